@@ -45,6 +45,7 @@ export const checkpointAnswer = () =>
     checkpointId: z.string(),
     seq: z.int(),
     epoch: z.int(),
+    messageId: z.string().nullable().describe('the last message whose work it holds; null: of none'),
     complete: z.boolean().describe('false when something is missing that should be in it: see failures'),
     repositories: z.array(
       z.object({
@@ -82,7 +83,6 @@ const timelineCheckpoint = () =>
   z.object({
     ...checkpointAnswer().shape,
     parentSeq: z.int().nullable(),
-    messageId: z.string().nullable(),
     toolExecutionId: z.string(),
     reason: z.string(),
     sandboxId: z.string(),

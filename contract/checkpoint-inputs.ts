@@ -63,7 +63,15 @@ export const checkpointInput = () =>
   z.strictObject({
     sessionId: id,
     epoch: z.int().min(1).optional().describe('of the last answer; an older one is StaleEpoch'),
-    messageId: id.describe('the last message whose work is in the repositories'),
+    messageId: id
+      .optional()
+      .describe(
+        'the last message whose work is in the repositories; default: the one that the checkpoint before was taken for, ' +
+          'else its message; where no message is known yet, forMessageId, else toolExecutionId',
+      ),
+    forMessageId: id
+      .optional()
+      .describe('the message that the operation to come belongs to: what is there next is its work'),
     toolExecutionId: callersId.describe('the operation to come; the same id answers the same checkpoint'),
     reason: line(128),
     message: z
@@ -73,7 +81,10 @@ export const checkpointInput = () =>
         text: z.string().optional(),
       })
       .optional()
-      .describe('what the message says, to be read later; redact it first; 16 KiB of its text are kept'),
+      .describe(
+        'what forMessageId says, else messageId; kept when the checkpoint belongs to it; to be read later; redact it first; ' +
+          '16 KiB of its text are kept',
+      ),
     tool: z
       .strictObject({
         name: z.string().min(1),

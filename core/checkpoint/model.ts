@@ -226,6 +226,8 @@ export interface Checkpoint {
   /** Last message whose work it contains; null before the first message. */
   messageId: string | null;
   messageOrder: number | null;
+  /** The message whose operation it was taken for. Absent where nobody said it, and in checkpoints of older releases. */
+  forMessageId?: string;
   toolExecutionId: string;
   reason: CheckpointReason;
   complete: boolean;
@@ -264,8 +266,8 @@ export interface Message {
   order: number;
   firstSeq: number;
   /**
-   * The message's last checkpoint that is not a rollback's own capture. "Roll back to this message" means
-   * this one.
+   * The message's last checkpoint that is not a rollback's own capture, unless it has no other. "Roll back to this message"
+   * means this one.
    */
   lastSeq: number;
   /** The id of that one. Absent where an older release wrote it. */

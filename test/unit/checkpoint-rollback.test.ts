@@ -73,6 +73,27 @@ describe('rollback', () => {
     expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': 'three' });
   });
 
+  test('its capture belongs to the message whose turn was cut, and is what that message means', async () => {
+    const stage = await createWorkingStage();
+    const { rollback, checkpoint } = stage.instance();
+    await checkpoint('m2', 't3', { forMessageId: 'm3' });
+    stage.edit('api', { 'a.txt': 'of m3' });
+    const request = { messageId: 'm2', requestId: 'r1' };
+    const told = { discardedMessageIds: ['m3'], trimAfterMessageId: 'm2' };
+    expect(await rollback({ ...request, dryRun: true })).toMatchObject(told);
+    expect(await rollback(request)).toMatchObject(told);
+    const capture = stage.checkpoints().at(-1);
+    expect(capture).toMatchObject({ reason: 'rollback', messageId: 'm3', messageOrder: 3 });
+    // Now nothing of m3 is there, whatever the checkpoint was taken for.
+    stage.edit('api', { 'a.txt': 'of nobody' });
+    await rollback({ messageId: 'm1', requestId: 'r2' });
+    expect(stage.checkpoints().at(-1)).toMatchObject({ reason: 'rollback', messageId: 'm2' });
+    expect(await rollback({ messageId: 'm3', requestId: 'r3' })).toMatchObject({ trimAfterMessageId: 'm3' });
+    expect(stage.world.filesOf(SANDBOX)['api']).toEqual({ 'a.txt': 'of m3' });
+    await checkpoint('m4', 't4', { epoch: 4 });
+    expect(stage.checkpoints().at(-1)).toMatchObject({ messageOrder: 4 });
+  });
+
   test('the same request gives the same answer, another meaning RequestConflict', async () => {
     const stage = await createWorkingStage();
     const { rollback } = stage.instance();

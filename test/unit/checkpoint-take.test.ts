@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
-import { createNewStage, createWorkingStage, SANDBOX } from '../support/fakes/stage.ts';
+import { createNewStage, createWorkingStage, SANDBOX, SESSION } from '../support/fakes/stage.ts';
 
 describe('checkpoint', () => {
   test('answers the contract', async () => {
@@ -16,6 +16,7 @@ describe('checkpoint', () => {
       'complete',
       'epoch',
       'failures',
+      'messageId',
       'repositories',
       'seq',
       'skipped',
@@ -38,6 +39,54 @@ describe('checkpoint', () => {
     stage.edit('api', { 'a.txt': 'four' });
     expect(await stage.instance().checkpoint('m3', 't3')).toEqual(first);
     await failing(stage.instance().checkpoint('m9', 't3'), 'RequestConflict');
+  });
+
+  test('belongs to the message whose operation the one before it was taken for, whoever asks', async () => {
+    const stage = createNewStage();
+    await stage.instance().startSession();
+    const takeFor = async (forMessageId: string | undefined, toolExecutionId: string, epoch: number) => {
+      const input = { messageId: undefined, forMessageId, epoch };
+      return (await stage.instance().checkpoint('', toolExecutionId, input)).messageId;
+    };
+    // Before the first message there is none that it could belong to but its own.
+    expect(await takeFor('m1', 't1', 1)).toBe('m1');
+    expect(await takeFor('m2', 't2', 1)).toBe('m1');
+    expect(await takeFor('m3', 't3', 1)).toBe('m2');
+    expect(await takeFor(undefined, 't4', 1)).toBe('m3');
+    expect(await takeFor(undefined, 't5', 1)).toBe('m3');
+    await stage.instance().checkpoint('m4', 't6', { epoch: 1 });
+    expect(await takeFor('m5', 't7', 1)).toBe('m4');
+    // What m2 did after t2 is taken back by a rollback to it.
+    const { checkpointId } =
+      stage.checkpoints().find(({ toolExecutionId }) => toolExecutionId === 't2') ?? {};
+    await stage.instance().rollback({ checkpointId, requestId: 'r1' });
+    expect(await takeFor('m6', 't8', 2)).toBe('m1');
+    const messages = await stage.store.listMessages(SESSION);
+    expect(messages.map(({ messageId }) => messageId)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+  });
+
+  test('of a session without messages belongs to its own execution, when no message is named', async () => {
+    const stage = createNewStage();
+    await stage.instance().startSession();
+    expect((await stage.instance().checkpoint('', 't1', { messageId: undefined })).messageId).toBe('t1');
+  });
+
+  test('keeps what a message says with a checkpoint of that message only', async () => {
+    const stage = createNewStage();
+    await stage.instance().startSession();
+    const take = (forMessageId: string, toolExecutionId: string) => {
+      const message = { role: 'user', text: `text of ${forMessageId}` };
+      return stage
+        .instance()
+        .checkpoint('', toolExecutionId, { messageId: undefined, forMessageId, message });
+    };
+    await take('m1', 't1');
+    await take('m2', 't2');
+    await take('m2', 't3');
+    expect(await stage.store.listMessages(SESSION)).toMatchObject([
+      { messageId: 'm1', title: 'text of m1' },
+      { messageId: 'm2', title: 'text of m2' },
+    ]);
   });
 
   test('records a repository that vanished, and one that came', async () => {

@@ -103,6 +103,7 @@ describe('a checkpoint', () => {
         checkpointId: 'cp-00000003-0badcafe',
         seq: 3,
         epoch: 1,
+        messageId: 'msg-1',
         complete: false,
         repositories: [{ path: 'api', commit: null, changed: false, bundleBytes: 0 }],
         failures: [{ path: 'api', reason: 'its index is damaged' }],

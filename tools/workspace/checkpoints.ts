@@ -1,8 +1,6 @@
 /** The tools that take a checkpoint: of work to come, of work that is done, and of a target before work is merged into it. */
 import * as z from 'zod';
 import { id } from '../../contract/fields.ts';
-import { requireSession } from '../../core/checkpoint/session/session-rules.ts';
-import { findTarget } from '../../core/checkpoint/timeline/targets.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
 import { isGone, keptIn, orPerson } from './taking-back.ts';
@@ -27,13 +25,10 @@ const checkpointOf =
     const { sessionId: of, message } = input;
     const known = await store.findCheckpointByTool(of, toolExecutionId);
     if (known !== undefined) return { sessionId: of, checkpointId: known.checkpointId };
-    const session = await requireSession(store, of);
-    // Work that no checkpoint holds belongs to the message that the session stands at.
-    const { messageId } = await findTarget(store, of, {}, session.headSeq);
     const made = await checkpoint(
       {
         sessionId: of,
-        messageId: input.messageId ?? messageId ?? toolExecutionId,
+        messageId: input.messageId,
         toolExecutionId,
         reason,
         ...(message !== undefined && { message }),

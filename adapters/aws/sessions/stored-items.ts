@@ -110,6 +110,7 @@ const checkpoint = z.looseObject({
   epoch: count,
   messageId: z.string().nullable(),
   messageOrder: count.nullable(),
+  forMessageId: z.string().optional(),
   toolExecutionId: z.string(),
   reason: z.string(),
   complete: z.boolean(),

@@ -18,6 +18,7 @@ export const createCheckpoint = (
     parent: Pick<Checkpoint, 'repositories'> | undefined;
     messageId: string | null;
     messageOrder: number | null;
+    forMessageId?: string | undefined;
     toolExecutionId: string;
     reason: string;
     sandboxId: string;
@@ -41,6 +42,7 @@ export const createCheckpoint = (
     epoch: session.epoch,
     messageId: from.messageId,
     messageOrder: from.messageOrder,
+    ...(from.forMessageId !== undefined && { forMessageId: from.forMessageId }),
     toolExecutionId: from.toolExecutionId,
     reason: from.reason,
     complete: captured.complete,

@@ -6,6 +6,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { parkToolId } from '../../shared/ids.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requireSession } from '../session/session-rules.ts';
+import { messageAt } from './whose-work.ts';
 
 interface SaveFilesDependencies {
   store: Pick<SessionStore, 'getSession' | 'getCheckpoint'>;
@@ -13,7 +14,7 @@ interface SaveFilesDependencies {
   checkpoint: (input: CheckpointInput, invocation: Invocation) => Promise<CheckpointAnswer>;
 }
 
-/** Belongs to the message, or to that of the last checkpoint. Answers the checkpoint's id. */
+/** Belongs to the message, or to the last one whose work is there. Answers the checkpoint's id. */
 export const createSaveFiles =
   ({ store, random, checkpoint }: SaveFilesDependencies) =>
   async (
@@ -21,9 +22,9 @@ export const createSaveFiles =
     invocation: Invocation,
   ): Promise<string> => {
     const { sessionId } = asked;
-    const { headSeq } = await requireSession(store, sessionId);
-    const messageId = asked.messageId ?? (await store.getCheckpoint(sessionId, headSeq))?.messageId;
-    if (messageId == null) {
+    const { headSeq, epoch } = await requireSession(store, sessionId);
+    const messageId = asked.messageId ?? messageAt(await store.getCheckpoint(sessionId, headSeq), epoch);
+    if (messageId === null) {
       throw new WalkbackError(
         'InvalidInput',
         `messageId: session "${sessionId}" has no message yet; name the one whose work this is.`,

@@ -18,6 +18,7 @@ import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
+import { messageAt } from './whose-work.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply
@@ -26,20 +27,41 @@ import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-it
 const isBroken = (error: unknown): boolean =>
   isWalkbackError(error, 'SandboxUnavailable') && error.details['broken'] === true;
 
+/** Whether both are for the same message; what only one of the two says tells nothing. */
+const isOfMessage = (stored: Checkpoint, { messageId, forMessageId }: CheckpointInput): boolean => {
+  if (forMessageId !== undefined && stored.forMessageId !== undefined)
+    return stored.forMessageId === forMessageId;
+  return messageId === undefined || stored.messageId === messageId;
+};
+
 const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => {
-  if (stored.messageId === input.messageId) return checkpointAnswer(stored);
+  const { toolExecutionId } = input;
+  if (isOfMessage(stored, input)) return checkpointAnswer(stored);
+  const messageId = stored.forMessageId ?? stored.messageId;
   throw new WalkbackError(
     'RequestConflict',
-    `Tool execution "${input.toolExecutionId}" already has a checkpoint, for message "${stored.messageId}". Use a new toolExecutionId for another execution.`,
-    { details: { toolExecutionId: input.toolExecutionId, messageId: stored.messageId } },
+    `Tool execution "${toolExecutionId}" already has a checkpoint, for message "${messageId}". Use a new toolExecutionId for another execution.`,
+    { details: { toolExecutionId, messageId } },
   );
 };
 
-/** A capture, and the checkpoint that it was made on. */
+/** A capture, the checkpoint that it was made on, and the message that it belongs to. */
 interface Taken {
   captured: Captured;
   head: Checkpoint | undefined;
+  messageId: string;
+  /** Read while it was captured. */
+  known: Message | undefined;
 }
+
+/** What is kept of what the caller said, with a checkpoint of this message. */
+const saidOf = ({ messageId, forMessageId, message, tool }: CheckpointInput, of: string) => {
+  const isOfIt = of === (forMessageId ?? messageId ?? of);
+  return {
+    ...(message && isOfIt && { message: keptMessage(message) }),
+    ...(tool && { tool: keptTool(tool) }),
+  };
+};
 
 /** Whether a capture made on `before` may be committed on `now` without another look. */
 const standsStill = (before: Session, now: Session): boolean =>
@@ -52,11 +74,10 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   const commit = async (
     session: Session,
-    { captured, head }: Taken,
-    known: Message | undefined,
+    { captured, head, messageId, known }: Taken,
     input: CheckpointInput,
   ) => {
-    const said = input.message && keptMessage(input.message);
+    const said = saidOf(input, messageId).message;
     const order = known?.order ?? session.messageCount + 1;
     const checkpoint = createCheckpoint(
       {
@@ -64,8 +85,9 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         captured,
         parentSeq: session.headSeq,
         parent: head,
-        messageId: input.messageId,
+        messageId,
         messageOrder: order,
+        forMessageId: input.forMessageId,
         toolExecutionId: input.toolExecutionId,
         reason: input.reason,
         sandboxId: session.sandboxId,
@@ -75,7 +97,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       clock,
     );
     const { seq, checkpointId: id } = checkpoint;
-    const message = moveMessage(session, known, input.messageId, { seq, id }, said);
+    const message = moveMessage(session, known, messageId, { seq, id }, said);
     const change = {
       seq,
       headSeq: seq,
@@ -98,13 +120,15 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         sandboxes.open(session.sandboxId),
         store.getCheckpoint(session.sessionId, session.headSeq),
       ]);
-      const { messageId, toolExecutionId, reason, message, tool } = input;
-      const said = {
-        ...(message && { message: keptMessage(message) }),
-        ...(tool && { tool: keptTool(tool) }),
-      };
+      const { toolExecutionId, reason } = input;
+      const messageId =
+        input.messageId ?? messageAt(head, session.epoch) ?? input.forMessageId ?? toolExecutionId;
+      const said = saidOf(input, messageId);
       const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
-      return { head, captured: await capture(about, invocation) };
+      const known = store.findMessage(session.sessionId, messageId);
+      known.catch(() => undefined);
+      const captured = await capture(about, invocation);
+      return { head, messageId, captured, known: await known };
     });
 
   return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {
@@ -127,14 +151,14 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         await settleAbandoned({ session: read }, by, invocation);
         return undefined;
       }
-      // Read while the capture runs: whoever writes the message after this writes the session, too, and then nothing is committed.
-      const known = store.findMessage(sessionId, input.messageId);
-      known.catch(() => undefined);
+      // Whoever writes the message after it was read writes the session, too, and then nothing is committed.
       if (held === undefined || !standsStill(held.session, read)) {
         const take = () => captureOn(read, input, invocation);
         held = { session: read, taken: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };
+      } else {
+        held.taken.known = await store.findMessage(sessionId, held.taken.messageId);
       }
-      const checkpoint = await commit(read, held.taken, await known, input);
+      const checkpoint = await commit(read, held.taken, input);
       if (checkpoint === undefined) return undefined;
       log.info('checkpoint', { sessionId, checkpointId: checkpoint.checkpointId, attempt: count });
       return checkpointAnswer(checkpoint);

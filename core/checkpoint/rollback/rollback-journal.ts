@@ -9,7 +9,8 @@ import { rollbackToolId } from '../../shared/ids.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import { createCheckpoint, touch } from '../capture/checkpoint-item.ts';
+import { createCheckpoint, moveMessage, touch } from '../capture/checkpoint-item.ts';
+import { messageAt } from '../capture/whose-work.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
@@ -163,14 +164,20 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
       const captures = journal.captures + 1;
+      // Work of a turn that was cut, which no checkpoint of its own message holds.
+      const messageId = copy === undefined ? messageAt(head, journal.epoch - 1) : (head?.messageId ?? null);
+      const isHeads = messageId === null || messageId === head?.messageId;
+      const known = isHeads ? undefined : await store.findMessage(journal.sessionId, messageId);
+      const isNew = !isHeads && known === undefined;
+      const messageCount = session.messageCount + (isNew ? 1 : 0);
       const checkpoint = createCheckpoint(
         {
           session,
           captured,
           parentSeq: headSeqOf(place),
           parent: head,
-          messageId: head?.messageId ?? null,
-          messageOrder: head?.messageOrder ?? null,
+          messageId,
+          messageOrder: isHeads ? (head?.messageOrder ?? null) : (known?.order ?? messageCount),
           toolExecutionId: rollbackToolId(journal.requestId, captures),
           reason: 'rollback',
           sandboxId: journal.sandboxId,
@@ -179,7 +186,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         },
         clock,
       );
-      const { seq, createdAt } = checkpoint;
+      const { seq, createdAt, checkpointId: id } = checkpoint;
       const noted: RollbackJournal = {
         ...journal,
         phase: mayHaveWritten(journal) ? 'writing' : 'captured',
@@ -189,7 +196,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         updatedAt: createdAt,
       };
       const moved: Place = {
-        session: touch(session, copy === undefined ? { seq, headSeq: seq } : { seq }, clock),
+        session: touch(session, copy === undefined ? { seq, headSeq: seq, messageCount } : { seq }, clock),
         copy: copy && { ...copy, headSeq: seq, version: copy.version + 1 },
       };
       const outcome = await store.commitCheckpoint({
@@ -197,6 +204,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         expectedVersion: session.version,
         checkpoint,
         journal: noted,
+        ...(isNew && { message: moveMessage(session, undefined, messageId, { seq, id }) }),
         ...(copy && moved.copy && { copy: { copy: moved.copy, expectedVersion: copy.version } }),
       });
       return outcome.written ? { journal: noted, checkpoint, place: moved } : undefined;

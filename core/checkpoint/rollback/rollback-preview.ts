@@ -10,6 +10,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { messageAt } from '../capture/whose-work.ts';
 import { type Composed, createCompose } from '../merge/compose.ts';
 import { enteredIn } from '../merge/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
@@ -70,6 +71,13 @@ export const chooseTarget = async (store: SessionStore, input: RollbackRequest):
 /** A dry capture names states, and the checkpoint below it knows where their repositories are stored. */
 const onRecord = (now: readonly RepositoryState[], below: readonly RepositoryState[]): RepositoryState[] =>
   now.map((state) => ({ ...below.find(({ path }) => path === state.path), ...state }));
+
+/** What the rollback's capture would be: work since the head may be of another message. */
+const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
+  const messageId = place.copy === undefined ? messageAt(head, place.session.epoch) : head.messageId;
+  if (messageId === head.messageId) return head;
+  return { ...head, seq: place.session.seq + 1, parentSeq: head.seq, messageId, messageOrder: null };
+};
 
 export const createRollbackPreview = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
@@ -203,13 +211,14 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     const { report, target, composed, head } = planned;
     if (report.outcome !== 'planned') throw restoreError(report);
     const tree = await store.listTree(session.sessionId);
+    const undo = 'target' in goal ? undoOf(place, head) : head;
     const warnings = [...planned.warnings, ...report.warnings];
     return rollbackResult({
       status: 'PLANNED',
       journal: { epoch: session.epoch, ...('composition' in goal && { composition: goal.composition }) },
       target,
-      undo: head,
-      tree,
+      undo,
+      tree: undo === head ? tree : [...tree, undo],
       report,
       warnings,
       composed,

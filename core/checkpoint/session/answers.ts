@@ -39,6 +39,7 @@ export const checkpointAnswer = (checkpoint: Checkpoint): CheckpointAnswer => ({
   checkpointId: checkpoint.checkpointId,
   seq: checkpoint.seq,
   epoch: checkpoint.epoch,
+  messageId: checkpoint.messageId,
   complete: checkpoint.complete,
   repositories: checkpoint.repositories.map((repository) => ({
     path: repository.path,
@@ -115,7 +116,6 @@ export const briefCheckpoint = (outline: CheckpointOutline, onHeadPath: boolean)
 export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean): TimelineCheckpoint => ({
   ...checkpointAnswer(checkpoint),
   parentSeq: checkpoint.parentSeq,
-  messageId: checkpoint.messageId,
   toolExecutionId: checkpoint.toolExecutionId,
   reason: checkpoint.reason,
   sandboxId: checkpoint.sandboxId,
