@@ -72,7 +72,9 @@ export const checkpointInput = () =>
     forMessageId: id
       .optional()
       .describe('the message that the operation to come belongs to: what is there next is its work'),
-    toolExecutionId: callersId.describe('the operation to come; the same id answers the same checkpoint'),
+    toolExecutionId: callersId.describe(
+      'the operation to come; the same id answers the same checkpoint, until somebody rolls back',
+    ),
     reason: line(128),
     message: z
       .strictObject({

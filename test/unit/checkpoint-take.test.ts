@@ -89,6 +89,24 @@ describe('checkpoint', () => {
     ]);
   });
 
+  test('of before a rollback does not answer an execution of after it', async () => {
+    const stage = await createWorkingStage();
+    const own = { messageId: undefined, forMessageId: 'm3' };
+    const first = await stage.instance().checkpoint('', 't3', { ...own, epoch: 1 });
+    expect(await stage.instance().checkpoint('', 't3', { ...own, epoch: 1 })).toEqual(first);
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    await failing(stage.instance().checkpoint('', 't3', { ...own, epoch: 1 }), 'StaleEpoch');
+    const known = await failing(
+      stage.instance().checkpoint('', 't3', { ...own, epoch: 2 }),
+      'RequestConflict',
+    );
+    expect(known.message).toContain('from before a rollback');
+    // Who names no epoch is not fenced.
+    expect(await stage.instance().checkpoint('', 't3', own)).toEqual(first);
+    await stage.instance().endSession();
+    await failing(stage.instance().checkpoint('', 't3', { ...own, epoch: 2 }), 'SessionEnded');
+  });
+
   test('records a repository that vanished, and one that came', async () => {
     const stage = await createWorkingStage();
     stage.remove('web');

@@ -34,14 +34,17 @@ const isOfMessage = (stored: Checkpoint, { messageId, forMessageId }: Checkpoint
   return messageId === undefined || stored.messageId === messageId;
 };
 
+/** What was taken before a rollback does not hold what is there now, so it does not stand for an execution of now. */
 const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => {
-  const { toolExecutionId } = input;
-  if (isOfMessage(stored, input)) return checkpointAnswer(stored);
+  const { epoch, toolExecutionId } = input;
+  const isOlder = epoch !== undefined && stored.epoch !== epoch;
+  if (!isOlder && isOfMessage(stored, input)) return checkpointAnswer(stored);
   const messageId = stored.forMessageId ?? stored.messageId;
+  const which = isOlder ? `from before a rollback, in epoch ${stored.epoch}` : `for message "${messageId}"`;
   throw new WalkbackError(
     'RequestConflict',
-    `Tool execution "${toolExecutionId}" already has a checkpoint, for message "${messageId}". Use a new toolExecutionId for another execution.`,
-    { details: { toolExecutionId, messageId } },
+    `Tool execution "${toolExecutionId}" already has a checkpoint, ${which}. Use a new toolExecutionId for another execution.`,
+    { details: { toolExecutionId, messageId, epoch: stored.epoch } },
   );
 };
 
@@ -143,10 +146,12 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         requireSession(store, sessionId),
         store.findCheckpointByTool(sessionId, toolExecutionId),
       ]);
-      if (stored !== undefined) return adopt(stored, input);
+      // Who says the epoch is refused after a rollback also where the execution is known: it would run on what came since.
+      if (stored !== undefined && input.epoch === undefined) return adopt(stored, input);
       requireActive(read);
       epoch ??= read.epoch;
       requireEpoch(read, epoch);
+      if (stored !== undefined) return adopt(stored, input);
       if (read.busy !== undefined) {
         await settleAbandoned({ session: read }, by, invocation);
         return undefined;
