@@ -1,16 +1,29 @@
 /** Where the timeline of a session stands, as this client knows it. Runs begin there; rollbacks move it. */
-import type { TimelineAnswer } from '../contract/checkpoint-answers.ts';
+import type { CheckpointAnswer, TimelineAnswer } from '../contract/checkpoint-answers.ts';
+import type { RequestOf } from '../contract/invoke.ts';
+import type { Invoke } from './invoke.ts';
 
 export interface Place {
   epoch: number;
   /** Of the newest checkpoint that this client has heard of. An answer of an older one is not of now. */
   seq: number;
-  /** The last message whose work is in the repositories; undefined: none is. */
-  messageId: string | undefined;
+  /** The message of a tool that ran without a checkpoint before it. Only this client knows that its work is there. */
+  untold?: { messageId: string; epoch: number } | undefined;
 }
 
-export const placeOf = ({ session, messages }: TimelineAnswer): Place => {
-  const standing = messages.filter(({ discarded }) => !discarded);
-  const last = standing.toSorted((a, b) => b.order - a.order)[0];
-  return { epoch: session.epoch, seq: session.seq, messageId: last?.messageId };
+export const placeOf = ({ session }: TimelineAnswer): Place => ({ epoch: session.epoch, seq: session.seq });
+
+/** Takes a checkpoint, and notes where the timeline stands after it. */
+export const checkpointAt = async (
+  place: Place,
+  invoke: Invoke,
+  request: RequestOf<'checkpoint'>,
+  options: { signal?: AbortSignal } = {},
+): Promise<CheckpointAnswer> => {
+  const { untold, seq } = place;
+  const known = untold !== undefined && untold.epoch === request.epoch && { messageId: untold.messageId };
+  const answer = await invoke('checkpoint', { ...known, ...request }, options);
+  if (answer.seq > seq && place.untold === untold) place.untold = undefined;
+  place.seq = Math.max(place.seq, answer.seq);
+  return answer;
 };

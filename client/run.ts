@@ -7,7 +7,7 @@ import { isReadOnly } from './classify.ts';
 import { isWalkbackError } from './errors.ts';
 import { fitId, freshId, idFrom } from './ids.ts';
 import type { Invoke } from './invoke.ts';
-import type { Place } from './place.ts';
+import { checkpointAt, type Place } from './place.ts';
 import { type MessageText, type Redact, saidMessage, saidTool } from './said.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -43,7 +43,7 @@ export interface Run {
   before(call: ToolCall): Promise<CheckpointAnswer | undefined>;
   /** `before`, then the tool. */
   guard<T>(call: ToolCall, execute: () => T | PromiseLike<T>): Promise<T>;
-  /** The checkpoint after the last tool. Once; later calls answer the same one. */
+  /** The checkpoint after the last tool. Later calls answer the same one, until another tool of the turn ran. */
   finish(): Promise<CheckpointAnswer>;
 }
 
@@ -62,8 +62,16 @@ const isEnd = (error: unknown): boolean =>
   isWalkbackError(error, 'StaleEpoch') || isWalkbackError(error, 'SessionEnded');
 
 const MAX_REASON = 128;
-const reasonFor = (call: ToolCall): string =>
-  (call.reason ?? `before-tool: ${call.name}`).replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_REASON);
+const reasonFor = ({ name, reason, hasRun }: ToolCall): string =>
+  (reason ?? (hasRun === true ? `late: ${name} had run` : `before-tool: ${name}`))
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .slice(0, MAX_REASON);
+
+interface Taken {
+  /** Under which the function knows it. */
+  toolExecutionId: string;
+  answer: CheckpointAnswer;
+}
 
 export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const { invoke, sessionId, place, redact } = deps;
@@ -76,62 +84,65 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const given = [options.signal, deps.signal].filter((signal) => signal !== undefined);
   const signal = AbortSignal.any([ended.signal, ...given]);
 
-  /** Until a tool of this run has begun, what is in the repositories is the work of the message before. */
-  let hasBegun = false;
   /** Joined by calls that arrive before any of its tools began. */
-  let open: Promise<CheckpointAnswer> | undefined;
+  let open: Promise<Taken> | undefined;
   /** One at a time. */
   let queue: Promise<unknown> = Promise.resolve();
-  const byId = new Map<string, Promise<CheckpointAnswer>>();
+  const byId = new Map<string, Promise<Taken>>();
   let finished: Promise<CheckpointAnswer> | undefined;
+  /** How often the turn went on after its end; each end is a checkpoint of its own. */
+  let timesResumed = 0;
 
   /** The text of the message goes with the first checkpoint that is of this message. */
   let isSaid = false;
 
+  /** Before a tool, whose work is there is known where the timeline is: other clients may have taken turns. */
   const ask = async (toolExecutionId: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
-    const message = hasBegun ? messageId : (place.messageId ?? messageId);
-    const isOwn = message === messageId;
+    const of = call === undefined ? { messageId } : { forMessageId: messageId };
     const said = {
-      ...(isOwn && !isSaid && saidMessage(options.message, redact)),
+      ...(!isSaid && saidMessage(options.message, redact)),
       ...(call && saidTool(call, redact)),
     };
-    const request = { sessionId, epoch, messageId: message, toolExecutionId, reason, ...said };
-    const answer = await invoke('checkpoint', request, { signal });
-    isSaid ||= isOwn;
+    const request = { sessionId, epoch, ...of, toolExecutionId, reason, ...said };
+    const answer = await checkpointAt(place, invoke, request, { signal });
+    isSaid ||= answer.messageId === messageId;
     return answer;
   };
 
   /** Some hosts use an id again in a later turn. What was taken then is not the state of now, so another id is made. */
-  const takeNow = async (id: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
+  const takeNow = async (id: string, call: ToolCall): Promise<Taken> => {
     const known = place.seq;
     const own = idFrom(runId, id);
-    const answer = await ask(id, reason, call).catch((error: unknown) => {
-      if (isWalkbackError(error, 'RequestConflict')) return ask(own, reason, call);
+    const takeUnder = async (toolExecutionId: string): Promise<Taken> => ({
+      toolExecutionId,
+      answer: await ask(toolExecutionId, reasonFor(call), call),
+    });
+    const taken = await takeUnder(id).catch((error: unknown) => {
+      if (isWalkbackError(error, 'RequestConflict')) return takeUnder(own);
       throw error;
     });
-    const fresh = answer.seq < known ? await ask(own, reason, call) : answer;
-    place.seq = Math.max(place.seq, fresh.seq);
-    return fresh;
+    return taken.answer.seq < known ? takeUnder(own) : taken;
   };
 
-  const take = (id: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
-    const taking = queue.then(async () => {
+  /** When what was asked for before has been answered. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const working = queue.then(async () => {
       signal.throwIfAborted();
       try {
-        return await takeNow(id, reason, call);
+        return await work();
       } catch (error) {
         if (isEnd(error)) ended.abort(error);
         throw error;
       }
     });
-    queue = taking.catch(() => undefined);
-    return taking;
+    queue = working.catch(() => undefined);
+    return working;
   };
 
   /** The checkpoint of a call that has none yet: the one under way, if nothing began since, or another. */
-  const shared = (call: ToolCall, id: string): Promise<CheckpointAnswer> => {
+  const shared = (call: ToolCall, id: string): Promise<Taken> => {
     if (open !== undefined) return open;
-    const taking = take(id, reasonFor(call), call);
+    const taking = inTurn(() => takeNow(id, call));
     open = taking;
     const close = (): void => {
       if (open === taking) open = undefined;
@@ -140,21 +151,26 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return taking;
   };
 
-  const checkpointOf = (call: ToolCall): Promise<CheckpointAnswer> => {
+  /** A call again: its checkpoint stands as long as nobody rolled back since, which only the function knows. */
+  const confirm = (known: Promise<Taken>, call: ToolCall): Promise<CheckpointAnswer> =>
+    inTurn(async () => ask((await known).toolExecutionId, reasonFor(call), call));
+
+  const checkpointOf = async (call: ToolCall): Promise<CheckpointAnswer> => {
     // Some models and hosts name no call. An empty id is nobody's: the next call with one is another call.
     const id = fitId(call.id === '' ? freshId('call') : call.id);
     const known = byId.get(id);
-    if (known !== undefined) return known;
-    const taking = shared(call, id);
+    if (known !== undefined && known !== open) return confirm(known, call);
+    const taking = known ?? shared(call, id);
     byId.set(id, taking);
     // A checkpoint that failed is tried again when the host calls again.
     taking.catch(() => byId.delete(id));
-    return taking;
+    return (await taking).answer;
   };
 
   const before = async (call: ToolCall): Promise<CheckpointAnswer | undefined> => {
     signal.throwIfAborted();
     if (call.readOnly ?? isReadOnly(call.name, call.input)) return undefined;
+    if (call.hasRun === true) place.untold = { messageId, epoch };
     let answer: CheckpointAnswer | undefined;
     try {
       answer = await checkpointOf(call);
@@ -162,11 +178,12 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
       signal.throwIfAborted();
       if (onCheckpointError === 'block') throw error;
       onWarning({ sessionId, messageId, call, error });
+      place.untold = { messageId, epoch };
     }
     signal.throwIfAborted();
-    hasBegun = true;
     open = undefined;
-    place.messageId = messageId;
+    if (finished !== undefined) timesResumed += 1;
+    finished = undefined;
     return answer;
   };
 
@@ -180,17 +197,14 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
       return execute();
     },
     finish: () => {
-      const finishNow = async (): Promise<CheckpointAnswer> => {
-        hasBegun = true;
-        const answer = await take(idFrom(runId, 'finish'), 'after-turn');
-        place.messageId = messageId;
-        return answer;
-      };
-      finished ??= finishNow().catch((error: unknown) => {
-        finished = undefined;
-        throw error;
+      if (finished !== undefined) return finished;
+      const id = idFrom(runId, 'finish', String(timesResumed));
+      const finishing = inTurn(() => ask(id, 'after-turn'));
+      finished = finishing;
+      finishing.catch(() => {
+        if (finished === finishing) finished = undefined;
       });
-      return finished;
+      return finishing;
     },
   };
 };

@@ -6,7 +6,7 @@ import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
 import { fitId, freshId } from './ids.ts';
 import type { Invoke } from './invoke.ts';
-import { type Place, placeOf } from './place.ts';
+import { checkpointAt, type Place, placeOf } from './place.ts';
 import { makeRollback, type Plan, type PlanDeps, planRollback, type RollbackOptions } from './plan.ts';
 import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Asker, Request } from './requests.ts';
@@ -15,7 +15,7 @@ import { type MessageText, saidMessage, saidTool } from './said.ts';
 import { findUndo, NOTHING, type Way } from './undo.ts';
 
 export interface CheckpointOptions {
-  /** The last message whose work is in the repositories. Default: that of the newest run. */
+  /** The last message whose work is in the repositories. Default: that of the newest tool, whoever ran it. */
   messageId?: string;
   /** The same id answers the same checkpoint. Default: a new one. */
   id?: string;
@@ -126,9 +126,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
   const rollbacks: PlanDeps = {
     invoke,
     sessionId,
-    moved: ({ epoch, trimAfterMessageId }) => {
+    moved: ({ epoch }) => {
       place.epoch = epoch;
-      place.messageId = trimAfterMessageId ?? undefined;
     },
   };
 
@@ -145,21 +144,16 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     },
     run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
     checkpoint: async ({ messageId, id, reason = 'checkpoint', message: text, tool } = {}) => {
-      const message = fitId(messageId ?? place.messageId ?? freshId('msg'));
       const toolExecutionId = fitId(id ?? freshId('checkpoint'));
-      const { epoch } = place;
-      const answer = await invoke('checkpoint', {
+      return checkpointAt(place, invoke, {
         sessionId,
-        epoch,
-        messageId: message,
+        epoch: place.epoch,
+        ...(messageId !== undefined && { messageId: fitId(messageId) }),
         toolExecutionId,
         reason,
         ...saidMessage(text, redact),
         ...(tool && saidTool(tool, redact)),
       });
-      place.seq = Math.max(place.seq, answer.seq);
-      place.messageId = message;
-      return answer;
     },
     plan: (options) => planRollback(rollbacks, options),
     rollback: (options) => makeRollback(rollbacks, options),
@@ -172,7 +166,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     },
     fork: async ({ requestId = freshId('fork'), ...options } = {}) => {
       const answer = await invoke('fork-session', { ...options, sessionId, requestId });
-      const begun: Place = { epoch: answer.epoch, seq: 1, messageId: undefined };
+      const begun: Place = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },
     merge: async (from, { requestId = freshId('merge'), ...options } = {}) => {

@@ -47,7 +47,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const begin = async (request: Request<'start-session'> & { sessionId: string }): Promise<Session> => {
     const { sessionId, epoch } = await invoke('start-session', request);
     // The baseline is the first checkpoint; with an older session of that id, a run's answers tell the rest.
-    return createSession(deps, sessionId, { epoch, seq: 1, messageId: undefined });
+    return createSession(deps, sessionId, { epoch, seq: 1 });
   };
 
   const get = async (sessionId: string): Promise<Session> =>

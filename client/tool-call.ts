@@ -6,6 +6,8 @@ export interface ToolCall {
   input?: unknown;
   /** True: it changes nothing, whatever its name says. Absent: decided by name and input; unknown is a write. */
   readOnly?: boolean;
-  /** Why there is a checkpoint, for people; default `before-tool: <name>`. `late`: the tool may have begun already. */
+  /** True: it has run already, without a checkpoint before it. What it did is in the next one, as work of its message. */
+  hasRun?: boolean;
+  /** Why there is a checkpoint, for people; default `before-tool: <name>`, or `late: <name> had run`. */
   reason?: string;
 }

@@ -1,6 +1,12 @@
 import { afterAll, test as always, beforeAll, expect } from 'vitest';
 import { hostSession } from '../../client/host-session.ts';
-import { type CheckpointWarning, errors, isWalkbackError, WalkbackError } from '../../client/index.ts';
+import {
+  type CheckpointWarning,
+  errors,
+  isWalkbackError,
+  type Session,
+  WalkbackError,
+} from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
 import type { FaultAction } from '../support/fault-actions.ts';
 import type { Fault } from '../support/fault-proxy.ts';
@@ -90,6 +96,109 @@ test('a message is the end of its work, and the next turn begins there', async (
   }
   await session.rollback({ to: 'm-1' });
   expect(world.read('api/file.txt')).toBe('m-1');
+  await session.end();
+});
+
+/** One turn with one tool, by any client of the session. */
+const turn = async (session: Session, id: string, how: { isCut?: boolean } = {}): Promise<void> => {
+  const run = session.run({ message: { id, text: `text of ${id}` } });
+  await run.guard({ id: `call-of-${id}`, ...EDIT }, () => world.write('api/file.txt', id));
+  if (how.isCut !== true) await run.finish();
+};
+
+always(
+  'work belongs to its message, whichever client did it, and also when its turn was cut',
+  async () => {
+    const session = await begin();
+    const again = () => world.walkback.sessions.get(session.sessionId);
+    await turn(session, 'm-1');
+    await turn(await again(), 'm-2', { isCut: true });
+    const other = await again();
+    await turn(other, 'm-3', { isCut: true });
+    await turn(session, 'm-4');
+    await turn(other, 'm-5');
+    await turn(session, 'm-6', { isCut: true });
+    expect((await other.checkpoint()).messageId).toBe('m-6');
+    await turn(other, 'm-7', { isCut: true });
+    // Of the last one only the rollback's own capture has the work.
+    const plan = await session.plan({ to: 'm-6' });
+    expect(plan.discardedMessageIds).toEqual(['m-7']);
+    expect((await plan.apply()).discardedMessageIds).toEqual(['m-7']);
+    expect((await session.undo()).trimAfterMessageId).toBe('m-7');
+    const { messages } = await session.timeline();
+    const ids = ['m-1', 'm-2', 'm-3', 'm-4', 'm-5', 'm-6', 'm-7'];
+    expect(messages.map((message) => message.messageId)).toEqual(ids);
+    for (const id of ids) {
+      await session.rollback({ to: id });
+      expect(world.read('api/file.txt')).toBe(id);
+      await session.undo();
+    }
+    // What was gone back from is not there, and neither is its message.
+    await session.rollback({ to: 'm-2' });
+    await turn(await again(), 'm-8');
+    await session.refresh();
+    await session.rollback({ to: 'm-2' });
+    expect(world.read('api/file.txt')).toBe('m-2');
+    await session.end();
+  },
+  240_000,
+);
+
+test('work that ran without a checkpoint before it is of its message, too', async () => {
+  const session = await begin();
+  await turn(session, 'm-1');
+  const { walkback, proxy } = await world.through([], {
+    onCheckpointError: 'warn',
+    onWarning: () => undefined,
+  });
+  const warning = await walkback.sessions.get(session.sessionId);
+  proxy.setPlan([{ match: INVOCATION, action: { kind: 'status', status: 403 } }]);
+  await turn(warning, 'm-2', { isCut: true });
+  proxy.setPlan([]);
+  await turn(warning, 'm-3');
+  await session.refresh();
+  await session.rollback({ to: 'm-2' });
+  expect(world.read('api/file.txt')).toBe('m-2');
+  await session.end();
+});
+
+always('a call again after a rollback by somebody else does not run on what came since', async () => {
+  const session = await begin();
+  const run = session.run({ message: { id: 'm' } });
+  const call = { id: 'one', ...EDIT };
+  const tool = () => world.write('api/file.txt', 'of the agent');
+  await run.guard(call, tool);
+  await run.guard(call, tool);
+  const { checkpoints } = await session.timeline();
+  expect(checkpoints, 'the baseline, and one').toHaveLength(2);
+  const person = await world.walkback.sessions.get(session.sessionId);
+  await person.rollback({ to: checkpoints[0]?.checkpointId ?? '' });
+  world.write('api/file.txt', 'by hand');
+  await expect(run.guard(call, tool)).rejects.toBeInstanceOf(errors.StaleEpoch);
+  expect(run.signal.aborted).toBe(true);
+  expect(world.read('api/file.txt')).toBe('by hand');
+  // The turn again knows of the rollback, and the host's id is that of another execution.
+  const next = person.run({ message: { id: 'm' } });
+  const before = await next.before(call);
+  tool();
+  await person.rollback({ to: before?.checkpointId ?? '' });
+  expect(world.read('api/file.txt')).toBe('by hand');
+  await person.end();
+});
+
+test('a turn that goes on after its end has another end', async () => {
+  const session = await begin();
+  const run = session.run({ message: { id: 'm' } });
+  await run.guard({ id: 'one', ...EDIT }, () => world.write('api/file.txt', 'one'));
+  const first = await run.finish();
+  expect(await run.finish()).toEqual(first);
+  await run.guard({ id: 'two', ...EDIT }, () => world.write('api/file.txt', 'two'));
+  const second = await run.finish();
+  expect(second.seq).toBeGreaterThan(first.seq);
+  expect(await run.finish()).toEqual(second);
+  world.write('api/file.txt', 'three');
+  await session.rollback({ to: 'm' });
+  expect(world.read('api/file.txt')).toBe('two');
   await session.end();
 });
 
