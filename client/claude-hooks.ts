@@ -1,7 +1,7 @@
 /**
  * The hooks of Claude, for the Agent SDK and for the plugin of Claude Code: a checkpoint before each tool, subagents' tools
- * among them. Each prompt is a run, so a rollback between two prompts is known to the second. What `PreToolUse` was not
- * asked about is found after the tool, and the checkpoint that finds it is marked `late`.
+ * among them. Each prompt is a run, so a rollback between two prompts is known to the second, and ends what goes on of the
+ * first. What `PreToolUse` was not asked about is found after the tool, and the checkpoint that finds it is marked `late`.
  */
 import { isWalkbackError } from './errors.ts';
 import type { Run, RunOptions } from './run.ts';
@@ -57,17 +57,19 @@ export const createClaudeHooks = (
   sessionOf: () => Promise<Session>,
   options: Omit<RunOptions, 'message'> = {},
 ): ClaudeHooks => {
+  /** The last prompt; undefined when the host names none. */
   let promptId: string | undefined;
-  let running: Promise<Run> | undefined;
+  /** By prompt. Work goes on under the prompt that began it, so a rollback ends that of every prompt before it. */
+  const runs = new Map<string | undefined, Promise<Run>>();
   const seen = new Set<string>();
 
   const begin = (id: string | undefined, text: string | undefined): Promise<Run> => {
     promptId = id;
     const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
     const begun = (async () => (await sessionOf()).run({ ...options, message }))();
-    running = begun;
+    runs.set(id, begun);
     begun.catch(() => {
-      if (running === begun) running = undefined;
+      if (runs.get(id) === begun) runs.delete(id);
     });
     return begun;
   };
@@ -75,17 +77,18 @@ export const createClaudeHooks = (
   const runOf = (input: ClaudeHookInput): Promise<Run> => {
     const { hook_event_name: event, prompt_id: id = promptId } = input;
     const isNamelessPrompt = event === 'UserPromptSubmit' && id === undefined;
-    return running === undefined || id !== promptId || isNamelessPrompt ? begin(id, input.prompt) : running;
+    const running = isNamelessPrompt ? undefined : runs.get(id);
+    return running ?? begin(id, input.prompt);
   };
 
   const hear = async (input: ClaudeHookInput, run: Run): Promise<void> => {
     const { hook_event_name: event, tool_name: name = '', tool_input, tool_use_id: id = '' } = input;
     const call = { id, name, input: tool_input };
     if (event === 'PreToolUse') await run.before(call);
-    else if (event.startsWith('PostToolUse')) await run.before({ ...call, reason: `late: ${name} had run` });
+    else if (event.startsWith('PostToolUse')) await run.before({ ...call, hasRun: true });
     else if (event === 'Stop') await run.finish();
     // Without ids of prompts the end of a turn is all that tells the next one apart.
-    if (event === 'Stop' && promptId === undefined) running = undefined;
+    if (event === 'Stop' && promptId === undefined) runs.delete(undefined);
   };
 
   return async (input) => {
@@ -93,7 +96,7 @@ export const createClaudeHooks = (
     if (event === 'PreToolUse') seen.add(id);
     // Calls without an id cannot be told apart; once one was heard of before it ran, the others are taken to be.
     if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
-    if (event === 'Stop' && running === undefined) return {};
+    if (event === 'Stop' && runs.size === 0) return {};
     let run: Run | undefined;
     try {
       run = await runOf(input);
