@@ -44,7 +44,10 @@ const REPAIR = 'walkback saga retry, resolve or skip for each step that is left'
 const CHECKPOINT_ERRORS = {
   InvalidInput: refusal('usage', 'mend the fields that the message names; --help says what is expected'),
   SessionNotFound: refusal('notFound', 'walkback session list shows the sessions'),
-  SessionEnded: refusal('conflict', 'start another session, or rehydrate a checkpoint of this one'),
+  SessionEnded: refusal(
+    'conflict',
+    'walkback session list shows those that run: go on in one, start another, or rehydrate a checkpoint of this one',
+  ),
   SessionConflict: refusal('conflict', 'repeat the first call unchanged, or choose another session id'),
   MessageNotFound: refusal('notFound', NAMES_POINTS),
   CheckpointNotFound: refusal('notFound', NAMES_POINTS),

@@ -82,6 +82,9 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
   await session.end();
   expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject({ code: 0, stdout: '{}\n' });
   await (await world().walkback.sessions.get('claude-one-2')).end();
+  const skill = readFileSync(join(PLUGIN, 'skills/undo/SKILL.md'), 'utf8');
+  for (const id of ['claude-${CLAUDE_SESSION_ID}`', 'claude-${CLAUDE_SESSION_ID}-2`'])
+    expect(skill).toContain(id);
 });
 
 test('a prompt that was cut has its work, also when the cloud was started again', async () => {
