@@ -138,7 +138,7 @@ export const openApiDocument = (): Schema =>
       title: 'Walkback',
       version: manifest.version,
       summary: 'What people may do with sessions, sagas and the ledger.',
-      description: `Every route is one function of docs/functions.md, and takes what it takes. A request that is not answered within ${API_PATIENCE_SECONDS} seconds is answered 202, and goes on: send the same request again, with the same request id. What API Gateway answers by itself is {"message"}, without a name.`,
+      description: `Every route is one function of docs/functions.md, and takes what it takes. A request that is not answered within ${API_PATIENCE_SECONDS} seconds is answered 202, and goes on: send the same request again, with the same request id. One without a request id begins anew: when it comes to this each time, ask for less. What API Gateway answers by itself is {"message"}, without a name.`,
       license: { name: 'Unlicensed', identifier: 'LicenseRef-Unlicensed' },
     },
     servers: [{ url: '/', description: 'The output ApiUrl of the stack, or what walkback up prints' }],

@@ -194,7 +194,10 @@ const API_ERRORS = {
   StillRunning: answered(
     202,
     laterMaybe(
-      refusal('unavailable', 'send the same request again: with its request id it is joined, not repeated'),
+      refusal(
+        'unavailable',
+        'send the same request again: one with a request id is joined, one without begins anew, so ask for less',
+      ),
     ),
   ),
 } as const satisfies Record<string, ErrorRow>;

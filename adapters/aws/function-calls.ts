@@ -67,7 +67,7 @@ export const createFunctionCalls = ({
       throw thrownBy(name, answer);
     } catch (error) {
       if (over.aborted) {
-        const message = `${name} has not answered yet, and goes on. Send the same request again.`;
+        const message = `${name} has not answered yet, and goes on. Send the same request again: one with a requestId is joined; one without begins anew, so ask for less if it comes to this each time.`;
         throw new WalkbackError('StillRunning', message, { cause: error });
       }
       if (isNamed(error, 'RequestTooLargeException')) {

@@ -84,7 +84,9 @@ export const ledgerOf = (
   return entries;
 };
 
-export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6)) => {
+/** `tickMs`: what passes each time that somebody looks at the clock. */
+export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6), tickMs = 0) => {
+  let nowMs = Date.parse(now);
   const memory = memorySagaStore();
   for (const entries of ledgers) {
     const [first] = entries;
@@ -118,7 +120,7 @@ export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6)) 
       day: () => Promise.reject(new Error('not asked')),
     },
     readAnchors: () => Promise.reject(new Error('not asked')),
-    clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
+    clock: { now: () => new Date((nowMs += tickMs)), sleep: () => Promise.resolve() },
   });
   /** Every page. */
   const effects = async (asked: QueryLedgerInput): Promise<LedgerEffect[]> => {

@@ -110,6 +110,15 @@ describe('effects', () => {
     expect(await ledger.effects({ sagaId: 'refund-1', limit: 1 })).toEqual(saga);
   });
 
+  test('over many days are answered in parts that do not take long', async () => {
+    const slow = openLedger([refund, order, parent], at(24 * 6), 1000);
+    for (const view of ['entries', 'effects', 'totals'] as const) {
+      expect(await slow.query({ ...march, view }), view).toHaveProperty('cursor');
+    }
+    expect(await slow.effects(march)).toEqual(await ledger.effects(march));
+    expect(await slow.totals(march)).toEqual(await ledger.totals(march));
+  });
+
   test('have a total by tool, agent and day, which says what it does not know', async () => {
     const { all, byTool, byAgent, byDay, reconciliations, secondsToReconcile } = await ledger.totals(march);
     expect(all).toEqual([

@@ -185,6 +185,33 @@ describe('backfill', () => {
     expect(exports.texts()).toEqual(await exportedOf(ledgers));
   });
 
+  test('over a long range answers where to go on before the HTTP API stops waiting', async () => {
+    const exports = memoryExports();
+    let nowMs = clock.now().getTime();
+    const { store } = openLedger(ledgers);
+    // Each day takes its time, also an empty one.
+    const slow: Pick<SagaStore, 'listEntriesByDay'> = {
+      listEntriesByDay: (...asked) => {
+        nowMs += 50;
+        return store.listEntriesByDay(...asked);
+      },
+    };
+    const slowClock = { ...clock, now: () => new Date(nowMs) };
+    const exportSaga = createExportSaga({ store, exports: exports.store, clock: slowClock });
+    const backfill = createBackfill({ store: slow, exportSaga, clock: slowClock });
+    let cursor: string | undefined;
+    let calls = 0;
+    do {
+      const begunMs = nowMs;
+      ({ cursor } = await backfill({ from: '2017-01-01', ...(cursor === undefined ? {} : { cursor }) }, far));
+      expect(nowMs - begunMs).toBeLessThan(20_000);
+      calls += 1;
+    } while (cursor !== undefined && calls < 100);
+    expect(calls).toBeGreaterThan(5);
+    expect(cursor).toBeUndefined();
+    expect(exports.texts()).toEqual(await exportedOf(ledgers));
+  });
+
   test('exports sagas of these days whole, and no others', async () => {
     const exports = memoryExports();
     await backfillOf(exports.store)({ from: '2026-03-15', to: '2026-03-18' }, far);

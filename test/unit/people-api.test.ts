@@ -61,7 +61,11 @@ test('a function that takes long is 202, with how long to wait, and the same req
   const { post } = await apiOver(null);
   const response = await post('rewind', { sagaId: 's', to: { steps: 1 }, requestId: 'r' });
   expect([response.status, response.headers.get('retry-after')]).toEqual([202, '2']);
-  expect(await errorOf(response)).toMatchObject({ name: 'StillRunning', retryable: true });
+  expect(await errorOf(response)).toMatchObject({
+    name: 'StillRunning',
+    retryable: true,
+    message: expect.stringContaining('one without begins anew, so ask for less'),
+  });
 });
 
 test('the token goes along as proof where the function takes one, and nowhere else', async () => {

@@ -6,6 +6,8 @@ import { WalkbackError } from '../../shared/errors.ts';
 /** Without any day: this many, up to today. */
 const DAYS_BACK = 7;
 const MAX_DAYS = 3_660;
+/** One call over days reads for so long, then answers what it has and a cursor: the HTTP API waits for not much longer. */
+export const PART_MS = 12_000;
 
 export interface AskedDays {
   day?: string | undefined;

@@ -11,7 +11,7 @@ import { pauseAfterRace, RACE } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom } from './day-range.ts';
+import { dayCursor, daysFrom, PART_MS } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 import { type ExportObject, exportObjects } from './export-lines.ts';
 
@@ -131,8 +131,8 @@ export const createBackfill =
     const { days, within } = daysFrom({ from, to }, today, cursor);
     const done = new Set<string>();
     const report = { written: 0, kept: 0 };
-    const isOver = (): boolean =>
-      done.size >= MAX_SAGAS || clock.now().getTime() + MARGIN_MS >= invocation.deadlineMs;
+    const untilMs = Math.min(invocation.deadlineMs - MARGIN_MS, clock.now().getTime() + PART_MS);
+    const isOver = (): boolean => done.size >= MAX_SAGAS || clock.now().getTime() >= untilMs;
     let place = within;
     let isFirst = true;
     for (const day of days) {

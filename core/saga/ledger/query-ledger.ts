@@ -11,7 +11,7 @@ import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
-import { dayCursor, daysFrom, entryFrom } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
 import { readEffects } from './read-effects.ts';
@@ -93,19 +93,17 @@ const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor
 };
 
 /** Days oldest first. */
-const ofDays = async (
-  store: SagaStore,
-  rows: Rows,
-  query: QueryLedgerInput,
-  today: string,
-): Promise<Told> => {
+const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status } = query;
+  const today = clock.now().toISOString().slice(0, 10);
+  const untilMs = clock.now().getTime() + PART_MS;
   const { days, within } = daysFrom(query, today, query.cursor);
   let cursor = within;
   let queries = 0;
   for (const day of days) {
     do {
-      if (rows.isFull() || queries >= MAX_QUERIES) return { cursor: dayCursor(day, cursor) };
+      if (rows.isFull() || queries >= MAX_QUERIES || clock.now().getTime() >= untilMs)
+        return { cursor: dayCursor(day, cursor) };
       const page = await store.listEntriesByDay(day, rows.room(), cursor);
       queries += 1;
       rows.addAll(page.items.filter((entry) => status === undefined || entry.status === status).map(toRow));
@@ -125,12 +123,7 @@ const selectEvidence = (
   throw new WalkbackError('InvalidInput', 'evidence: goes with sagaId or day.');
 };
 
-const select = async (
-  store: SagaStore,
-  rows: Rows,
-  query: QueryLedgerInput,
-  today: string,
-): Promise<Told> => {
+const select = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status, cursor } = query;
   if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
   if (query.externalRef !== undefined) {
@@ -140,7 +133,7 @@ const select = async (
   }
   const sagaStatus = SAGA_STATUSES.find((known) => known === status);
   if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, cursor);
-  return ofDays(store, rows, query, today);
+  return ofDays(store, rows, query, clock);
 };
 
 const refuse = (message: string): never => {
@@ -177,14 +170,14 @@ const checkQuery = (query: QueryLedgerInput): void => {
 const effectsAnswer = async (
   store: SagaStore,
   query: QueryLedgerInput,
-  today: string,
+  clock: Clock,
 ): Promise<LedgerAnswer> => {
   const rows = createPage<LedgerEffect>(query.limit ?? DEFAULT_LIMIT);
   const told = await readEffects(
     store,
     { room: rows.room, isFull: rows.isFull, add: ({ row }) => rows.addAll([row]) },
     query,
-    today,
+    clock,
   );
   return { ...(query.format === 'csv' ? { csv: effectsCsv(rows.items) } : { effects: rows.items }), ...told };
 };
@@ -192,7 +185,7 @@ const effectsAnswer = async (
 const totalsAnswer = async (
   store: SagaStore,
   query: QueryLedgerInput,
-  today: string,
+  clock: Clock,
 ): Promise<LedgerAnswer> => {
   const totals = createTotals();
   const told = await readEffects(
@@ -204,7 +197,7 @@ const totalsAnswer = async (
       addFailures: totals.addReconciliations,
     },
     query,
-    today,
+    clock,
   );
   return {
     ...(query.format === 'csv' ? { csv: totalsCsv(totals.end()) } : { totals: totals.end() }),
@@ -229,12 +222,11 @@ export const createQueryLedger =
   async (query: QueryLedgerInput): Promise<LedgerAnswer> => {
     checkQuery(query);
     if (query.anchorsOf !== undefined) return readAnchors(query.anchorsOf, query.cursor);
-    const today = clock.now().toISOString().slice(0, 10);
-    if (query.view === 'effects') return effectsAnswer(store, query, today);
-    if (query.view === 'totals') return totalsAnswer(store, query, today);
+    if (query.view === 'effects') return effectsAnswer(store, query, clock);
+    if (query.view === 'totals') return totalsAnswer(store, query, clock);
     const rows = createPage<LedgerRow>(query.limit ?? DEFAULT_LIMIT);
     const told = query.evidence
       ? await selectEvidence(audit, rows, query)
-      : await select(store, rows, query, today);
+      : await select(store, rows, query, clock);
     return { ...(query.format === 'csv' ? { csv: toCsv(rows.items) } : { entries: rows.items }), ...told };
   };

@@ -8,9 +8,10 @@ import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answ
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, entryFrom } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 
 /** Entries that one call reads, more or less: a saga that is begun is read to its end. */
@@ -68,7 +69,8 @@ interface ReadSaga {
 }
 
 /** Reads each saga once, and counts what was read. */
-const createReader = (store: Store) => {
+const createReader = (store: Store, nowMs: () => number) => {
+  const untilMs = nowMs() + PART_MS;
   const sagas = new Map<string, ReadSaga>();
   let read = 0;
 
@@ -90,7 +92,7 @@ const createReader = (store: Store) => {
   };
 
   return {
-    isSpent: (): boolean => read >= MAX_READ,
+    isSpent: (): boolean => read >= MAX_READ || nowMs() >= untilMs,
     count: (entries: number): void => {
       read += entries + QUERY_COST;
     },
@@ -200,9 +202,10 @@ export const readEffects = (
   store: Store,
   sink: Sink,
   query: QueryLedgerInput,
-  today: string,
+  clock: Pick<Clock, 'now'>,
 ): Promise<Told> => {
-  const reader = createReader(store);
+  const reader = createReader(store, () => clock.now().getTime());
+  const today = clock.now().toISOString().slice(0, 10);
   if (query.sagaId !== undefined) return ofSaga(store, reader, sink, query);
   if (query.externalRef !== undefined) return ofReference(store, reader, sink, query);
   return ofDays(store, reader, sink, query, today);
