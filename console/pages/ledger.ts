@@ -52,13 +52,24 @@ const ENTRY_STATUSES = [
   'declined',
 ];
 
+const statusesOf = (view: View): readonly string[] => (view === 'entries' ? ENTRY_STATUSES : EFFECT_STATUSES);
+
+/** In an address there may be any; the form has those of the view that was shown before. */
+const statusFor = (view: View, status: string | undefined): string | undefined =>
+  status !== undefined &&
+  [ENTRY_STATUSES, EFFECT_STATUSES].flat().includes(status) &&
+  !statusesOf(view).includes(status)
+    ? undefined
+    : status;
+
 /** What the function is asked for: a saga, else a reference, else days, today unless others are given. */
 const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
-  const { saga, ref, from, to, status, tool, agent, reference } = asked;
+  const { saga, ref, from, to, tool, agent, reference } = asked;
   const view = viewOf(asked['view']);
+  const status = statusFor(view, asked['status']);
   const which = saga
     ? { sagaId: saga }
-    : ref && view === 'entries'
+    : ref
       ? { externalRef: ref }
       : { from: from || to || today, to: to || today };
   return {
@@ -108,16 +119,23 @@ const readTotals = async (ask: Ask, request: QueryLedgerInput): Promise<LedgerTo
 };
 
 /** What was asked for, and is not looked at: whoever filters must not believe that it was. */
-const unusedPart = ({ saga, ref, status, from, to }: Visit['query'], view: View): Markup => {
-  const isWhole = Boolean(saga) || (view === 'entries' && Boolean(ref));
+const unusedPart = (asked: Visit['query'], view: View): Markup => {
+  const { saga, ref, status, from, to, tool, agent, reference } = asked;
+  const isWhole = Boolean(saga) || Boolean(ref);
+  const isEntries = view === 'entries';
   const unused = [
     ...(isWhole && (from || to) ? ['days'] : []),
-    ...(isWhole && view === 'entries' && status ? ['status'] : []),
-    ...(saga && view === 'entries' && ref ? ['reference'] : []),
+    ...(status && ((isWhole && isEntries) || statusFor(view, status) === undefined) ? ['status'] : []),
+    ...(saga && ref ? ['reference'] : []),
+    ...(isEntries && tool ? ['tool'] : []),
+    ...(isEntries && agent ? ['agent'] : []),
+    ...(isEntries && reference ? ['resource'] : []),
   ];
-  return unused.length === 0
-    ? NOTHING
-    : html`<p class="hint">All of this ${saga ? 'saga' : 'reference'} is shown, whatever its ${listSome(unused, 3)}.</p>`;
+  const whole = saga ? 'saga' : 'reference';
+  const all = isWhole
+    ? `All of this ${whole} is shown, whatever its`
+    : `All ${view} of these days are shown, whatever their`;
+  return unused.length === 0 ? NOTHING : html`<p class="hint" role="note">${all} ${listSome(unused, 6)}.</p>`;
 };
 
 const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
@@ -129,9 +147,9 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
       ([name, text]) => html`<option value="${name}"${name === view ? html` selected` : ''}>${text}</option>`,
     )}</select></div>
     ${field('from', 'From day (UTC)', request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('saga', 'Saga', asked['saga'])}
-    ${view === 'entries' ? field('ref', 'Reference of the provider', asked['ref']) : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}`}
-    <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${(
-      view === 'entries' ? ENTRY_STATUSES : EFFECT_STATUSES
+    ${field('ref', 'Reference of the provider', asked['ref'])}${view === 'entries' ? NOTHING : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}`}
+    <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${statusesOf(
+      view,
     ).map(
       (one) =>
         html`<option value="${one}"${one === asked['status'] ? html` selected` : ''}>${one.replaceAll('_', ' ')}</option>`,

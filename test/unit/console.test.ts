@@ -311,6 +311,42 @@ describe('errors and twins', () => {
   });
 });
 
+test.each([
+  // A reference of a provider chooses effects and totals too.
+  ['view=effects&from=&to=&saga=&ref=re_1&status=', { externalRef: 're_1', view: 'effects' }, undefined],
+  ['view=totals&from=&to=&saga=&ref=re_1&status=', { externalRef: 're_1', view: 'totals' }, undefined],
+  [
+    'view=entries&from=2026-01-01&to=2026-01-02&tool=pay&agent=bot&reference=customer-1&status=',
+    { from: '2026-01-01', to: '2026-01-02' },
+    'All entries of these days are shown, whatever their tool, agent, resource.',
+  ],
+  [
+    'view=effects&from=2026-01-01&to=2026-01-02&status=rejected',
+    { from: '2026-01-01', to: '2026-01-02', view: 'effects' },
+    'All effects of these days are shown, whatever their status.',
+  ],
+  [
+    'view=totals&from=2026-01-01&saga=s&ref=re_1',
+    { sagaId: 's', view: 'totals' },
+    'All of this saga is shown, whatever its days, reference.',
+  ],
+  ['view=effects&from=&to=&saga=&status=in_doubt&tool=pay', { status: 'in_doubt', tool: 'pay' }, undefined],
+])('the ledger page, of another view than the form was of: %s', async (asked, input, said) => {
+  const none = { all: [], byTool: [], byAgent: [], byDay: [], reconciliations: [], secondsToReconcile: null };
+  const { fetchPage, enter, calls } = made({
+    ...NO_SAGA,
+    'query-ledger': ({ view }: { view?: string }) =>
+      view === 'totals'
+        ? { totals: none }
+        : { entries: [], effects: [], evidence: { head: null, findings: [] } },
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage(`/ledger?${asked}`, { headers: { cookie } })).text();
+  expect(calls).toContainEqual({ name: 'query-ledger', input: expect.objectContaining(input) });
+  if (said === undefined) expect(text).not.toContain('role="note"');
+  else expect(text).toContain(said);
+});
+
 test('whoever may read only the ledger gets it as the first page, and as the page of a saga', async () => {
   const forbidden = (): never => {
     throw new WalkbackError('RoleMissing', 'not for finance');
