@@ -60,8 +60,8 @@ const START: Record<Service, Start> = {
     startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey, activity }),
   s3: ({ dataDir, credentials }, port) =>
     startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
-  dynamodb: ({ dataDir, credentials, dynamodb: source, changes }, port) =>
-    startDynamoDb({ dataDir, credentials, port, source, changes }),
+  dynamodb: ({ dataDir, credentials, dynamodb: source, changes, log }, port) =>
+    startDynamoDb({ dataDir, credentials, port, source, changes, log }),
   lambda: ({ functions, credentials, activity, log }, port) =>
     listenApp(createLambdaApi({ functions, credentials, log }), port, { activity }),
   events: ({ journal, plan, credentials }, port) =>

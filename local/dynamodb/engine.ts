@@ -38,6 +38,8 @@ export interface Engine {
   operations: ReadonlyMap<string, ReadonlySet<string>>;
   /** Answers the JSON text, and whether it is that of an error. Rejects when the process has ended. */
   call(operation: string, parameters: object): Promise<{ text: string; failed: boolean }>;
+  /** Resolves when the process has ended, with how. */
+  ended: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ const createPipe = (path: string, file: string) => {
   const child = spawn(path, ['mcp', '--db-path', file], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const said = lastWords(child);
   const waiting = new Map<number, Waiting>();
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   let failure: Error | undefined;
   let last = 0;
 
@@ -68,7 +70,7 @@ const createPipe = (path: string, file: string) => {
     failure ??= new WalkbackError('ConfigurationError', `DynamoDB (dynoxide) ${how}: ${said()}`);
     for (const one of waiting.values()) one.reject(failure);
     waiting.clear();
-    end();
+    end(failure.message);
   };
   child.on('error', (error) => fail(`could not be started (${error.message})`));
   child.on('close', (code, signal) => fail(`ended with ${code ?? signal}`));
@@ -107,6 +109,7 @@ const createPipe = (path: string, file: string) => {
     tell,
     ask,
     fail,
+    ended,
     kill: () => child.kill('SIGKILL'),
     close: async (): Promise<void> => {
       child.stdin.end();
@@ -137,6 +140,7 @@ export const startEngine = async (path: string, file: string): Promise<Engine> =
         const answer = calledSchema.parse(await pipe.ask('tools/call', { name, arguments: parameters }));
         return { text: answer.content.map(({ text }) => text).join(''), failed: answer.isError };
       },
+      ended: pipe.ended,
       close: pipe.close,
     };
   } catch (error) {

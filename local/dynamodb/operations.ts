@@ -52,7 +52,7 @@ const parse = (body: Uint8Array): Parameters | undefined => {
 };
 
 /** The only way to the engine, so every write is told to `changes`. */
-export const createOperations = (engine: Engine, changes?: Changes) => {
+export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, changes?: Changes) => {
   changes?.watched();
   const keys = new Map<string, string[]>();
   const oneAtATime = pLimit(1);
@@ -123,8 +123,14 @@ export const createOperations = (engine: Engine, changes?: Changes) => {
     if (name === 'describe_table') parameters['raw'] = true;
     const work = () => run(name, parameters, request);
     if (READS.test(operation)) return work();
-    const answer = await oneAtATime(work);
-    if (answer.status === 200) changes?.written();
-    return answer;
+    try {
+      const answer = await oneAtATime(work);
+      if (answer.status === 200) changes?.written();
+      return answer;
+    } catch (error) {
+      // Its answer was lost: it may have been written.
+      changes?.written();
+      throw error;
+    }
   };
 };

@@ -2,13 +2,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import type { Log } from '../../core/shared/surroundings.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import { PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
 import type { Changes } from '../streams/changes.ts';
 import { type DynamoDbSource, findDynamoDb } from './binary.ts';
-import { startEngine } from './engine.ts';
+
 import { createGateway } from './gateway.ts';
+import { startLastingEngine } from './lasting-engine.ts';
 import { createOperations } from './operations.ts';
 import { indexStreams } from './stream-index.ts';
 
@@ -19,17 +21,20 @@ export interface DynamoDbOptions {
   source?: DynamoDbSource | undefined;
   /** Told of every write, unless it is somebody else's endpoint. */
   changes?: Changes;
+  log?: Log;
 }
 
 const PROBE_TIMEOUT_MS = 1_000;
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {
-  const { credentials, dataDir, port, changes } = options;
+  const { credentials, dataDir, port, changes, log } = options;
   const directory = join(dataDir, 'dynamodb');
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await using starting = new AsyncDisposableStack();
   const file = join(directory, 'tables.sqlite');
-  const engine = await startEngine(path, file);
+  const engine = await startLastingEngine(path, file, (reason) =>
+    log?.warn('the database ended, and the next call starts it again', { reason }),
+  );
   starting.defer(() => engine.close());
   indexStreams(file);
   const operations = createOperations(engine, changes);

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { clientFor, createTable, credentials, scratch } from '../support/dynamodb.ts';
@@ -41,6 +41,37 @@ describe('the DynamoDB process', () => {
     after.destroy();
     await second.close();
     expect(found.Item).toEqual(Item);
+  });
+
+  test('is started again when it was killed: what was answered is there, and calls go on', async () => {
+    await using directory = await scratch();
+    const lost: unknown[] = [];
+    const log = { info: () => undefined, warn: (...told: unknown[]) => void lost.push(told) };
+    const server = await startDynamoDb({ dataDir: directory.path, credentials, log });
+    const client = clientFor(server.url);
+    await createTable(client);
+    const itemOf = (n: number) => ({ pk: { S: 'kept' }, sk: { S: String(n) } });
+    const put = (n: number) => client.send(new PutItemCommand({ TableName: 'sessions', Item: itemOf(n) }));
+    await put(0);
+    for (const round of [1, 2]) {
+      for (const pid of processesUsing(join(directory.path, 'dynamodb')))
+        process.kill(Number(pid), 'SIGKILL');
+      // As the SDKs of our functions do: a fault of DynamoDB is asked again.
+      await vi.waitFor(() => put(round), { timeout: 60_000, interval: 50 });
+      for (const n of [0, round]) {
+        const { Item } = await client.send(new GetItemCommand({ TableName: 'sessions', Key: itemOf(n) }));
+        expect(Item).toEqual(itemOf(n));
+      }
+    }
+    expect(lost).toEqual(
+      [1, 2].map(() => [
+        'the database ended, and the next call starts it again',
+        { reason: expect.stringContaining('SIGKILL') },
+      ]),
+    );
+    client.destroy();
+    await server.close();
+    expect(processesUsing(directory.path)).toEqual([]);
   });
 
   test('finds the newest record of a stream by an index, also in the directory of a release without it', async () => {

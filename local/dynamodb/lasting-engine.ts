@@ -1,0 +1,48 @@
+/**
+ * An engine whose process is started again when it has ended, as by the kernel that was out of memory. What was answered is
+ * in its file. A call that was under way fails as DynamoDB's own do, and whoever asked asks again.
+ */
+import { type Engine, startEngine } from './engine.ts';
+
+interface LastingEngine extends Pick<Engine, 'operations' | 'call' | 'close'> {}
+
+/** `lost`: told of each end that nobody asked for. */
+export const startLastingEngine = async (
+  path: string,
+  file: string,
+  lost: (reason: string) => void,
+): Promise<LastingEngine> => {
+  let isClosing = false;
+  let current: Promise<Engine> | undefined;
+
+  const start = async (): Promise<Engine> => {
+    const engine = await startEngine(path, file);
+    void engine.ended.then((reason) => {
+      current = undefined;
+      if (!isClosing) lost(reason);
+    });
+    return engine;
+  };
+  /** One that cannot be started is tried again by the next call. */
+  const running = (): Promise<Engine> => {
+    current ??= start().catch((error: unknown) => {
+      current = undefined;
+      throw error;
+    });
+    return current;
+  };
+
+  const { operations } = await running();
+  return {
+    operations,
+    call: async (operation, parameters) => {
+      if (isClosing) throw new Error('DynamoDB was closed.');
+      return (await running()).call(operation, parameters);
+    },
+    close: async () => {
+      isClosing = true;
+      const engine = await current?.catch(() => undefined);
+      await engine?.close();
+    },
+  };
+};
