@@ -1,11 +1,13 @@
 /** Bundles in a bucket: against the S3 of the embedded cloud, and the requests that leave for any other. */
-import { mkdtempDisposable } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtempDisposable, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateBucketCommand,
   DeleteObjectsCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -30,12 +32,15 @@ const bundleOf = (key: string, content: string) => {
 
 describe('the bucket', () => {
   let store: BundleStore;
+  let s3: S3Client;
+  let dataDir: string;
   const disposal = new AsyncDisposableStack();
   beforeAll(async () => {
     const directory = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-bundles-')));
     const server = await startS3({ dataDir: directory.path, credentials, region });
     disposal.defer(() => server.close());
-    const s3 = client(server.url);
+    dataDir = directory.path;
+    s3 = client(server.url);
     disposal.defer(() => s3.destroy());
     await s3.send(new CreateBucketCommand({ Bucket: 'bundles' }));
     store = createBundleStore({ bucket: 'bundles', client: s3 });
@@ -81,6 +86,29 @@ describe('the bucket', () => {
     await failing(store.get({ ...stored, sizeBytes: 1 }), 'BundleCorrupt');
     await failing(store.check({ ...stored, sha256: '0'.repeat(64) }), 'BundleCorrupt');
     await failing(store.check({ ...stored, sizeBytes: 1 }), 'BundleCorrupt');
+  });
+
+  test('a file that somebody cut, emptied or wrote over is BundleCorrupt, and does not hide the others', async () => {
+    for (const [n, damage] of [
+      (path: string) => truncate(path, 5),
+      (path: string) => truncate(path, 40),
+      (path: string) => truncate(path, 0),
+      (path: string) => writeFile(path, 'x'.repeat(400)),
+    ].entries()) {
+      const { key, bytes, sha256, stored } = bundleOf(`sessions/s/cut/${n}.bundle`, 'some bundle');
+      await store.put(key, bytes, sha256);
+      const name = createHash('sha256').update(key).digest('hex');
+      await damage(join(dataDir, 'buckets', 'bundles', name.slice(0, 2), name));
+      await failing(store.get(stored), 'BundleCorrupt');
+      await failing(store.check(stored), 'BundleCorrupt');
+      expect((await store.head(key))?.sizeBytes).not.toBe(bytes.length);
+      const listed = await s3.send(
+        new ListObjectsV2Command({ Bucket: 'bundles', Prefix: 'sessions/s/cut/' }),
+      );
+      expect(listed.Contents ?? []).toEqual([]);
+      await store.delete([key]);
+      await failing(store.get(stored), 'BundleMissing');
+    }
   });
 
   test('an upload URL takes exactly its bytes, and no others', async () => {
