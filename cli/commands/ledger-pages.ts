@@ -8,7 +8,7 @@ import type { Run } from '../app.ts';
 const PAGE = 500;
 
 /** `cursor`: the function goes on there; absent when these are all. */
-export interface ReadRows<Row> {
+interface ReadRows<Row> {
   rows: Row[];
   cursor?: string;
 }

@@ -28,7 +28,7 @@ const requireFork = async (store: SessionStore, sessionId: string): Promise<Sess
   );
 };
 
-export interface EndSessionDeps {
+interface EndSessionDeps {
   store: SessionStore;
   clock: Clock;
   log: Log;
