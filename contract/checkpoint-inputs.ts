@@ -10,6 +10,7 @@ import {
   checkpointId,
   id,
   line,
+  listedPatterns,
   metadata,
   patterns,
   repositoryPaths,
@@ -43,7 +44,7 @@ export const startSessionInput = () =>
     sandboxId,
     projectsRoot: absolutePath.describe('the directory in the sandbox that the repositories are in'),
     template: template.optional().describe('what a rehydrated sandbox is made from'),
-    include: patterns.optional().describe('captured although git ignores them'),
+    include: listedPatterns.optional().describe('captured although git ignores them'),
     exclude: patterns.optional().describe('not captured although git does not ignore them'),
     maxFileBytes: z
       .int()

@@ -69,6 +69,27 @@ export const repositoryPaths = z
 /** Gitignore-style patterns. */
 export const patterns = z.array(line(512)).max(200);
 
+/** Whether git looks for this outside of the repository: it takes `..` as a name, whatever stands before it. */
+const leadsOut = (pattern: string): boolean => {
+  let depth = 0;
+  for (const part of pattern.split('/')) {
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return pattern.startsWith('/');
+};
+
+/** Patterns that git lists files by, in each repository: relative to it, where a rule would begin with `/`. */
+export const listedPatterns = z
+  .array(
+    line(512).refine((pattern) => !leadsOut(pattern), {
+      error:
+        'leads out of the repository: write it relative to the top of each repository, without "/" at its beginning',
+    }),
+  )
+  .max(200);
+
 export const sandboxId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, 'must be a sandbox id: letters, digits, _ and -');

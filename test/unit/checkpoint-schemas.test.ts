@@ -35,6 +35,14 @@ describe('inputs', () => {
     expect(parseInput(sessionInput(), { sessionId: 's' })).toBeDefined();
   });
 
+  test('patterns are refused only where git would refuse them', () => {
+    const patterns = {
+      include: ['build/', './build', 'a/../b', '**/x', '..x', '.env'],
+      exclude: ['/build', '!/a', '../x'],
+    };
+    expect(parseInput(startSessionInput(), { ...start, ...patterns })).toEqual({ ...start, ...patterns });
+  });
+
   test('a slash at the end of the projects root makes no difference', () => {
     expect(parseInput(startSessionInput(), { ...start, projectsRoot: '/a/b/' }).projectsRoot).toBe('/a/b');
   });
@@ -53,6 +61,9 @@ describe('inputs', () => {
     [startSessionInput(), { ...start, maxFileBytes: 1.5 }, /maxFileBytes/],
     [startSessionInput(), { ...start, retentionDays: 4000 }, /retentionDays/],
     [startSessionInput(), { ...start, include: ['a\nb'] }, /include\.0: .*control/],
+    [startSessionInput(), { ...start, include: ['a', '/build'] }, /include\.1: leads out of the repository/],
+    [startSessionInput(), { ...start, include: ['../x'] }, /include\.0: leads out of the repository/],
+    [startSessionInput(), { ...start, include: ['a/./../../x'] }, /include\.0: leads out/],
     [startSessionInput(), { ...start, metadata: { a: 1 } }, /metadata\.a/],
     [checkpointInput(), { ...checkpoint, sessionId: 'a/b' }, /sessionId: must be 1 to 64/],
     [checkpointInput(), { ...checkpoint, messageId: '-rf' }, /messageId/],
