@@ -57,9 +57,8 @@ capture_now() {
   # A repository that was made again in another object format: nothing of before can be built on, or compared with.
   of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
   of_format "$1" || set -- '' "$2"
-  STEP='opening its own git directory'
   open_shadow "$FORMAT" 2>>"$OUT.err" || return
-  STEP='looking at the working files'
+  STEP='looking at the files'
   begin_look || return
   last_look || return
   # A chain begins with a look at everything.

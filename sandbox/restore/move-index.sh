@@ -31,9 +31,15 @@ move_index() {
     cp -p -- "$SHADOW/index" "$new" || return
   fi
   # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
-  GIT_INDEX_FILE=$new git read-tree --reset "$tree" 2>"$OUT.index" || {
-    rm -f -- "$new" && GIT_INDEX_FILE=$new git read-tree "$tree" 2>>"$OUT.err" || return
-  }
+  if [ "$tree" = "$EMPTY" ]; then
+    # Git would note the empty tree in the index, and the host's repository need not have it. An entry that comes and
+    # goes leaves none.
+    rm -f -- "$new" && printf '100644 %s\tx\n0 %s\tx\n' "$EMPTY_BLOB" "$ZERO_ID" | GIT_INDEX_FILE=$new git update-index --index-info 2>>"$OUT.err" || return
+  else
+    GIT_INDEX_FILE=$new git read-tree --reset "$tree" 2>"$OUT.index" || {
+      rm -f -- "$new" && GIT_INDEX_FILE=$new git read-tree "$tree" 2>>"$OUT.err" || return
+    }
+  fi
   for stage in 1 2 3; do
     part_id "$to" stage$stage || return
     [ -n "$ID" ] || continue
@@ -41,15 +47,15 @@ move_index() {
     GIT_INDEX_FILE=$new git update-index -z --index-info <"$OUT.staged" 2>>"$OUT.err" || return
   done
   part "$to" index-flags "$OUT.flags" && flag_entries "$new" || return
-  convertible || return
-  [ -z "$CONVERTIBLE" ] || restat "$new" || return
+  restat "$new" || return
   rm -f -- "$new.lock" && put_index "$new"
 }
 
-# put_index FILE: follows git's own protocol: takes the lock, then renames it over the index.
+# put_index FILE: follows git's own protocol: takes the lock, then renames it over the index. It keeps the time of the
+# file, by which git knows which files may have changed since it looked at them.
 put_index() {
   (set -C && : >"$HG/index.lock") 2>>"$OUT.err" || return
-  cat -- "$1" >"$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
+  cp --preserve=timestamps -- "$1" "$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
     local status=$?
     rm -f -- "$HG/index.lock"
     return $status
@@ -99,39 +105,39 @@ flag_entries() {
   printf '%s\0' "${skipped[@]}" >"$OUT.list" && git update-index --skip-worktree -z --stdin <"$OUT.list" 2>>"$OUT.err"
 }
 
-# convertible: CONVERTIBLE tells whether the host's git may take a file for modified although it
-# holds the exact bytes of its entry. This happens where attributes or settings convert.
-convertible() {
-  CONVERTIBLE=1
-  if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
-  # A tree that has none below its top is remembered, and so is the one that a restore makes of it.
-  if line_of "$SHADOW/attributes" && { [ "$TEXT" = "$GOAL none" ] || { [ "$TEXT" = "$FROM_TREE none" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$FROM_TREE $GOAL "*' 0 end' ]]; }; }; then
-    CONVERTIBLE=''
-  else
-    git ls-files -- '*/.gitattributes' >"$OUT.attributes" 2>>"$OUT.err" || return
-    [ ! -s "$OUT.attributes" ] || return 0
-    CONVERTIBLE=''
-  fi
-  printf '%s none\n' "$GOAL" >"$SHADOW/attributes"
-}
-
-# restat FILE: notes in an index which files hold the exact bytes of their entry. It uses our own
-# attributes, which convert nothing, so no filter of the user's runs. The host's git will look at
-# the other files.
+# restat FILE [PATH...]: notes in an index the times of the files, or of these, that hold the exact
+# bytes of their entry. Git would take any other for changed, until somebody asks for its status. It
+# uses our own attributes, which convert nothing, so no filter of the user's runs. The host's git
+# will look at the other files.
 restat() {
   local status=0
-  GIT_INDEX_FILE=$1 git update-index -q --unmerged --refresh >/dev/null 2>"$OUT.index" || status=$?
+  local -x GIT_INDEX_FILE=$1
+  shift
+  if [ $# -gt 0 ]; then
+    git --literal-pathspecs add --refresh -- "$@" >/dev/null 2>"$OUT.index" || status=$?
+    ! ended $status || return $status
+    [ $status != 0 ] || return 0
+    # One of them is not in the index, and git has written nothing.
+    status=0
+  fi
+  git update-index -q --unmerged --refresh >/dev/null 2>"$OUT.index" || status=$?
   [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
 }
 
-# refresh_index: does the same where files were written but the index already matches the target.
+# refresh_index: does the same where files were written but the index already matches the target. It
+# works on the index itself, in its lock, because our copy names trees that only the shadow has. That
+# copy gets its time, because the entries are the same, and so the next capture reads nothing again.
 refresh_index() {
-  [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
-  convertible || return
-  [ -n "$CONVERTIBLE" ] || return 0
+  local paths=() lock=$HG/index.lock status=0
+  [ -s "$OUT.new" ] && [ -f "$HG/index" ] && host_index_known || return 0
+  mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
+  [ ${#paths[@]} -le $FEW_FILES ] || paths=()
   # Another process works with it. Git itself would do without the refresh, too.
-  free_host_lock || return 0
-  local new=$SHADOW/new-host-index
-  rm -f -- "$new" "$new.lock" && cp -p -- "$HG/index" "$new" || return
-  restat "$new" && put_index "$new"
+  free_host_lock && (set -C && : >"$lock") 2>/dev/null || return 0
+  [ ! -e "$lock.lock" ] || rm -f -- "$lock.lock" || status=$?
+  if [ $status = 0 ] && host_index_known; then
+    cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && mv -f -- "$lock" "$HG/index" && touch -r "$HG/index" -- "$SHADOW/host-index" || status=$?
+  fi
+  [ ! -e "$lock" ] || rm -f -- "$lock" "$lock.lock" || return
+  return $status
 }

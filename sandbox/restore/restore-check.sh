@@ -157,12 +157,11 @@ check_one() {
     return 0
   fi
   if [ -n "$EXISTS" ]; then
-    STEP='looking at the repository as it is now'
     stand_still "$i" 2>/dev/null || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
       refused $? failed "the repository cannot be read as it is now"
       return 0
     }
-    STEP='comparing it with the capture made just before'
+    STEP='making the plan'
     if [ "$TREE" != "${R_NOW_TREE[i]}" ] || { [ "$META" != "${R_NOW_META[i]}" ] && [ "$FILES_ONLY" = 0 ]; }; then
       only_content "$i" || {
         status=$?
@@ -185,7 +184,6 @@ check_one() {
     return
   fi
   if [ -n "$EXISTS" ]; then
-    STEP='bringing and looking at the objects of the target'
     [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || {
       status=$?
       : >"$SHADOW/damaged"
@@ -196,7 +194,6 @@ check_one() {
       not_there $? "$i" "the objects of the checkpoint cannot be looked at"
       return 0
     }
-    STEP='looking at what is in the way of the target'
     if [ "$FILES_ONLY" = 0 ]; then
       same_host "${R_META[i]}" || {
         status=$?
@@ -346,7 +343,6 @@ counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT
 plan_paths() {
   local status path shown=0
   local -A stays=()
-  STEP='telling what is written and deleted'
   changes "$1" "$2" || return
   if [ "$DRY_RUN" = 0 ]; then
     counted "$REMOVED"

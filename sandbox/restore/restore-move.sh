@@ -81,11 +81,10 @@ reach() {
   : >"$OUT.kept"
   : >"$OUT.placed"
   if [ -z "$tree" ]; then
-    STEP='taking away a repository that the target does not have'
+    STEP='taking it away'
     leave "$i"
     return
   fi
-  STEP='opening or making the repository'
   if [ -z "$HG" ] && { [ "$FILES_ONLY" = 0 ] || [ -z "$EXISTS" ]; }; then
     # If the shadow exists, the state tells whether there was a .git at all.
     [ -z "${GIT_DIR-}" ] || load_state "$meta" || return
@@ -129,7 +128,6 @@ reach() {
     goal_tree "$tree" 2>>"$OUT.err" || return
     if [ -n "$vacant" ]; then FROM_TREE=$TREE; else own "$i" 2>>"$OUT.err" || return; fi
   fi
-  STEP='telling what differs from the target'
   # It is there already, as a capture in this same call found.
   vacated "$i"
   [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || return 0
@@ -142,12 +140,11 @@ reach() {
   from_meta=$META
   apply_umask "$meta" && leave_held_then "$meta" 2>>"$OUT.err" || return
   from_tree=$FROM_TREE
+  STEP='looking for files that stay'
   if [ -n "$vacant" ]; then
-    VACATED=''
-    STEP='writing files'
+    STEP='writing and deleting files' VACATED=''
     want_empty "$meta" && fill "$GOAL"
   else
-    STEP='looking for files that the target does not have and that stay'
     spare_unseen && STEP='writing and deleting files' && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
   fi || {
     status=$?
@@ -155,15 +152,15 @@ reach() {
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
-  STEP='setting modes and empty directories'
   drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
     STEP='moving HEAD, branches and index'
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi
-  STEP='proving what was restored'
+  # Else its index was written.
+  [ -z "$HG" ] || { [ "$from_meta" != "$meta" ] && [ "$FILES_ONLY" = 0 ]; } || refresh_index 2>>"$OUT.err" || return
+  STEP='proving it'
   if [ "$from_meta" = "$meta" ]; then
-    [ -z "$HG" ] || refresh_index 2>>"$OUT.err" || return
     if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
@@ -187,7 +184,7 @@ spare_unseen() {
 
 # count_again: reports how many files really are written and deleted, where some stay.
 count_again() {
-  local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
+  local WRITTEN REMOVED RULES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
 }
 

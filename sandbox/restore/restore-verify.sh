@@ -4,7 +4,7 @@
 # verify I META: captures again and compares the result with the target (C4).
 verify() {
   local i=$1 meta=$2 name
-  STEP='proving what was restored'
+  STEP='proving it'
   look_at_host
   unseen_of "$i" && unseen_rules && stand "$i" "$GOAL" 2>>"$OUT.err" && note_tree_id "$TREE" || return
   UNSEEN_RULES=''

@@ -1,6 +1,6 @@
 /** Entries of `git add -N`, and stat data of the index: they come back as they were, whatever became of their files. */
 import { expect } from 'vitest';
-import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { applies, ONE_FILE, withRepositories, world } from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('git-intent');
@@ -77,4 +77,65 @@ test('git status shows after a rollback over line-end attributes what it showed 
   harness.sh('printf "c\\r\\n" > crlf; echo other > plain; rm .gitattributes', 'app');
   await applies(harness, first);
   expect(harness.sh('git status --short', 'app')).toBe(status);
+});
+
+/** What git tells without looking for itself whether files changed, as `git merge --abort` and others ask it. */
+const KNOWN = 'git diff-files --exit-code; git diff-index --quiet HEAD';
+
+test('the index knows the files that a rollback wrote', async () => {
+  await using harness = await withRepositories(['app', 'many'], {}, `mkdir d; echo g > d/g; ${ONE_FILE}`);
+  harness.sh(
+    'for i in {1..120}; do echo $i > d/$i; done; git add .; git commit -qm many; echo u > untracked',
+    'many',
+  );
+  const known = () => harness.sh(`for r in app many; do (cd $r; ${KNOWN}); done`);
+  known();
+  const first = await harness.capture();
+  harness.sh('echo two > app/f.txt; rm many/d/*; echo u2 > many/untracked');
+  const dirty = await harness.capture();
+  await applies(harness, first);
+  known();
+  harness.sh('echo three > f.txt; git commit -qam three; rm d/g', 'app');
+  harness.sh('git rm -q --cached f.txt; echo more > untracked', 'many');
+  const second = await harness.capture();
+  await applies(harness, first);
+  known();
+  await applies(harness, second);
+  await applies(harness, first, { filesOnly: true });
+  expect(harness.sh('git diff-files --name-only', 'app')).toBe('f.txt\n');
+  harness.sh('git reset -q --soft HEAD~1; git reset -q; git diff-files --exit-code', 'app');
+  await applies(harness, dirty);
+  expect(harness.sh('git diff-files --name-only', 'app')).toBe('f.txt\n');
+  expect((await harness.rehydrate(first)).problems).toEqual([]);
+  known();
+});
+
+test('a merge and a pick that come back can be aborted', async () => {
+  const make = `echo g > g; ${ONE_FILE}; git checkout -qb side; echo s > f.txt; echo s > g; echo s > new; git add .; git commit -qm s; git checkout -q main; echo m > f.txt; git commit -qam m`;
+  await using harness = await withRepositories(['merge', 'pick'], {}, make);
+  harness.sh('git merge side >/dev/null || :', 'merge');
+  harness.sh('git cherry-pick side >/dev/null 2>&1 || :', 'pick');
+  const first = await harness.capture();
+  const abort = 'git -C merge merge --abort; git -C pick cherry-pick --abort';
+  harness.sh('echo x > merge/g; echo x > pick/f.txt');
+  await applies(harness, first);
+  harness.sh(abort);
+  const second = await harness.capture();
+  await applies(harness, first);
+  harness.sh(abort);
+  expect(harness.sh('git -C merge status --short; git -C pick status --short')).toBe('');
+  await applies(harness, second);
+  expect((await harness.rehydrate(first)).problems).toEqual([]);
+  harness.sh(abort);
+});
+
+test('a copy of a repository with an empty index is whole', async () => {
+  await using harness = await withRepositories(
+    ['app'],
+    {},
+    'git init -q -b main .; echo a > f; git add f; git rm -q --cached f',
+  );
+  const first = await harness.capture();
+  expect((await harness.rehydrate(first)).problems).toEqual([]);
+  expect(harness.sh('git fsck --full --strict 2>&1 | grep -v "^notice" || :', 'app')).toBe('');
 });
