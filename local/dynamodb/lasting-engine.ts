@@ -17,10 +17,11 @@ export const startLastingEngine = async (
 
   const start = async (): Promise<Engine> => {
     const engine = await startEngine(path, file);
-    void engine.ended.then((reason) => {
+    const forget = (reason: string): void => {
       current = undefined;
       if (!isClosing) lost(reason);
-    });
+    };
+    engine.ended.then(forget, forget);
     return engine;
   };
   /** One that cannot be started is tried again by the next call. */
