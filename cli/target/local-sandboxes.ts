@@ -9,13 +9,19 @@ export interface E2bSettings {
   sandboxUrl: string;
 }
 
-/** The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only it has. */
-export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
-  let client: E2B | undefined;
+/**
+ * The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only it has. `find` says where it
+ * answers now: it may have started again at other ports since.
+ */
+export const createLocalSandboxes = (find: () => Promise<E2bSettings>): LocalSandboxes => {
+  let opened: { apiUrl: string; client: E2B } | undefined;
   const load = async (): Promise<E2B['Sandbox']> => {
-    // Loaded only when it is needed: most commands touch no sandbox.
-    client ??= new (await import('e2b')).E2B(settings);
-    return client.Sandbox;
+    const settings = await find();
+    if (opened?.apiUrl !== settings.apiUrl) {
+      // Loaded only when it is needed: most commands touch no sandbox.
+      opened = { apiUrl: settings.apiUrl, client: new (await import('e2b')).E2B(settings) };
+    }
+    return opened.client.Sandbox;
   };
   return {
     createOver: async (directory, tags) => {
@@ -36,6 +42,7 @@ export const createLocalSandboxes = (settings: E2bSettings): LocalSandboxes => {
       await sandbox.commands.run(script, { timeoutMs: 60_000, ...(cwd === undefined ? {} : { cwd }) });
     },
     places: async (sandboxId) => {
+      const settings = await find();
       const url = new URL(`/local/sandboxes/${encodeURIComponent(sandboxId)}`, settings.apiUrl);
       const response = await fetch(url, { headers: { 'X-API-KEY': settings.apiKey } });
       if (response.status === 404) {

@@ -7,7 +7,7 @@ import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { tellingFullDisk } from './full-disk.ts';
 import { createCommandInvoke } from './invoke.ts';
 import { type LocalCloud, openLocalCloud } from './local-cloud.ts';
-import { createLocalSandboxes } from './local-sandboxes.ts';
+import { createLocalSandboxes, type E2bSettings } from './local-sandboxes.ts';
 import { selectTarget } from './select.ts';
 
 const openCloud = ({ environment, isShared }: LocalCloud): Opened => {
@@ -19,6 +19,13 @@ const openCloud = ({ environment, isShared }: LocalCloud): Opened => {
   return own;
 };
 
+const settingsIn = (environment: Opened['environment']): E2bSettings | undefined => {
+  const { E2B_API_KEY: apiKey, E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl } = environment;
+  return apiKey !== undefined && apiUrl !== undefined && sandboxUrl !== undefined
+    ? { apiKey, apiUrl, sandboxUrl }
+    : undefined;
+};
+
 /** Opens it now: what stands in the way is told before anything else is asked. */
 const connection = async (
   open: () => Promise<Opened>,
@@ -27,14 +34,20 @@ const connection = async (
   const kept = keepConnection(open);
   const { environment } = await kept.connection();
   const invoke = createCommandInvoke({ ...kept, signal, ...(namePrefix ? { namePrefix } : {}) });
-  const { E2B_API_KEY: apiKey, E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl } = environment;
-  const isLocal = apiKey !== undefined && apiUrl !== undefined && sandboxUrl !== undefined;
-  const issuer = issuerOf(isLocal ? environment : env);
+  const settings = settingsIn(environment);
+  const issuer = issuerOf(settings === undefined ? env : environment);
   return {
     invoke,
     close: () => kept.close(),
     ...(issuer === undefined ? {} : { issuer }),
-    ...(isLocal ? { environment, sandboxes: createLocalSandboxes({ apiKey, apiUrl, sandboxUrl }) } : {}),
+    ...(settings === undefined
+      ? {}
+      : {
+          environment,
+          sandboxes: createLocalSandboxes(
+            async () => settingsIn((await kept.connection()).environment) ?? settings,
+          ),
+        }),
   };
 };
 

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createLocalSandboxes } from '../../cli/target/local-sandboxes.ts';
 import { holdsMount } from '../../local/e2b/paths.ts';
 import { apiKey, errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
@@ -197,6 +198,17 @@ describe('a sandbox with a mounted directory', () => {
     });
     expect((await describeLocal(sandbox.sandboxId, 'wrong')).status).toBe(401);
     expect((await describeLocal('unknown')).status).toBe(404);
+  });
+
+  test('is found by a command that was connected before the cloud started again elsewhere', async () => {
+    const at = async () => ({ apiKey, apiUrl: e2b.url, sandboxUrl: e2b.url });
+    const sandboxes = createLocalSandboxes(at);
+    const sandboxId = await sandboxes.createOver(own, {});
+    const before = e2b.url;
+    await e2b.restart();
+    expect(e2b.url).not.toBe(before);
+    expect((await sandboxes.places(sandboxId)).mounts).toEqual({ [own]: own });
+    expect(await sandboxes.kill(sandboxId)).toBe(true);
   });
 
   test('can be at the same path inside and outside', async () => {
