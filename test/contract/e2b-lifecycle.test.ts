@@ -233,7 +233,7 @@ describe('a sandbox with a mounted directory', () => {
     const inside = join(e2b.rootfs(holder.sandboxId), 'home', 'user', 'deep');
     await mkdir(inside);
     await symlink(inside, join(own, 'there'));
-    const mounted = await e2b.sdk.create({ volumeMounts: { '/work/here': join(own, 'there') } });
+    const mounted = await e2b.sdk.create({ volumeMounts: { '/tmp/work/here': join(own, 'there') } });
     const info = await e2b.sdk.getInfo(holder.sandboxId);
     expect(info.metadata).toEqual({ 'walkback-mounted-by': mounted.sandboxId });
     const isKept = async () => {
@@ -250,7 +250,7 @@ describe('a sandbox with a mounted directory', () => {
     await e2b.restart(over);
     await until(isKept);
     const again = await e2b.sdk.connect(mounted.sandboxId);
-    await again.files.write('/work/here/file', 'kept');
+    await again.files.write('/tmp/work/here/file', 'kept');
     expect(await readFile(join(inside, 'file'), 'utf8')).toBe('kept');
     await e2b.sdk.setTimeout(holder.sandboxId, 5000);
     await again.kill();
