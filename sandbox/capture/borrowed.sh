@@ -141,7 +141,7 @@ list_objects() {
 # meanwhile has a time after the beginning of this look, and is listed again by the next capture.
 note_borrowed() {
   local one objects old=()
-  : >"$notes/whole" || return
+  without_links "$notes"/{whole,stores,places} && : >"$notes/whole" || return
   if [ -n "$lost" ]; then
     old=("$notes"/*.[0-9a-f][0-9a-f])
     [ ${#old[@]} = 0 ] || rm -f -- "${old[@]}" || return
@@ -149,7 +149,7 @@ note_borrowed() {
   fi
   for one in "${changed[@]}"; do
     list_objects "${STORES[${one%%.*}]}/${one##*.}"
-    printf '%s' "$objects" >"$notes/$one" || return
+    without_links "$notes/$one" && printf '%s' "$objects" >"$notes/$one" || return
   done
   printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
 }

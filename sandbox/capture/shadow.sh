@@ -53,9 +53,10 @@ open_shadow() {
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
 }
 
-# shadow_without_links SHADOW: removes every symlink from it.
+# shadow_without_links SHADOW: removes every symlink from it in whose place something of ours is written, but for what
+# note_borrowed writes. Into a directory of single objects git only puts files that have the name of their content.
 shadow_without_links() {
-  without_links "$1"/* && without_links "$1"/{borrowed,info,objects,refs}/* && without_links "$1"/{objects/{info,pack},refs/*}/* && without_links "$1"/refs/tags/chkpt/*
+  without_links "$1"/* "$1"/objects/{info,pack} && without_links "$1"/{info,refs,objects/info,objects/pack}/* && without_links "$1"/refs/*/* "$1/refs/tags/chkpt/${TAG-}"
 }
 
 # alternate DIRECTORY: TEXT is how a list of object directories names this one.

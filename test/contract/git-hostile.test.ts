@@ -75,7 +75,7 @@ describe('hostile and broken sandboxes', () => {
     [
       'deep in a shadow',
       'directory',
-      'cd ../app/.agent-shadow/session-s1; mkdir -p refs/tags; all objects o; all info i; all refs r; all objects/pack p; all objects/info n; all refs/tags t; link objects/pack $o/p',
+      'cd ../app/.agent-shadow/session-s1; mkdir -p refs/tags; all info i; all refs r; all objects/pack p; all objects/info n; all refs/tags t; link objects/pack $o/p',
     ],
     [
       'deep in a shadow',
