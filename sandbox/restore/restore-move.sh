@@ -117,7 +117,8 @@ reach() {
     if [ "$made$vacant" = 11 ]; then
       TREE=$EMPTY META='' && nested_below "${R_PATH[i]}"
     else
-      stand "$i" '' 2>>"$OUT.err" || return
+      # What was captured although it is ignored is looked at again: it belongs to the state to come back to.
+      stand "$i" "${BACK:+$tree}" 2>>"$OUT.err" || return
     fi
     objects_present "$tree" "$meta" || {
       status=$?

@@ -4,7 +4,7 @@ import { restoreFaults } from '../support/restore-faults.ts';
 
 const IS_ALL = process.env['FAULTS'] === 'all';
 
-for (const changed of ['everything', 'contents', 'returning'] as const)
+for (const changed of ['everything', 'contents', 'hidden', 'returning'] as const)
   test(
     `a restore of which any one command fails is at the target, or told: ${changed} changed`,
     { timeout: IS_ALL ? 7_200_000 : 1_200_000 },

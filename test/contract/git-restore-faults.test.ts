@@ -1,8 +1,8 @@
 /** Any command of a restore may fail, in any way: nothing is lost, what happened is told, and the next call arrives. */
 import { test } from 'vitest';
-import { restoreFaults } from '../support/restore-faults.ts';
+import { isPutBack, restoreFaults } from '../support/restore-faults.ts';
 
-for (const changed of ['everything', 'contents', 'returning'] as const)
+for (const changed of ['everything', 'contents', 'hidden', 'returning'] as const)
   test(
     `a restore of which any one command fails is at the target, or told: ${changed} changed`,
     {
@@ -10,3 +10,6 @@ for (const changed of ['everything', 'contents', 'returning'] as const)
     },
     () => restoreFaults(changed === 'everything' ? 2 : 1, changed),
   );
+
+test('ignored files that were captured because they are in the way do not stop the way back', () =>
+  isPutBack('hidden', 'check-ignore'));

@@ -70,6 +70,22 @@ const CHANGES = {
       ['many', 'for i in d/*; do echo two > $i; done; ln -sf d/1 link'],
     ],
   },
+  /** Ignored files are in the way of the target, so the capture before it took them in. */
+  hidden: {
+    repositories: ['app'],
+    make: [
+      [
+        'app',
+        `${PLAIN} && mkdir d && for i in x y d/z; do echo one > $i.o; done && git add -A && git commit -qm o`,
+      ],
+    ],
+    change: [
+      [
+        'app',
+        `git rm -q --cached '*.o'; echo '*.o' > .gitignore; for i in x d/z; do echo two > $i.o; done; echo two > g`,
+      ],
+    ],
+  },
   /** It has gone, with another one in it: both come where nothing is. */
   returning: {
     repositories: ['app', 'app/inner'],
@@ -110,7 +126,7 @@ const faultWorld = async (changed: Changed): Promise<FaultWorld> => {
   const first = await harness.capture();
   for (const [path, script] of change) harness.sh(script, path);
   const after = looks();
-  const second = await harness.capture();
+  const second = await harness.capture(first);
   runSync('cp', ['-a', harness.root, `${harness.root}.saved`], PLACE);
   return {
     harness,
@@ -216,4 +232,14 @@ export const restoreFaults = async (count: number, changed: Changed): Promise<vo
   expect(wrong).toEqual([]);
   expect(ran).toBeGreaterThanOrEqual(Math.min(count, faults.length) / 2);
   process.stderr.write(`${JSON.stringify([...outcomes])}\n`);
+};
+
+/** The last call with this in its line fails, and everything is put back. */
+export const isPutBack = async (changed: Changed, line: string): Promise<void> => {
+  await using around = await faultWorld(changed);
+  const call = (await callsOf(around)).findLast((one) => one.line.includes(line));
+  if (call === undefined) throw new Error(`no call of the restore has ${line}`);
+  expect(
+    await meetsFault(around, { command: call.command, call: call.call, when: 'before', by: 'exit' }),
+  ).toBe('reverted');
 };
