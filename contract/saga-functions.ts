@@ -139,7 +139,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['agent-backend', 'reviewer', 'operator'],
     // Longer than the 600 s a caller may ask it to wait.
     timeoutSeconds: LONGEST_SECONDS,
-    grants: { sagas: ['GetItem'], ledger: ['GetItem', 'Query'] },
+    grants: { sagas: ['GetItem'], permits: 'read', ledger: ['GetItem', 'Query'] },
   },
   answer: {
     description: 'Records the answer to an approval',

@@ -75,23 +75,27 @@ keep_tree_ids() {
 
 # changes FROM TO: writes every difference into $SHADOW/changes, as `git diff-tree --raw -z` does. The
 # paths alone go into changes.added, changes.removed and changes.typed (files that become links and
-# the reverse). WRITTEN and REMOVED count them; RULES_DIFFER tells that a .gitignore is among them. Trees
-# do not change, so what a capture was told also serves the restore after it.
+# the reverse). WRITTEN and REMOVED count them; RULES_DIFFER and ATTRIBUTES_DIFFER tell that a
+# .gitignore or a .gitattributes is among them. Trees do not change, so what a capture was told
+# also serves the restore after it.
 changes() {
   local i count path entries=() added=() removed=() typed=() all IFS=$'\n' pair="$1 $2" file=$SHADOW/changes
   line_of "$file.of" || :
-  if [ "${TEXT% * * * end}" = "$pair" ]; then
-    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER _ <<<"${TEXT#"$pair "}"
+  if [ "${TEXT% * * * * end}" = "$pair" ]; then
+    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER _ <<<"${TEXT#"$pair "}"
     return 0
   fi
   : >"$file.of" && : >"$file" || return
   [ "$1" = "$2" ] || git diff-tree -r -z --raw --no-renames "$1" "$2" >"$file" || return
   mapfile -d '' -t entries <"$file" || return
-  count=$((${#entries[@]} / 2)) RULES_DIFFER=0
+  count=$((${#entries[@]} / 2)) RULES_DIFFER=0 ATTRIBUTES_DIFFER=0
   # Checked as one string, because most restores only change existing files, and then nothing
   # needs to be looked at one by one.
   all=$IFS${entries[*]}$IFS
-  [[ $all != *.gitignore* || $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
+  if [[ $all == *.git* ]]; then
+    [[ $all != *[/$IFS].gitignore$IFS* ]] || RULES_DIFFER=1
+    [[ $all != *[/$IFS].gitattributes$IFS* ]] || ATTRIBUTES_DIFFER=1
+  fi
   [[ $all =~ ' '[ADT]$IFS ]] || entries=()
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
@@ -103,7 +107,7 @@ changes() {
   done
   WRITTEN=$((count - ${#removed[@]})) REMOVED=${#removed[@]}
   list_into "$file.added" "${added[@]}" && list_into "$file.removed" "${removed[@]}" && list_into "$file.typed" "${typed[@]}" || return
-  printf '%s %s %s %s end\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER >"$file.of"
+  printf '%s %s %s %s %s end\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER $ATTRIBUTES_DIFFER >"$file.of"
 }
 
 # list_into FILE [PATH...]: writes a list, each path ended by NUL.

@@ -9,7 +9,7 @@ FEW_FILES=100
 # brought to FROM. Git writes the new files into a directory of ours. Existing files are put aside,
 # and then each new file gets its name (place-new.sh).
 move_files() {
-  local i path links='' fields=() info=() old=() were=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER
+  local i path links='' fields=() info=() old=() were=() new=() come=() gone=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   local -A seen=()
   EXCHANGED=''
   [ "$1" != "$2" ] || return 0

@@ -105,6 +105,22 @@ flag_entries() {
   printf '%s\0' "${skipped[@]}" >"$OUT.list" && git update-index --skip-worktree -z --stdin <"$OUT.list" 2>>"$OUT.err"
 }
 
+# convertible: CONVERTIBLE tells whether the host's git may take a file for modified although it
+# holds the exact bytes of its entry. This happens where attributes or settings convert.
+convertible() {
+  CONVERTIBLE=1
+  if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
+  # A tree that has none below its top is remembered, and so is the one that a restore makes of it.
+  if line_of "$SHADOW/attributes" && { [ "$TEXT" = "$GOAL none" ] || { [ "$TEXT" = "$FROM_TREE none" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$FROM_TREE $GOAL "*' 0 end' ]]; }; }; then
+    CONVERTIBLE=''
+  else
+    git ls-files -- '*/.gitattributes' >"$OUT.attributes" 2>>"$OUT.err" || return
+    [ ! -s "$OUT.attributes" ] || return 0
+    CONVERTIBLE=''
+  fi
+  printf '%s none\n' "$GOAL" >"$SHADOW/attributes"
+}
+
 # restat FILE [PATH...]: notes in an index the times of the files, or of these, that hold the exact
 # bytes of their entry. Git would take any other for changed, until somebody asks for its status. It
 # uses our own attributes, which convert nothing, so no filter of the user's runs. The host's git
@@ -124,12 +140,24 @@ restat() {
   [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
 }
 
-# refresh_index: does the same where files were written but the index already matches the target. It
-# works on the index itself, in its lock, because our copy names trees that only the shadow has. That
+# in_operation: whether the host is in the middle of a merge, a pick or a rebase, which git ends only where the index knows
+# the files.
+in_operation() {
+  local name
+  for name in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
+  return 1
+}
+
+# refresh_index: does the same where files were written but the index already matches the target, and git would not find out
+# by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
 # copy gets its time, because the entries are the same, and so the next capture reads nothing again.
 refresh_index() {
   local paths=() lock=$HG/index.lock status=0
   [ -s "$OUT.new" ] && [ -f "$HG/index" ] && host_index_known || return 0
+  if ! in_operation; then
+    convertible || return
+    [ -n "$CONVERTIBLE" ] || return 0
+  fi
   mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
   [ ${#paths[@]} -le $FEW_FILES ] || paths=()
   # Another process works with it. Git itself would do without the refresh, too.

@@ -50,7 +50,7 @@ read_contents() {
 # few_changed FROM TO: whether these trees differ in few files. IDS are the objects that the second
 # has and the first has not: git has read the trees between.
 few_changed() {
-  local i entries=() WRITTEN REMOVED RULES_DIFFER
+  local i entries=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   IDS=$2
   [ -z "$PARTIAL_FLAG" ] && changes "$1" "$2" 2>/dev/null && mapfile -d '' -t -n 401 entries <"$SHADOW/changes" && [ ${#entries[@]} -le 400 ] || return
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do

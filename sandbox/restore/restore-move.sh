@@ -185,7 +185,7 @@ spare_unseen() {
 
 # count_again: reports how many files really are written and deleted, where some stay.
 count_again() {
-  local WRITTEN REMOVED RULES_DIFFER
+  local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"
 }
 

@@ -166,7 +166,11 @@ test('a branch and a HEAD that cannot be read are replaced, and plan and answer 
         branches: [main],
       },
     });
-    expect(repositories.map(({ path, action }) => [path, action]).toSorted()).toEqual([
+    expect(
+      repositories
+        .map(({ path, action }) => [path, action])
+        .toSorted(([one = ''], [other = '']) => one.localeCompare(other)),
+    ).toEqual([
       ['app', 'restored'],
       ['head', 'restored'],
       ['other', 'restored'],
