@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { captureScript } from '../../adapters/git/capture-command.ts';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 describe('hostile and broken sandboxes', () => {
   test('nothing is written or deleted through a symlink that replaced a directory', async () => {
@@ -62,7 +63,7 @@ describe('hostile and broken sandboxes', () => {
   const OURS =
     'lock .gitignore index-bytes-s1 nested-s1 slow-s1 beside-s1 run-s1 in-s1 taken-s1 aside-s1 parked-s1 replaced-s1';
 
-  test.each([
+  const PLANTED = [
     ['in .agent-shadow of the projects root', 'file', `for n in ${OURS}; do link $n $o/$n; done`],
     ['in .agent-shadow of the projects root', 'directory', `for n in ${OURS}; do link $n $o/$n; done`],
     [
@@ -82,27 +83,32 @@ describe('hostile and broken sandboxes', () => {
       'file',
       'cd ../app/.agent-shadow/session-s1; all info i; all refs/tags/chkpt c; all objects/info n; all borrowed b',
     ],
-  ])('a link %s, to a %s, leads nowhere', async (_, kind, plant) => {
-    await using harness = await withTwoFiles(['app']);
-    const first = await harness.capture();
-    const outside = `${harness.top}/outside`;
-    mkdirSync(outside);
-    const putLinks = () => {
-      harness.sh(`o=${outside} kind=${kind}; ${LINKS} cd .agent-shadow; ${plant}`);
-      return files(outside);
-    };
-    const before = putLinks();
-    expect(before.length).toBeGreaterThan(0);
-    harness.sh(
-      'echo two > app/a.txt; git -C app commit -qam two; mkdir plain; echo p > plain/p; git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; cd ../app; git branch b; echo broken > .git/refs/heads/b',
-    );
-    await harness.capture();
-    expect(files(outside)).toEqual(before);
-    const again = putLinks();
-    await applies(harness, first);
-    expect(files(outside)).toEqual(again);
-    expect(harness.sh('cat a.txt; git log --format=%s', 'app')).toBe('one\none\n');
-  });
+  ] as const;
+
+  test.each(sampled(PLANTED, { every: 3, offset: printedSeed('links in place of ours') }))(
+    'a link %s, to a %s, leads nowhere',
+    async (_, kind, plant) => {
+      await using harness = await withTwoFiles(['app']);
+      const first = await harness.capture();
+      const outside = `${harness.top}/outside`;
+      mkdirSync(outside);
+      const putLinks = () => {
+        harness.sh(`o=${outside} kind=${kind}; ${LINKS} cd .agent-shadow; ${plant}`);
+        return files(outside);
+      };
+      const before = putLinks();
+      expect(before.length).toBeGreaterThan(0);
+      harness.sh(
+        'echo two > app/a.txt; git -C app commit -qam two; mkdir plain; echo p > plain/p; git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; cd ../app; git branch b; echo broken > .git/refs/heads/b',
+      );
+      await harness.capture();
+      expect(files(outside)).toEqual(before);
+      const again = putLinks();
+      await applies(harness, first);
+      expect(files(outside)).toEqual(again);
+      expect(harness.sh('cat a.txt; git log --format=%s', 'app')).toBe('one\none\n');
+    },
+  );
 
   test('a directory in the place of one of our own files, and a file in that of a directory, is named', async () => {
     await using harness = await withTwoFiles(['app']);

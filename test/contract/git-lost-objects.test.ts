@@ -40,7 +40,7 @@ const loseHalf = (harness: Harness, seed: number): string =>
 const SEED = printedSeed('lost objects');
 const TOURS = Array.from({ length: 24 }, (_, index) => SEED + index);
 
-test.for(sampled(TOURS, { every: 12, offset: SEED }))(
+test.for(sampled(TOURS, { every: 24, offset: SEED }))(
   'half of all objects are gone before each rollback, seed %i',
   async (seed) => {
     await using harness = await createHarness();
