@@ -52,6 +52,9 @@ const refusal = (event: string, error: unknown, isOver: boolean): ClaudeHookAnsw
   };
 };
 
+/** Prompts whose work may still go on. A conversation may have any number. */
+const MOST_RUNS = 200;
+
 /** `sessionOf` answers the session as it stands now; it is asked once for each prompt that uses a tool. */
 export const createClaudeHooks = (
   sessionOf: () => Promise<Session>,
@@ -68,6 +71,7 @@ export const createClaudeHooks = (
     const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
     const begun = (async () => (await sessionOf()).run({ ...options, message }))();
     runs.set(id, begun);
+    for (const [oldest] of runs) if (runs.size > MOST_RUNS) runs.delete(oldest);
     begun.catch(() => {
       if (runs.get(id) === begun) runs.delete(id);
     });

@@ -8,7 +8,6 @@ import { PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
 import type { Changes } from '../streams/changes.ts';
 import { type DynamoDbSource, findDynamoDb } from './binary.ts';
-
 import { createGateway } from './gateway.ts';
 import { startLastingEngine } from './lasting-engine.ts';
 import { createOperations } from './operations.ts';

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { DAY_SECONDS } from '../../contract/times.ts';
+import { MOUNTED_BY } from '../../core/checkpoint/copies/sandbox-users.ts';
 import { tellFault } from '../tell-fault.ts';
 import { listSandboxes, parseListQuery } from './list.ts';
 import type { Registry, Sandbox } from './registry.ts';
@@ -51,9 +52,6 @@ const handle = ({ record }: Sandbox) => ({
   envdVersion: ENVD_VERSION,
   envdAccessToken: record.accessToken,
 });
-
-/** Tells Walkback's functions that the files of a sandbox are the mounted directory of others (`core/checkpoint/copies`). */
-const MOUNTED_BY = 'walkback-mounted-by';
 
 const tagsOf = ({ id, record }: Sandbox, mountedBy: ReadonlyMap<string, string[]>) => {
   const by = mountedBy.get(id);

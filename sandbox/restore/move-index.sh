@@ -150,7 +150,8 @@ in_operation() {
 
 # refresh_index: does the same where files were written but the index already matches the target, and git would not find out
 # by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
-# copy gets its time, because the entries are the same, and so the next capture reads nothing again.
+# copy gets its time, because the entries are the same, and so the next capture reads nothing again: before the lock is
+# given up, so that what another process writes then has another time.
 refresh_index() {
   local paths=() lock=$HG/index.lock status=0
   [ -s "$OUT.new" ] && [ -f "$HG/index" ] && host_index_known || return 0
@@ -164,7 +165,7 @@ refresh_index() {
   free_host_lock && (set -C && : >"$lock") 2>/dev/null || return 0
   [ ! -e "$lock.lock" ] || rm -f -- "$lock.lock" || status=$?
   if [ $status = 0 ] && host_index_known; then
-    cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && mv -f -- "$lock" "$HG/index" && touch -r "$HG/index" -- "$SHADOW/host-index" || status=$?
+    cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && touch -r "$lock" -- "$SHADOW/host-index" && mv -f -- "$lock" "$HG/index" || status=$?
   fi
   [ ! -e "$lock" ] || rm -f -- "$lock" "$lock.lock" || return
   return $status

@@ -166,15 +166,11 @@ test('a branch and a HEAD that cannot be read are replaced, and plan and answer 
         branches: [main],
       },
     });
-    expect(
-      repositories
-        .map(({ path, action }) => [path, action])
-        .toSorted(([one = ''], [other = '']) => one.localeCompare(other)),
-    ).toEqual([
-      ['app', 'restored'],
-      ['head', 'restored'],
-      ['other', 'restored'],
-    ]);
+    expect(Object.fromEntries(repositories.map(({ path, action }) => [path, action]))).toEqual({
+      app: 'restored',
+      head: 'restored',
+      other: 'restored',
+    });
   }
   expect(harness.sh(`cat ${place}/*/* | sort; cat */.git/HEAD`).split('\n').slice(0, 3)).toEqual([
     'garbage',

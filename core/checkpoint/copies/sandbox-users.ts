@@ -8,7 +8,7 @@ const PAGE = 200;
  * The embedded cloud tags a sandbox so whose files are the mounted directory of others, with their ids: what lies in
  * such a sandbox is lost with it, and the session that works there has the id of the other one.
  */
-const MOUNTED_BY = 'walkback-mounted-by';
+export const MOUNTED_BY = 'walkback-mounted-by';
 
 /** Active sessions by their sandbox. Eventually consistent. */
 export const sessionsBySandbox = async (
