@@ -1,9 +1,12 @@
 /** What stands in the place of a repository of the checkpoint, and is not it: it is named, and nothing is written. */
 import { mkdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { TWO_FILES, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('another place', 4);
 
 const make = (path: string, text = 'one'): string =>
   `mkdir -p ${path}; (cd ${path}; git init -q -b main .; echo ${text} > a.txt; git add -A; git commit -qm ${text})`;
@@ -212,12 +215,12 @@ test('a .git that git cannot use is put back, too, when another repository canno
   ).toBe(before);
 });
 
-test.each([
+test.for([
   ['before the new one was there', 'kill -KILL 0'],
   ['when the new one was there', '"$real" "$@"; kill -KILL 0'],
 ])(
   'a .git that git cannot use, and that was parked when everything was killed, %s, is put back by who settles it',
-  async (_, kill) => {
+  async ([, kill]) => {
     using killing = replacedCommand(
       'mv',
       `[[ "$*" == *'/0.git .git' ]] || exec "$real" "$@"\nrm "$armed"\n${kill}\n`,

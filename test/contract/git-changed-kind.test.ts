@@ -1,11 +1,14 @@
 /** Files and directories whose modes changed while the directory above them became a repository, or ceased to be one. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('changed kind', 3);
 
 const NEW_REPOSITORY = 'git init -q -b main src; cd src; git add -A; git commit -qm inner';
 
 describe('modes below a directory that became a repository', () => {
-  test.each([
+  test.for([
     ['of a file', 'chmod 600 src/main.c'],
     ['of a file that was made executable', 'chmod 711 src/main.c'],
     ['of a directory in it', 'chmod 700 src/deep'],
@@ -18,7 +21,7 @@ describe('modes below a directory that became a repository', () => {
       'of a file beside a private one that stays',
       'umask 077; chmod 600 src/main.c; echo "*.key" > src/.gitignore',
     ],
-  ])('%s go back', async (_, change) => {
+  ])('%s go back', async ([, change]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('mkdir src/deep; echo leaf > src/deep/leaf; git add -A; git commit -qm deep', 'app');
     const before = world(harness, ['app']);
@@ -56,10 +59,10 @@ describe('modes below a directory that became a repository', () => {
 });
 
 describe('modes below a directory that was a repository', () => {
-  test.each([
+  test.for([
     ['of a file', 'chmod 600 src/main.c'],
     ['of a directory', 'chmod 700 src/deep'],
-  ])('%s go back with the repository', async (_, change) => {
+  ])('%s go back with the repository', async ([, change]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(`mkdir src/deep; echo leaf > src/deep/leaf; ${NEW_REPOSITORY}`, 'app');
     const before = world(harness, ['app', 'app/src']);
@@ -74,7 +77,7 @@ describe('modes below a directory that was a repository', () => {
 });
 
 describe('modes that change with the kind of the path', () => {
-  test.each([
+  test.for([
     [
       'a private file became a directory',
       'chmod 600 a.txt',
@@ -88,7 +91,7 @@ describe('modes that change with the kind of the path', () => {
     ['a private file became a link', 'chmod 600 a.txt', 'rm a.txt; ln -s src a.txt'],
     ['a link became a private file', 'ln -s src link', 'rm link; echo file > link; chmod 600 link'],
     ['an empty directory became a file', 'mkdir -m 700 d', 'rmdir d; echo file > d'],
-  ])('%s', async (_, before, after) => {
+  ])('%s', async ([, before, after]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(before, 'app');
     const then = world(harness, ['app']);

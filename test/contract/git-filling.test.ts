@@ -1,9 +1,12 @@
 /** A repository that comes where nothing was: written and proven beside its place, and then named (sandbox/restore/fill.sh). */
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { test as always, expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('filling', 3);
 
 /** Of sandbox/restore/fill.sh. */
 const MANY_FILES = 2000;
@@ -25,7 +28,7 @@ const gone = async (harness: Harness, make = MADE) => {
   return { there, without, before };
 };
 
-test.each([MANY_FILES - 20, MANY_FILES + 20])(
+test.for([MANY_FILES - 20, MANY_FILES + 20])(
   'a repository of about %i files comes back byte for byte, and where it went it comes back again',
   async (count) => {
     await using harness = await withRepositories(['app']);
@@ -61,7 +64,7 @@ test("neither git need read a file again: both know each file's time, which is b
 const beforeNames = (script: string) =>
   replacedCommand('mv', `[[ $1 == -n ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`);
 
-test.each([
+test.for([
   ['a file in the place of a directory', 'echo others >d', 'd'],
   ['a file in a directory of that name', 'mkdir -p d/e; echo others >d/e/deep', 'd/e/deep'],
   ['a file in the place of a file', 'echo others >nothing', 'nothing'],
@@ -70,7 +73,7 @@ test.each([
     'mkdir ../aside; echo others >../aside/deep; ln -s ../aside d',
     'd/deep',
   ],
-])('%s that appears meanwhile is not written over, and all goes back', async (_what, script, path) => {
+])('%s that appears meanwhile is not written over, and all goes back', async ([, script, path]) => {
   using others = beforeNames(script);
   await using harness = await withRepositories(['app'], { env: others.env });
   const { there } = await gone(harness);
@@ -130,7 +133,7 @@ PATH=$armed.core:$PATH GIT_EXEC_PATH=$armed.core exec "$real" "\${@/checkout.wor
   expect(world(harness, ['app'])).toEqual(before);
 });
 
-test.runIf(process.getuid?.() === 0)(
+always.runIf(process.getuid?.() === 0)(
   'a place that hands on its group hands it on to all that comes',
   async () => {
     await using harness = await withRepositories(['app']);

@@ -1,9 +1,12 @@
 /** Repositories that have no .git any more, or one that lost what captures were made on. */
 import { existsSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('lost git', 4);
 
 const INNER = 'git init -q -b main sub; cd sub; echo s > s; git add s; git commit -qm s';
 
@@ -89,26 +92,23 @@ const LENT: Loss = {
 };
 
 describe('captures on objects that are gone', () => {
-  test.each([...LOSSES, LENT])(
-    '$name: one that the target does not have',
-    async ({ begin, finish, lose }) => {
-      await using harness = await withTwoFiles(['app']);
-      const first = await harness.capture();
-      harness.sh(
-        `${begin}; mkdir d; echo s > d/s; echo t > t; touch -d yesterday d/s t; git add .; git commit -qm s; ${finish}`,
-      );
-      await harness.capture();
-      harness.sh(lose, 'tree');
-      const after = files(harness.root);
-      const { undo } = await applies(harness, first);
-      expect(existsSync(`${harness.root}/tree`)).toBe(false);
-      harness.sh('rm -rf .agent-shadow');
-      await applies(harness, undo);
-      expect(files(harness.root)).toEqual(after);
-    },
-  );
+  test.for([...LOSSES, LENT])('$name: one that the target does not have', async ({ begin, finish, lose }) => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh(
+      `${begin}; mkdir d; echo s > d/s; echo t > t; touch -d yesterday d/s t; git add .; git commit -qm s; ${finish}`,
+    );
+    await harness.capture();
+    harness.sh(lose, 'tree');
+    const after = files(harness.root);
+    const { undo } = await applies(harness, first);
+    expect(existsSync(`${harness.root}/tree`)).toBe(false);
+    harness.sh('rm -rf .agent-shadow');
+    await applies(harness, undo);
+    expect(files(harness.root)).toEqual(after);
+  });
 
-  test.each(LOSSES)('$name: one that changed beside them', async ({ begin, finish, lose }) => {
+  test.for(LOSSES)('$name: one that changed beside them', async ({ begin, finish, lose }) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(
       `${begin}; mkdir d; echo s > d/s; echo t > d/t; touch -d yesterday d/s; git add .; git commit -qm s; ${finish}; echo new > d/t`,

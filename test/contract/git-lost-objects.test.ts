@@ -1,8 +1,11 @@
 /** A shadow that lost some of its own objects: what the files and the store have is made and brought again (C7). */
-import { expect, test } from 'vitest';
+import { test as always, expect } from 'vitest';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = sampledTest('lost objects', 3);
 
 const SHADOW = '.agent-shadow/session-s1';
 
@@ -40,7 +43,7 @@ const loseHalf = (harness: Harness, seed: number): string =>
 const SEED = printedSeed('lost objects');
 const TOURS = Array.from({ length: 24 }, (_, index) => SEED + index);
 
-test.for(sampled(TOURS, { every: 24, offset: SEED }))(
+always.for(sampled(TOURS, { every: 24, offset: SEED }))(
   'half of all objects are gone before each rollback, seed %i',
   async (seed) => {
     await using harness = await createHarness();

@@ -3,9 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { withRepositories, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('returning', 3);
 
 /** Outside the repository, `a` is 4,000 shuffled lines and `b` the same in another order. */
 const MAKE = `git init -q -b main . && echo one > f && git add -A && git commit -qm one && mkdir -p ../../kept
@@ -26,10 +29,10 @@ const play = async (harness: Harness, first: string) => {
 };
 
 describe('a file that returns to what it was, and is edited again,', () => {
-  test.each([
+  test.for([
     ['beside a large file', `cp ../../kept/a f && head -c 3000000 /dev/urandom > large`],
     ['by small edits', `head -c 100 /dev/urandom > f`],
-  ])('is restored in a fresh sandbox, %s', async (_where, first) => {
+  ])('is restored in a fresh sandbox, %s', async ([, first]) => {
     await using harness = await withRepositories(['app'], {}, MAKE);
     const { last, looks } = await play(harness, first);
     const report = await harness.rehydrate(last);
@@ -40,10 +43,10 @@ describe('a file that returns to what it was, and is edited again,', () => {
 });
 
 describe('links that git does not take', () => {
-  test.each([
+  test.for([
     ['joined are taken each by itself', EDITS.length + 1],
     ['as loose objects are taken as a pack', 1],
-  ])('%s', async (_what, edits) => {
+  ])('%s', async ([, edits]) => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-refusing-'));
     const refused = `${directory.path}/refused`;
     const path = process.env['PATH'] ?? '';
@@ -101,7 +104,7 @@ describe('links that hold many objects together', () => {
     return { last, looks: world(harness, ['app']) };
   };
 
-  test.each([
+  test.for([
     ['become one pack', 'echo $n >f', 'none', 0, 1],
     ['become loose objects where one is in two of them', 'echo $((n % 3)) >f', 'none', 0, 0],
     ['become loose objects where git refuses the pack', 'echo $n >f', '*/tmp_joined.*', 1, 0],
@@ -112,7 +115,7 @@ describe('links that hold many objects together', () => {
       2,
       13,
     ],
-  ])('%s', async (_what, edit, refused, refusals, packs) => {
+  ])('%s', async ([, edit, refused, refusals, packs]) => {
     await using git = await refusingGit(refused);
     await using harness = await withRepositories(['app'], { env: git.env }, MAKE);
     const { last, looks } = await manyLinks(harness, edit);
@@ -125,7 +128,7 @@ describe('links that hold many objects together', () => {
     expect(names.filter((name) => name.startsWith('tmp'))).toEqual([]);
   });
 
-  test.each(['*/tmp_joined.*', '*" show-index "*'])(
+  test.for(['*/tmp_joined.*', '*" show-index "*'])(
     'come all the same when git is killed at %s',
     async (pattern) => {
       await using git = await refusingGit(pattern, 'kill -KILL $$');

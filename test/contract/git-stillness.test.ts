@@ -8,7 +8,7 @@ test(
   {
     timeout: 300_000,
   },
-  () => looksAreHeldAgainstGit(24, printedSeed('stillness')),
+  () => looksAreHeldAgainstGit(16, printedSeed('stillness')),
 );
 
 test(
@@ -16,7 +16,7 @@ test(
   {
     timeout: 300_000,
   },
-  () => looksAreHeldAgainstGit(20, printedSeed('borrowed'), OBJECTS),
+  () => looksAreHeldAgainstGit(14, printedSeed('borrowed'), OBJECTS),
 );
 
 test(
@@ -24,5 +24,5 @@ test(
   {
     timeout: 300_000,
   },
-  () => looksAreHeldAgainstGit(24, printedSeed('reported'), REPORTED),
+  () => looksAreHeldAgainstGit(16, printedSeed('reported'), REPORTED),
 );

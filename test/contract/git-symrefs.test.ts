@@ -1,9 +1,12 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
-import { describe, expect, test } from 'vitest';
+import { test as always, describe, expect } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = sampledTest('symrefs', 3);
 
 /** Names of branches that a shell could take for a command. */
 const ODD = `'a$(touch~owned)'`.replace('~', '');
@@ -26,7 +29,7 @@ const CHANGES = [
   ],
 ] as const;
 
-test.each(sampled(CHANGES, { every: 4, offset: printedSeed('symrefs'), minimum: 2 }))(
+always.each(sampled(CHANGES, { every: 4, offset: printedSeed('symrefs'), minimum: 2 }))(
   'an alias that %s comes back, and so does what it became',
   async (_, change) => {
     await using harness = await withTwoFiles(['app']);
@@ -105,11 +108,11 @@ describe('HEAD on a ref that is no branch', () => {
   const heads = (harness: Harness) =>
     harness.sh('cat .git/HEAD; git for-each-ref --format="%(refname) %(subject)"; git status --short', 'app');
 
-  test.each([
+  test.for([
     ['HEAD went elsewhere', 'git checkout -q -B other; echo 2 > a.txt; git commit -qam two'],
     ['it moved', 'echo 2 > a.txt; git commit -qam two; git commit -q --allow-empty -m three'],
     ['it is gone', 'git checkout -q main; git update-ref -d refs/remotes/origin/x'],
-  ])('%s: it comes back, and so does what it became', async (_, change) => {
+  ])('%s: it comes back, and so does what it became', async ([, change]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(BEGIN, 'app');
     const first = await harness.capture();

@@ -8,6 +8,9 @@ import { type HookService, startHookService } from '../../cli/hooks/service.ts';
 import { isReadOnly } from '../../client/classify.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { sharedWorld } from '../support/hosts/world.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const sampled = sampledTest('claude code hooks', 2);
 
 const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
 const world = sharedWorld();
@@ -87,102 +90,117 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
     expect(skill).toContain(id);
 });
 
-test('a prompt that was cut has its work, also when the cloud was started again', async () => {
-  const turn = async (prompt: string, isCut = false) => {
-    await say('PreToolUse', { session_id: 'cut', ...bash(`call-of-${prompt}`, prompt) });
-    world().write('api/file.txt', prompt);
-    await say('PostToolUse', { session_id: 'cut', ...bash(`call-of-${prompt}`, prompt) });
-    if (!isCut) await say('Stop', { session_id: 'cut', prompt_id: prompt });
-  };
-  await turn('p1');
-  await turn('p2', true);
-  await service.close();
-  service = await startHookService(world().cloud.dataDir);
-  await turn('p3', true);
-  await turn('p4');
-  const session = await world().walkback.sessions.get('claude-cut');
-  for (const prompt of ['p1', 'p2', 'p3', 'p4']) {
-    await session.rollback({ to: prompt });
-    expect(world().read('api/file.txt')).toBe(prompt);
-    await session.undo();
-  }
-  await session.rollback({ to: (await session.timeline()).checkpoints.at(-1)?.checkpointId ?? '' });
-  await session.end();
-}, 120_000);
-
-test('after a rollback the prompts of before are refused, until there is a new one', async () => {
-  const ask = (event: string, id: string, prompt: string) =>
-    say(event, { session_id: 'old', ...bash(id, prompt) });
-  const isRefused = async (id: string, prompt: string) =>
-    JSON.parse((await ask('PreToolUse', id, prompt)).stdout).continue === false;
-  expect(await isRefused('t1', 'p1')).toBe(false);
-  await say('Stop', { session_id: 'old', prompt_id: 'p1' });
-  expect(await isRefused('t2', 'p2')).toBe(false);
-  expect(await isRefused('t3', 'p1'), 'background work goes on under its own prompt').toBe(false);
-  const session = await world().walkback.sessions.get('claude-old');
-  await session.rollback({ to: 'p1' });
-  for (const [id, prompt] of [
-    ['t4', 'p2'],
-    ['t2', 'p2'],
-    ['t5', 'p1'],
-    ['t6', 'p2'],
-  ] as const)
-    expect(await isRefused(id, prompt), `${id} of ${prompt}`).toBe(true);
-  expect(await isRefused('t2', 'p3'), 'an id that was used before').toBe(false);
-  expect(await isRefused('t7', 'p1')).toBe(true);
-  expect(await isRefused('t8', 'p3')).toBe(false);
-  await session.end();
-}, 120_000);
-
-test('a prompt that goes on after its end has another end, and what ran unasked is its own work', async () => {
-  const ask = (event: string, id: string) => say(event, { session_id: 'on', ...bash(id, 'p2') });
-  await say('PreToolUse', { session_id: 'on', ...bash('t0', 'p1') });
-  world().write('api/file.txt', 'of p1');
-  await say('Stop', { session_id: 'on', prompt_id: 'p1' });
-  world().write('api/file.txt', 'unasked');
-  await ask('PostToolUse', 'missed');
-  const session = await world().walkback.sessions.get('claude-on');
-  expect((await session.timeline()).checkpoints[0]).toMatchObject({
-    reason: 'late: Bash had run',
-    messageId: 'p2',
-  });
-  for (const text of ['one', 'two']) {
-    await ask('PreToolUse', `call-${text}`);
-    world().write('api/file.txt', text);
-    await say('Stop', { session_id: 'on', prompt_id: 'p2' });
-    await say('Stop', { session_id: 'on', prompt_id: 'p2' });
-  }
-  world().write('api/file.txt', 'later');
-  await session.rollback({ to: 'p2' });
-  expect(world().read('api/file.txt')).toBe('two');
-  const { checkpoints } = await session.timeline();
-  expect(checkpoints.filter(({ reason }) => reason === 'after-turn')).toHaveLength(3);
-  await session.rollback({ to: 'p1' });
-  expect(world().read('api/file.txt')).toBe('of p1');
-  await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
-  await session.end();
-}, 120_000);
-
-test('a host that names neither prompts nor calls: each tool has its checkpoint, and each turn its end', async () => {
-  const nameless = { session_id: 'nameless', tool_name: 'Bash', tool_input: null, prompt_id: null };
-  for (const turn of ['one', 'two']) {
-    for (const tool of ['a', 'b']) {
-      expect(await say('PreToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
-      world().write('api/file.txt', `${turn} ${tool}\n`);
-      expect(await say('PostToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+sampled(
+  'a prompt that was cut has its work, also when the cloud was started again',
+  async () => {
+    const turn = async (prompt: string, isCut = false) => {
+      await say('PreToolUse', { session_id: 'cut', ...bash(`call-of-${prompt}`, prompt) });
+      world().write('api/file.txt', prompt);
+      await say('PostToolUse', { session_id: 'cut', ...bash(`call-of-${prompt}`, prompt) });
+      if (!isCut) await say('Stop', { session_id: 'cut', prompt_id: prompt });
+    };
+    await turn('p1');
+    await turn('p2', true);
+    await service.close();
+    service = await startHookService(world().cloud.dataDir);
+    await turn('p3', true);
+    await turn('p4');
+    const session = await world().walkback.sessions.get('claude-cut');
+    for (const prompt of ['p1', 'p2', 'p3', 'p4']) {
+      await session.rollback({ to: prompt });
+      expect(world().read('api/file.txt')).toBe(prompt);
+      await session.undo();
     }
-    expect(await say('Stop', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
-  }
-  const session = await world().walkback.sessions.get('claude-nameless');
-  const { checkpoints, messages } = await session.timeline();
-  const turn = ['after-turn', 'before-tool: Bash', 'before-tool: Bash'];
-  expect(checkpoints.map(({ reason }) => reason)).toEqual([...turn, ...turn, 'baseline']);
-  expect(messages).toHaveLength(2);
-  await session.rollback({ to: checkpoints[1]?.checkpointId ?? '' });
-  expect(world().read('api/file.txt')).toBe('two a\n');
-  await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
-  await session.end();
-});
+    await session.rollback({ to: (await session.timeline()).checkpoints.at(-1)?.checkpointId ?? '' });
+    await session.end();
+  },
+  { timeout: 120_000 },
+);
+
+sampled(
+  'after a rollback the prompts of before are refused, until there is a new one',
+  async () => {
+    const ask = (event: string, id: string, prompt: string) =>
+      say(event, { session_id: 'old', ...bash(id, prompt) });
+    const isRefused = async (id: string, prompt: string) =>
+      JSON.parse((await ask('PreToolUse', id, prompt)).stdout).continue === false;
+    expect(await isRefused('t1', 'p1')).toBe(false);
+    await say('Stop', { session_id: 'old', prompt_id: 'p1' });
+    expect(await isRefused('t2', 'p2')).toBe(false);
+    expect(await isRefused('t3', 'p1'), 'background work goes on under its own prompt').toBe(false);
+    const session = await world().walkback.sessions.get('claude-old');
+    await session.rollback({ to: 'p1' });
+    for (const [id, prompt] of [
+      ['t4', 'p2'],
+      ['t2', 'p2'],
+      ['t5', 'p1'],
+      ['t6', 'p2'],
+    ] as const)
+      expect(await isRefused(id, prompt), `${id} of ${prompt}`).toBe(true);
+    expect(await isRefused('t2', 'p3'), 'an id that was used before').toBe(false);
+    expect(await isRefused('t7', 'p1')).toBe(true);
+    expect(await isRefused('t8', 'p3')).toBe(false);
+    await session.end();
+  },
+  { timeout: 120_000 },
+);
+
+sampled(
+  'a prompt that goes on after its end has another end, and what ran unasked is its own work',
+  async () => {
+    const ask = (event: string, id: string) => say(event, { session_id: 'on', ...bash(id, 'p2') });
+    await say('PreToolUse', { session_id: 'on', ...bash('t0', 'p1') });
+    world().write('api/file.txt', 'of p1');
+    await say('Stop', { session_id: 'on', prompt_id: 'p1' });
+    world().write('api/file.txt', 'unasked');
+    await ask('PostToolUse', 'missed');
+    const session = await world().walkback.sessions.get('claude-on');
+    expect((await session.timeline()).checkpoints[0]).toMatchObject({
+      reason: 'late: Bash had run',
+      messageId: 'p2',
+    });
+    for (const text of ['one', 'two']) {
+      await ask('PreToolUse', `call-${text}`);
+      world().write('api/file.txt', text);
+      await say('Stop', { session_id: 'on', prompt_id: 'p2' });
+      await say('Stop', { session_id: 'on', prompt_id: 'p2' });
+    }
+    world().write('api/file.txt', 'later');
+    await session.rollback({ to: 'p2' });
+    expect(world().read('api/file.txt')).toBe('two');
+    const { checkpoints } = await session.timeline();
+    expect(checkpoints.filter(({ reason }) => reason === 'after-turn')).toHaveLength(3);
+    await session.rollback({ to: 'p1' });
+    expect(world().read('api/file.txt')).toBe('of p1');
+    await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
+    await session.end();
+  },
+  { timeout: 120_000 },
+);
+
+sampled(
+  'a host that names neither prompts nor calls: each tool has its checkpoint, and each turn its end',
+  async () => {
+    const nameless = { session_id: 'nameless', tool_name: 'Bash', tool_input: null, prompt_id: null };
+    for (const turn of ['one', 'two']) {
+      for (const tool of ['a', 'b']) {
+        expect(await say('PreToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+        world().write('api/file.txt', `${turn} ${tool}\n`);
+        expect(await say('PostToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+      }
+      expect(await say('Stop', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+    }
+    const session = await world().walkback.sessions.get('claude-nameless');
+    const { checkpoints, messages } = await session.timeline();
+    const turn = ['after-turn', 'before-tool: Bash', 'before-tool: Bash'];
+    expect(checkpoints.map(({ reason }) => reason)).toEqual([...turn, ...turn, 'baseline']);
+    expect(messages).toHaveLength(2);
+    await session.rollback({ to: checkpoints[1]?.checkpointId ?? '' });
+    expect(world().read('api/file.txt')).toBe('two a\n');
+    await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
+    await session.end();
+  },
+);
 
 test.each([
   ['a session without an id', { session_id: '' }, {}, /session_id/],
@@ -199,7 +217,7 @@ test.each([
   });
 });
 
-test('a session that went on elsewhere is not the one of this directory', async () => {
+sampled('a session that went on elsewhere is not the one of this directory', async () => {
   const { walkback, root } = world();
   const first = { session_id: 'moved', ...bash('call-1', 'p1') };
   expect(await say('PreToolUse', first)).toMatchObject({ code: 0, stdout: '{}\n' });

@@ -12,8 +12,8 @@ import type { FaultAction } from '../support/fault-actions.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** A third of them, others each time; all of them in `npm run test:long`. */
-const test = sampledTest('client session', 3);
+/** Some of them, others each time; all of them in `npm run test:long`. */
+const test = sampledTest('client session', 5);
 
 let world: ClientWorld;
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { shell } from '../support/world.ts';
 
-const test = inTurn('merge');
+const test = sampledTest('merge', 5);
 
 let cloud: TestCloud;
 let stage: ReturnType<typeof mergeStage>;

@@ -2,18 +2,28 @@
 import { type TestAPI, type TestOptions, test } from 'vitest';
 import { isItsTurn, printedSeed, type TakesTurns, WHOLE } from './sampling.ts';
 
+interface SampledTest {
+  (title: string, work: () => Promise<void>, options?: TestOptions): void;
+  /** As `test.for`: each of these is a case. */
+  for: <const T>(cases: readonly T[]) => (title: string, work: (one: T) => Promise<void>) => void;
+}
+
 /** As `test`, for every nth case of a file, others each time. The rest are shown as skipped. */
-export const sampledTest = (
-  name: string,
-  every: number,
-): ((title: string, work: () => Promise<void>, options?: TestOptions) => void) => {
+export const sampledTest = (name: string, every: number): SampledTest => {
   const offset = printedSeed(name);
   let count = 0;
-  return (title, work, options = {}) => {
+  const chosenTest = () => {
     const isChosen = WHOLE || (count + offset) % every === 0;
     count += 1;
-    test.runIf(isChosen)(title, options, work);
+    return test.runIf(isChosen);
   };
+  const sampled: SampledTest = (title, work, options = {}) => {
+    chosenTest()(title, options, work);
+  };
+  sampled.for = (cases) => (title, work) => {
+    for (const one of cases) chosenTest().for([one])(title, work);
+  };
+  return sampled;
 };
 
 /** As `test`, when the file has its turn; else its tests are shown as skipped, and its hooks do not run. */

@@ -40,10 +40,8 @@ const TURNS = [
     'client-content',
     'no-repositories',
   ],
-  // Merges and workspaces: git-merge.test.ts and git-merge-laws.test.ts, and grants.test.ts for each function.
-  ['merge', 'commitments', 'workspace-tools', 'merge-queue', 'changesets-example'],
-  // What answers say, over all functions and kinds of change: the unit tests of cursors and of what changed, repository-change.test.ts.
-  ['cursors', 'changes-agree'],
+  // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, grants.test.ts for each function, the unit tests of cursors and repository-change.test.ts.
+  ['commitments', 'workspace-tools', 'merge-queue', 'changesets-example', 'cursors', 'changes-agree'],
   // The command at length, and sagas: cli-up.test.ts, cli-daemon.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
   [
     'cli-session',
