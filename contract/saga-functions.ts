@@ -309,7 +309,14 @@ export const SAGA_FUNCTIONS = {
     callers: ['internal'],
     // Longer than the tools' own 600 s, shorter than that plus the engine's slack of 5 s.
     timeoutSeconds: 602,
-    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true, servesTools: true },
+    // It lists sessions before it kills the sandbox of a fork: another one may work there.
+    grants: {
+      sessions: [...CAPTURE, 'BatchGetItem'],
+      listsSessions: true,
+      bucket: 'capture',
+      sandbox: true,
+      servesTools: true,
+    },
   },
   'http-tool': {
     description: 'Calls tools that are HTTP endpoints',

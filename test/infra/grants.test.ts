@@ -23,6 +23,8 @@ const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand
 const NEXT = 'wakes who waits for a lock that was given back (core/saga/permits/hand-back.ts)';
 const FIRST = 'looks whether the first in line for it has an execution (core/saga/permits/hand-back.ts)';
 const STALE = 'takes out of a line who waits there no longer (core/saga/permits/look.ts)';
+const USERS =
+  'looks who works in the sandbox of a fork that is discarded (core/checkpoint/copies/expect-unused.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
@@ -89,6 +91,8 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'workspace-tools': {
     'dynamodb:PutItem': 'buries the key of a call that is taken back (core/saga/tools/tool-guard.ts)',
     'dynamodb:Query': OLD_CHAIN,
+    'dynamodb:Scan': USERS,
+    'dynamodb:BatchGetItem': USERS,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
   },
   'announce-await': {

@@ -138,3 +138,42 @@ test('a merge that was given up while it wrote is not called undone', async () =
     error: { name: 'RollbackIncomplete' },
   });
 });
+
+const inTheFork = async (tool: 'open_workspace' | 'dismiss_workspace') => {
+  const { stage, fork } = await opened();
+  const call = callerOf(stage, tool, { sessionId: tool === 'open_workspace' ? SESSION : fork });
+  const made = tool === 'open_workspace' ? await call('execute') : undefined;
+  const forkId = made === undefined ? fork : String((made as { externalRef?: string }).externalRef);
+  const { sandboxId = '' } = stage.store.tables.sessions.get(forkId) ?? {};
+  const files = stage.world.running.get(sandboxId);
+  if (files === undefined) throw new Error('the fork has no sandbox');
+  // As the embedded cloud says it: a sandbox of another session is mounted on the files of this one.
+  stage.world.addSandbox('mounted', Object.fromEntries(files.repositories));
+  files.tags = { ...files.tags, 'walkback-mounted-by': 'mounted' };
+  const other = { sessionId: 'in-the-fork', sandboxId: 'mounted' };
+  await stage.instance().startSession(other);
+  const endOther = () => {
+    const session = stage.store.tables.sessions.get(other.sessionId);
+    stage.store.tables.sessions.set(other.sessionId, { ...session, status: 'ended' } as never);
+  };
+  return { stage, call, sandboxId, endOther };
+};
+
+test.each([
+  ['open_workspace', 'compensate'],
+  ['dismiss_workspace', 'execute'],
+] as const)(
+  '%s does not kill the sandbox of a workspace while another session works in it',
+  async (tool, operation) => {
+    const { stage, call, sandboxId, endOther } = await inTheFork(tool);
+    expect(await call(operation)).toMatchObject({
+      outcome: 'rejected',
+      retryable: false,
+      error: { name: 'SessionConflict', message: expect.stringContaining('"in-the-fork" works in') },
+    });
+    expect(stage.world.running.has(sandboxId)).toBe(true);
+    endOther();
+    expect(await call(operation)).toMatchObject({ outcome: 'committed' });
+    expect(stage.world.running.has(sandboxId)).toBe(false);
+  },
+);

@@ -12,7 +12,10 @@ import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 /** A result is at most 32 KiB. */
 const MOST_PROMPT = 16_000;
 
-/** A fork of a session in a sandbox of its own. Undone by discarding it, which cannot fail and loses nothing else (W1). */
+/**
+ * A fork of a session in a sandbox of its own. Undone by discarding it, which loses nothing else (W1). While another session works in that
+ * sandbox, a person decides.
+ */
 export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
   defineTool({
     name: 'open_workspace',
@@ -64,7 +67,7 @@ export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
       execute: async ({ arguments: { sessionId } }, call) => {
         const { forkId, rebuildId } = forkIds(sessionId, requestOf(call.forwardKey));
         if ((await ports.store.getSession(forkId)) !== undefined) {
-          await endSession({ sessionId: forkId, discard: true });
+          await refusing(() => endSession({ sessionId: forkId, discard: true }));
         }
         await killSandboxes(ports, rehydrateTags(sessionId, rebuildId));
         return { externalRef: forkId };

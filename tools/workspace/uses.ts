@@ -1,6 +1,7 @@
 /** The use cases that the tools of workspaces call, and what an error of one of them means to a saga. */
 import { isRefusal } from '../../contract/errors.ts';
 import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
+import { createExpectUnused } from '../../core/checkpoint/copies/expect-unused.ts';
 import { createForkSession } from '../../core/checkpoint/merge/fork-session.ts';
 import { createMerge } from '../../core/checkpoint/merge/merge.ts';
 import { createRevert } from '../../core/checkpoint/merge/revert.ts';
@@ -20,7 +21,11 @@ export type WorkspacePorts = RehydrateDeps & { workspaces: Workspaces };
 export const createUses = (ports: WorkspacePorts) => ({
   ports,
   checkpoint: createTakeCheckpoint(ports),
-  endSession: createEndSession({ ...ports, kill: (sandboxId) => ports.sandboxes.kill(sandboxId) }),
+  endSession: createEndSession({
+    ...ports,
+    kill: (sandboxId) => ports.sandboxes.kill(sandboxId),
+    expectUnused: createExpectUnused({ store: ports.store, sandboxes: async () => ports.sandboxes }),
+  }),
   fork: createForkSession(ports),
   merge: createMerge(ports),
   preflight: createPreflight(ports),
