@@ -6,18 +6,20 @@ import type { SagaHead } from '../../core/saga/model/head.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 /** The newest format of saga heads, raised with every change that the release before would misread. */
-export const SAGA_FORMAT = 4;
+export const SAGA_FORMAT = 5;
 
 /**
  * The oldest format that a head can have, so that an older release goes on with the heads that it
  * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
  * that an execution runs from its beginning to its end. 4: an agent does a step of its plan, or it is such a step.
+ * 5: what somebody let stand was taken back by hand later, which moves nothing else.
  */
 export const sagaFormatOf = (
   head: Pick<SagaHead, 'parent' | 'state' | 'project' | 'maxConcurrent'>,
 ): number => {
   const { parent, state, project, maxConcurrent } = head;
   const { effects, undoRequested, rewind, epoch, interactive, inline, output } = state;
+  if (state.byHandLater === true) return 5;
   if (state.delegates === true || (interactive !== undefined && parent !== undefined)) return 4;
   const isLive = interactive !== undefined || inline !== undefined;
   const isLocked =

@@ -54,7 +54,7 @@ export const addSagaOperations = (parent: Command, app: App): void => {
   ).action((sagaId: string, { by }: Options, command: Command) =>
     act(app, command, { sagaId, action: 'resume' }, by),
   );
-  operation(parent, 'resolve', 'record that a step was undone by hand')
+  operation(parent, 'resolve', 'record that a step was undone by hand, also one that was let stand')
     .argument('<step>', 'the step that was undone by hand')
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')
     .action((sagaId: string, stepId: string, { by, evidence = '' }: Options, command: Command) =>

@@ -104,6 +104,7 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   plans: z.array(replacedPlan).optional(),
   output: z.literal(true).optional(),
   delegates: z.literal(true).optional(),
+  byHandLater: z.literal(true).optional(),
   sealed: z.literal(true).optional(),
   failure: failure.nullable(),
   interactive: interactive.optional(),

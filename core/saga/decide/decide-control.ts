@@ -88,6 +88,8 @@ export const operateFacts = (
     ];
   });
   if (facts.length === 0) return [];
+  // Somebody let them stand, so nothing waits for them: how far the saga is does not change.
+  if (event.effects.every((index) => state.effects[index]?.status === 'skipped')) return facts;
   const stands = state.phase === 'done' || state.status === 'PAUSED';
   return stands ? [...facts, resumed(state, `operator: ${event.action}`)] : facts;
 };

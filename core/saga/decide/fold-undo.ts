@@ -120,6 +120,16 @@ const hurry = (state: SagaState, index: number, at: string): SagaState => {
   return { ...state, effects, operation: open };
 };
 
+/** What was let stand, a person took back by hand later. */
+export const isByHandLater = (state: SagaState, { status, stepIndex, epoch }: EntryOf<'operator'>): boolean =>
+  status === 'resolved' && state.effects[effectIndex(state, stepIndex, epoch)]?.status === 'skipped';
+
+/** Only recorded: the saga went on without this effect, and does not stop for it. */
+export const applyByHandLater = (state: SagaState, { stepIndex, epoch }: EntryOf<'operator'>): SagaState => ({
+  ...withEffect(state, effectIndex(state, stepIndex, epoch), { status: 'resolved' }),
+  byHandLater: true,
+});
+
 export const applyOperator = (state: SagaState, entry: EntryOf<'operator'>): SagaState => {
   const index = effectIndex(state, entry.stepIndex, entry.epoch);
   const effect = state.effects[index];

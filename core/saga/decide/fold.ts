@@ -26,7 +26,7 @@ import {
 } from './fold-parts.ts';
 import { applyLock, applySlot, withoutSlot } from './fold-permits.ts';
 import { applyCancel, applyRewindRequest, applyRewound, applyUndoRequest } from './fold-rewind.ts';
-import { applyOperator, applyUndo } from './fold-undo.ts';
+import { applyByHandLater, applyOperator, applyUndo, isByHandLater } from './fold-undo.ts';
 
 export const initialState = (stepCount: number): SagaState => ({
   status: 'RUNNING',
@@ -263,7 +263,9 @@ export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {
     case 'slot':
       return applySlot(state, entry);
     case 'operator':
-      return applyOperator(working(state), entry);
+      return isByHandLater(state, entry)
+        ? applyByHandLater(state, entry)
+        : applyOperator(working(state), entry);
   }
 };
 

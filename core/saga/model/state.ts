@@ -159,6 +159,8 @@ export interface SagaState {
   output?: true;
   /** A step of its plan was given to an agent, so that releases before this one must not move it. */
   delegates?: true;
+  /** An effect that somebody let stand was taken back by hand later: an older release reads that entry otherwise. */
+  byHandLater?: true;
   /** A child whose root is completed. */
   sealed?: true;
   failure: Failure | null;

@@ -84,6 +84,12 @@ const chosen = (
   return action === 'retry' ? indexes.slice(-MAX_FACTS) : indexes;
 };
 
+/** Effects of the named step that somebody let stand. They keep no saga from its end, so they may be resolved at any time. */
+const letStand = ({ state }: SagaHead, { named }: Meant): number[] =>
+  state.effects.flatMap(({ step, epoch, status }, index) =>
+    status === 'skipped' && named?.has(placeOf(step, epoch)) === true ? [index] : [],
+  );
+
 /** This same action is already recorded, so repeating the request changes nothing. */
 const isDone = ({ state }: SagaHead, action: OperateSagaInput['action'], named: Meant['named']): boolean => {
   const done = action === 'resolve' ? 'resolved' : action === 'skip' ? 'skipped' : 'undone';
@@ -107,8 +113,16 @@ const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Pro
 const isLeftBelow = (state: SagaState): boolean =>
   state.effects.some((effect, index) => effect.children === true && isLeftOver(state, effect, index));
 
-const refusalOf = ({ sagaId, state }: SagaHead, { action, stepId = '' }: Asked<OperateSagaInput>): string => {
+const refusalOf = (
+  head: SagaHead,
+  { action, stepId = '' }: Asked<OperateSagaInput>,
+  about: Meant,
+): string => {
+  const { sagaId, state } = head;
   const { operation } = state;
+  if (letStand(head, about).length > 0) {
+    return `Step ${stepId} of saga ${sagaId} was let stand, and its compensator is not called again. When it was undone by hand: walkback saga resolve ${sagaId} ${stepId} --evidence "...".`;
+  }
   if (state.phase === 'forward' || state.status === 'COMPLETED' || state.status === 'COMPENSATED') {
     return `Saga ${sagaId} is ${state.status}; only a failed or delayed compensation can be worked.`;
   }
@@ -147,7 +161,9 @@ const makeUpForLostWord = async (
   request: Asked<OperateSagaInput>,
   about: Meant,
 ): Promise<boolean> => {
-  const isNothingOwn = !isWorkable(head.state) || chosen(head, request, about).length === 0;
+  const isNothingOwn =
+    (!isWorkable(head.state) || chosen(head, request, about).length === 0) &&
+    (request.action !== 'resolve' || letStand(head, about).length === 0);
   if (!isNothingOwn) return false;
   if (head.state.status === 'COMPENSATION_FAILED' && isLeftBelow(head.state)) {
     return recheckTree(dependencies, head);
@@ -155,16 +171,39 @@ const makeUpForLostWord = async (
   return head.state.status === 'COMPENSATED' && (await tellAncestors(dependencies, head));
 };
 
+/** This very request was recorded: of the effects of one step, some may be resolved and others not. */
+const isRepeated = async (
+  store: SagaStore,
+  head: SagaHead,
+  { evidence }: Asked<OperateSagaInput>,
+  { named }: Meant,
+): Promise<boolean> =>
+  (await readLedger(store, head.sagaId, head.seq)).some(
+    (entry) =>
+      entry.direction === 'operator' &&
+      entry.status === 'resolved' &&
+      entry.evidence === evidence &&
+      named?.has(placeOf(entry.stepIndex, entry.epoch)) === true,
+  );
+
 const operateEvent =
-  (request: Asked<OperateSagaInput> & { action: 'retry' | 'resolve' | 'skip' }, about: Meant) =>
-  (head: SagaHead): SagaEvent | undefined => {
-    const effects = isWorkable(head.state) ? chosen(head, request, about) : [];
-    if (effects.length === 0) {
-      if (isDone(head, request.action, about.named)) return undefined;
-      return isHurried(head, request, about.nowMs) ? undefined : refuse(refusalOf(head, request));
-    }
+  (
+    store: SagaStore,
+    request: Asked<OperateSagaInput> & { action: 'retry' | 'resolve' | 'skip' },
+    about: Meant,
+  ) =>
+  async (head: SagaHead): Promise<SagaEvent | undefined> => {
+    const { action } = request;
     const evidence = request.evidence === undefined ? {} : { evidence: request.evidence };
-    return { type: 'operate', action: request.action, effects, ...evidence };
+    const effects = isWorkable(head.state) ? chosen(head, request, about) : [];
+    if (effects.length > 0) return { type: 'operate', action, effects, ...evidence };
+    const standing = action === 'resolve' ? letStand(head, about) : [];
+    if (standing.length > 0) {
+      const isOver = isDone(head, action, about.named) && (await isRepeated(store, head, request, about));
+      return isOver ? undefined : { type: 'operate', action, effects: standing, ...evidence };
+    }
+    if (isDone(head, action, about.named) || isHurried(head, request, about.nowMs)) return undefined;
+    return refuse(refusalOf(head, request, about));
   };
 
 /** The steps whose last compensation ended in an error of this name, by place. */
@@ -248,7 +287,7 @@ export const createOperate =
     if (await makeUpForLostWord(dependencies, head, request, about)) {
       return { sagaId, status: (await store.getHead(sagaId))?.state.status ?? head.state.status };
     }
-    const moved = await move(dependencies, sagaId, operateEvent({ ...request, action }, about), by);
+    const moved = await move(dependencies, sagaId, operateEvent(store, { ...request, action }, about), by);
     await ensureDriven(dependencies, moved.head, by);
     return { sagaId, status: moved.head.state.status };
   };

@@ -1,0 +1,146 @@
+/** What somebody let stand, and took back by hand later: it is recorded, and nothing else moves. */
+import { expect, test } from 'vitest';
+import { sagaFormatOf } from '../../adapters/aws/item-format.ts';
+import type { Asked } from '../../contract/identity.ts';
+import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
+import { createSagaEffects } from '../../core/saga/ledger/effect-rows.ts';
+import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { expectSoundTree, put, runTree } from '../support/tree-saga.ts';
+
+const TOOLS = [scriptedTool('pay', 'compensatable'), scriptedTool('mail', 'irreversible')];
+
+const operation = (
+  action: OperateSagaInput['action'],
+  stepId: string,
+  evidence?: string,
+): Asked<OperateSagaInput> => ({
+  sagaId: SAGA,
+  action,
+  stepId,
+  by: 'olga',
+  ...(evidence !== undefined && { evidence }),
+});
+
+type Saga = Awaited<ReturnType<typeof scriptedSaga>>;
+
+const rowOf = async (saga: Saga, step: string) => {
+  const effects = createSagaEffects();
+  for (const entry of (await saga.seen()).entries) effects.add(entry);
+  return effects.end().committed.find(({ row }) => row.step === step)?.row;
+};
+
+const skipped = async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable'), scriptedTool('last', 'compensatable')],
+    answer: ({ step, operation: asked }) =>
+      step === 'last' || asked === 'compensate' ? rejected() : committed(),
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  await saga.machine.operate(operation('skip', 'pay', 'the customer keeps it'));
+  await saga.machine.settle();
+  expect((await saga.seen()).state.status).toBe('COMPENSATED');
+  return saga;
+};
+
+test('what was skipped is resolved later, once, and the saga stays as it ended', async () => {
+  const saga = await skipped();
+  const before = await saga.seen();
+  const request = operation('resolve', 'pay', 'refund re_7, by hand');
+  for (const _ of [1, 2]) {
+    expect(await saga.machine.operate(request)).toMatchObject({ status: 'COMPENSATED' });
+    await saga.machine.settle();
+  }
+  const { entries, observation, head, state, isSound } = await saga.seen();
+  expect([sagaFormatOf(before.head), sagaFormatOf(head)]).toEqual([1, 5]);
+  expect(entries).toHaveLength(before.entries.length + 1);
+  expect(isSound).toBe(true);
+  expect(state).toMatchObject({ status: 'COMPENSATED', generation: before.state.generation });
+  expect(observation.notCompensated).toEqual([]);
+  expect(observation.compensated).toMatchObject([{ step: 'pay', byHand: 'refund re_7, by hand' }]);
+  expect(await rowOf(saga, 'pay')).toMatchObject({ status: 'resolved', evidence: 'refund re_7, by hand' });
+});
+
+test('its compensator is not called again, and the refusal names what can be done', async () => {
+  const saga = await skipped();
+  await expect(saga.machine.operate(operation('retry', 'pay'))).rejects.toMatchObject({
+    name: 'OperationRefused',
+    message: expect.stringContaining(`walkback saga resolve ${SAGA} pay --evidence`),
+  });
+});
+
+test('what a rewind left is resolved while the saga goes forward, and does not hold it up', async () => {
+  const saga = await scriptedSaga({
+    tools: TOOLS,
+    answer: async ({ step, forwardKey }) => {
+      if (step === 'mail' && forwardKey.endsWith('@1')) {
+        const before = await saga.seen();
+        expect(before.state.status).toBe('RUNNING');
+        expect(before.observation.notCompensated).toMatchObject([{ step: 'mail', accepted: true }]);
+        await saga.machine.operate(operation('resolve', 'mail', 'called them'));
+        const { state } = await saga.seen();
+        expect({ ...state, effects: [] }).toEqual({ ...before.state, effects: [], byHandLater: true });
+      }
+      return committed();
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  const to = { stepId: 'pay' };
+  await saga.machine.rewind({ sagaId: SAGA, to, requestId: 'r', acceptResidue: true, by: 'rita' });
+  await saga.machine.settle();
+  const { state, observation, isSound } = await saga.seen();
+  expect(isSound).toBe(true);
+  expect(state.status).toBe('COMPLETED');
+  expect(observation).toMatchObject({
+    notCompensated: [],
+    compensated: [{ step: 'mail', byHand: 'called them' }],
+  });
+  expect(await rowOf(saga, 'mail')).toMatchObject({ epoch: 0, status: 'resolved', evidence: 'called them' });
+});
+
+test('of a step that was let stand twice, each is resolved with its own evidence', async () => {
+  const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
+  const rewind = async (requestId: string) => {
+    const to = { stepId: 'pay' };
+    await saga.machine.rewind({ sagaId: SAGA, to, requestId, acceptResidue: true, by: 'rita' });
+    await saga.machine.settle();
+  };
+  await saga.begin();
+  await saga.machine.settle();
+  await rewind('one');
+  await saga.machine.operate(operation('resolve', 'mail', 'called them'));
+  await rewind('two');
+  for (const [evidence, left] of [
+    ['called them', 1],
+    ['called again', 0],
+    ['called again', 0],
+  ] as const) {
+    await saga.machine.operate(operation('resolve', 'mail', evidence));
+    const { observation, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    expect(observation.notCompensated).toHaveLength(left);
+  }
+  expect((await saga.seen()).observation.compensated.map(({ byHand }) => byHand)).toEqual([
+    'called them',
+    'called again',
+  ]);
+});
+
+test('what was skipped in a child is resolved there, and nothing above it moves', async () => {
+  const stuck = put('one', { stuck: true });
+  const { saga } = await runTree({
+    plan: { steps: [{ id: 'inner', saga: { plan: { steps: [stuck, put('two', { fail: true })] } } }] },
+  });
+  const asked = { sagaId: 'root.inner', stepId: 'one', by: 'olga', evidence: 'by hand' };
+  await saga.machine.operate({ ...asked, action: 'skip' });
+  await saga.machine.settle();
+  expect(saga.headOf('root').state.status).toBe('COMPENSATED');
+  const above = saga.headOf('root');
+  expect(await saga.machine.operate({ ...asked, action: 'resolve' })).toMatchObject({
+    status: 'COMPENSATED',
+  });
+  await saga.machine.settle();
+  expect(saga.headOf('root')).toEqual(above);
+  expectSoundTree(saga);
+});
