@@ -116,12 +116,15 @@ test('what somebody else put in the place of an object is replaced, and an older
   const [key = ''] = (await objects()).keys();
   const found = await store.find(key);
   expect(found?.seq).toBeGreaterThan(0);
+  expect(found?.form).toBeGreaterThan(1);
   // Of a reader who looked before another wrote.
-  expect(await store.put({ key, seq: 99, body: 'x\n' }, { seq: 0, version: '"0"' })).toBe(false);
-  expect(await store.put({ key, seq: 99, body: 'x\n' }, undefined)).toBe(false);
+  expect(await store.put({ key, seq: 99, form: 2, body: 'x\n' }, { seq: 0, form: 2, version: '"0"' })).toBe(
+    false,
+  );
+  expect(await store.put({ key, seq: 99, form: 2, body: 'x\n' }, undefined)).toBe(false);
   await s3.send(new PutObjectCommand({ Bucket, Key: key, Body: 'theirs' }));
   const theirs = await store.find(key);
-  expect(theirs?.seq).toBe(-1);
-  expect(await store.put({ key, seq: 1, body: 'ours\n' }, theirs)).toBe(true);
+  expect([theirs?.seq, theirs?.form]).toEqual([-1, -1]);
+  expect(await store.put({ key, seq: 1, form: 2, body: 'ours\n' }, theirs)).toBe(true);
   expect(await store.find('effects/day=2026-01-01/nobody.json')).toBeUndefined();
 });

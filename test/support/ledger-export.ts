@@ -10,7 +10,7 @@ import { entriesOf } from './template.ts';
 
 /** Conditions as S3's. `fail` is told which call it is, from 1 on, and throws in its place or after it. */
 export const memoryExports = (fail: (call: number, when: 'before' | 'after') => void = () => undefined) => {
-  const objects = new Map<string, { seq: number; version: string; body: string }>();
+  const objects = new Map<string, { seq: number; form: number; version: string; body: string }>();
   let versions = 0;
   let calls = 0;
   const store: ExportStore = {
@@ -18,14 +18,14 @@ export const memoryExports = (fail: (call: number, when: 'before' | 'after') => 
       const call = (calls += 1);
       fail(call, 'before');
       const found = objects.get(key);
-      return found === undefined ? undefined : { seq: found.seq, version: found.version };
+      return found === undefined ? undefined : { seq: found.seq, form: found.form, version: found.version };
     },
-    put: async ({ key, seq, body }, before) => {
+    put: async ({ key, seq, form, body }, before) => {
       const call = (calls += 1);
       fail(call, 'before');
       if (objects.get(key)?.version !== before?.version) return false;
       versions += 1;
-      objects.set(key, { seq, version: `v${versions}`, body });
+      objects.set(key, { seq, form, version: `v${versions}`, body });
       fail(call, 'after');
       return true;
     },

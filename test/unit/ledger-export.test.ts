@@ -84,6 +84,25 @@ describe('whenever it is read', () => {
     expect(exports.texts()).toEqual(texts);
   });
 
+  test('what a release before this one made of as many entries is replaced, and of more of them is not', async () => {
+    const [ledger = []] = fc.sample(sagasOf(true), { numRuns: 1, seed: 7 })[0] ?? [];
+    const exports = memoryExports();
+    const whole = createExportSaga({ store: readsOf(ledger, ledger.length), exports: exports.store, clock });
+    const sagaId = ledger[0]?.sagaId ?? '';
+    const { written } = await whole(sagaId);
+    const texts = exports.texts();
+    for (const [key, object] of exports.objects) {
+      // As before effects in doubt had lines: its objects say nothing of a form.
+      exports.objects.set(key, { ...object, form: -1, body: 'without a line' });
+    }
+    expect(await whole(sagaId)).toEqual({ written, kept: 0 });
+    expect(exports.texts()).toEqual(texts);
+    for (const [key, object] of exports.objects) {
+      exports.objects.set(key, { ...object, form: -1, seq: object.seq + 1 });
+    }
+    expect(await whole(sagaId)).toEqual({ written: 0, kept: written });
+  });
+
   test('a child saga has a name that is a name everywhere', async () => {
     const [ledgers = []] = fc.sample(sagasOf(true), { numRuns: 1, seed: 7 });
     for (const key of (await exportedOf(ledgers)).keys()) {

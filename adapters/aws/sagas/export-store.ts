@@ -6,6 +6,7 @@ import { calling, isNamed, statusOf } from '../errors.ts';
 
 const SERVICE = 'S3';
 const SEQ = 'walkback-seq';
+const FORM = 'walkback-form';
 
 export interface ExportStoreOptions {
   bucket: string;
@@ -13,9 +14,9 @@ export interface ExportStoreOptions {
 }
 
 /** One that somebody else put there is older than everything. */
-const seqOf = (metadata: Record<string, string> | undefined): number => {
-  const seq = Number(metadata?.[SEQ] ?? Number.NaN);
-  return Number.isInteger(seq) ? seq : -1;
+const numberOf = (metadata: Record<string, string> | undefined, name: string): number => {
+  const number = Number(metadata?.[name] ?? Number.NaN);
+  return Number.isInteger(number) ? number : -1;
 };
 
 export const createExportStore = ({
@@ -25,13 +26,13 @@ export const createExportStore = ({
   find: async (key) => {
     try {
       const { Metadata, ETag = '' } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-      return { seq: seqOf(Metadata), version: ETag };
+      return { seq: numberOf(Metadata, SEQ), form: numberOf(Metadata, FORM), version: ETag };
     } catch (error) {
       if (isNamed(error, 'NotFound', 'NoSuchKey')) return undefined;
       return calling(SERVICE, () => Promise.reject(error));
     }
   },
-  put: async ({ key, seq, body }, before) => {
+  put: async ({ key, seq, form, body }, before) => {
     try {
       await client.send(
         new PutObjectCommand({
@@ -39,7 +40,7 @@ export const createExportStore = ({
           Key: key,
           Body: body,
           ContentType: 'application/x-ndjson',
-          Metadata: { [SEQ]: String(seq) },
+          Metadata: { [SEQ]: String(seq), [FORM]: String(form) },
           ...(before === undefined ? { IfNoneMatch: '*' } : { IfMatch: before.version }),
         }),
       );

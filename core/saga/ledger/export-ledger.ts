@@ -18,6 +18,8 @@ import { type ExportObject, exportObjects } from './export-lines.ts';
 /** What is stored under a key now. */
 interface StoredExport {
   seq: number;
+  /** Of the release that made it (`EXPORT_FORM`). */
+  form: number;
   /** Names exactly this version of the object. */
   version: string;
 }
@@ -67,12 +69,16 @@ const readEffects = async (store: Reads, sagaId: string) => {
   return effects.end();
 };
 
+/** Made from more of the ledger; or from as much of it, and not by an older release. */
+const isAsNew = (stored: StoredExport, { seq, form }: ExportObject): boolean =>
+  stored.seq > seq || (stored.seq === seq && stored.form >= form);
+
 export const createExportSaga = ({ store, exports, clock }: ExportDependencies) => {
   /** True when it was written, false when what is there is as new. */
   const bring = async (object: ExportObject): Promise<boolean> => {
     for (let attempt = 0; attempt < RACE.attempts; attempt++) {
       const before = await exports.find(object.key);
-      if (before !== undefined && before.seq >= object.seq) return false;
+      if (before !== undefined && isAsNew(before, object)) return false;
       if (await exports.put(object, before)) return true;
       await pauseAfterRace(clock, attempt);
     }

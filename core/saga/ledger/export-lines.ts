@@ -11,8 +11,15 @@ import {
 } from '../../../contract/ledger-export.ts';
 import type { SagaEffects } from './effect-rows.ts';
 
+/**
+ * Raised with each release that makes other lines of the same entries, so that what a release before it made is replaced.
+ * 2: effects in doubt have lines.
+ */
+const EXPORT_FORM = 2;
+
 export interface ExportObject {
   key: string;
+  form: number;
   /** Of the last entry that changed anything in it: of two objects with one key, the one with the higher is newer. */
   seq: number;
   body: string;
@@ -44,6 +51,7 @@ const objectsOf = <Line extends { saga_id: string; last_seq: number }>(
 ): ExportObject[] =>
   [...Map.groupBy(lines, dayOfLine)].map(([day, ofDay]) => ({
     key: exportKey(table, day, ofDay[0]?.saga_id ?? ''),
+    form: EXPORT_FORM,
     seq: Math.max(...ofDay.map((line) => line.last_seq)),
     body: ofDay.map((line) => `${JSON.stringify(line)}\n`).join(''),
   }));
