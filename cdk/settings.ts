@@ -109,7 +109,15 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   if (consoleUrl !== undefined && !/^https:\/\/[^\s?#]+$/.test(consoleUrl)) {
     throw new Error('context walkback:consoleUrl must be an https address without query and fragment');
   }
+  const runbookUrl = optionalText('runbookUrl');
+  // Alarms add the section to it.
+  if (runbookUrl !== undefined && !/^https?:\/\/[^\s#]+$/.test(runbookUrl)) {
+    throw new Error('context walkback:runbookUrl must be an http or https address without fragment');
+  }
   const topicArn = optionalText('alarmTopicArn');
+  if (topicArn !== undefined && !/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+$/.test(topicArn)) {
+    throw new Error('context walkback:alarmTopicArn must be the ARN of a topic of SNS, not of a FIFO topic');
+  }
   const versionDays = days('supersededObjectDays');
   const archiveDays = days('eventArchiveDays');
   const anchorDays = days('anchorRetentionDays');
@@ -136,7 +144,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     eventArchiveRetention: archiveDays === undefined ? undefined : Duration.days(archiveDays),
     removalPolicy: flag('deletionProtection', true) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),
-    runbookUrl: optionalText('runbookUrl'),
+    runbookUrl,
     toolFunctions: optionalText('toolFunctions')
       ?.split(',')
       .map((name) => name.trim()),

@@ -63,6 +63,13 @@ test.each([
     'arn:aws:kms:eu-west-1:111122223333:alias/ours',
     /kmsKeyArn must be the ARN of a key/,
   ],
+  ['walkback:runbookUrl', 'notaurl', /runbookUrl must be an http or https address/],
+  ['walkback:runbookUrl', 'https://wiki.example/ops#top', /runbookUrl must be .* without fragment/],
+  [
+    'walkback:alarmTopicArn',
+    'arn:aws:sqs:eu-west-1:111122223333:q',
+    /alarmTopicArn must be the ARN of a topic/,
+  ],
   ['walkback:namePrefix', '', /walkback:namePrefix must be a text/],
   ['walkback:oidcIssuer', 'https://id.example', /oidcIssuer and walkback:oidcAudience are given both/],
 ])('%s=%s is refused', (name, value, words) => {
