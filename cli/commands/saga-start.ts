@@ -31,8 +31,23 @@ const definitionOf = (text: string): { name: string; version?: string } => {
 /** What is to run: a template, a plan, or steps as they come. */
 const planOf = async (template: string | undefined, options: Options) => {
   const { plan, interactive = false, idle, onIdle = 'unwind', allow } = options;
-  const given = [template !== undefined, plan !== undefined, interactive].filter(Boolean).length;
-  if (given !== 1) throw new CliError('InvalidInput', 'Give a template, --plan or --interactive.');
+  const given = [
+    ...(template === undefined ? [] : [`the template ${template}`]),
+    ...(plan === undefined ? [] : ['--plan']),
+    ...(interactive ? ['--interactive'] : []),
+  ];
+  if (given.length === 0) throw new CliError('InvalidInput', 'Give a template, --plan or --interactive.');
+  if (given.length > 1) {
+    throw new CliError('InvalidInput', `${given.join(' and ')} do not go together.`, {
+      hint: 'give one of them; a name for a saga is --id',
+    });
+  }
+  if (!interactive && (idle ?? allow) !== undefined) {
+    const option = idle === undefined ? '--allow' : '--idle';
+    throw new CliError('InvalidInput', `${option} belongs to --interactive.`, {
+      hint: 'leave it out: a plan says itself which of its steps wait for an approval',
+    });
+  }
   if (template !== undefined) return { definition: definitionOf(template) };
   if (plan !== undefined) return { plan: await readJson(plan, '--plan') };
   return {

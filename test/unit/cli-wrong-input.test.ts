@@ -42,6 +42,26 @@ test.each([
   }
 });
 
+test.each([
+  [['trip', '--plan', '{'], 'the template trip and --plan do not go together.', /give one of them.*--id/],
+  [
+    ['trip', '--plan', '{}', '--interactive'],
+    'the template trip and --plan and --interactive do not go together.',
+    /give one of them/,
+  ],
+  [['--plan', '{'], '--plan is not JSON.', /@FILE/],
+  [[], 'Give a template, --plan or --interactive.', /--help/],
+  [['trip', '--allow', 'mail'], '--allow belongs to --interactive.', /approval/],
+  [['trip', '--idle', '600'], '--idle belongs to --interactive.', /leave it out/],
+])(
+  'walkback saga start %j is refused, and says what is too much or missing',
+  async (words, message, hint) => {
+    const { calls, failure } = await runCommand(['saga', 'start', ...words]);
+    expect(failure).toMatchObject({ name: 'InvalidInput', message, hint: expect.stringMatching(hint) });
+    expect(calls).toEqual([]);
+  },
+);
+
 test('a session that is no fork has nowhere to go to by itself', async () => {
   const answers = { 'walkback-timeline': { session: { sessionId: 's' }, checkpoints: [] } };
   const { calls, failure } = await runCommand(['merge', 's', '--yes'], { answers });
