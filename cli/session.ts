@@ -4,22 +4,20 @@ import type { Invoke } from '../contract/invoke.ts';
 import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
 
-const PAGE = 100;
-const MOST_PAGES = 20;
+const PAGE = 200;
 
-/** Every session the store lists, newest first. */
+/** Every session the store lists, newest first. It lists them in no order, so the newest may be on the last page. */
 export const listAllSessions = async (invoke: Invoke): Promise<ListedSession[]> => {
   const sessions: ListedSession[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  do {
     const answer = await invoke('walkback-list-sessions', {
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
     sessions.push(...answer.sessions);
     cursor = answer.cursor;
-    if (cursor === undefined) break;
-  }
+  } while (cursor !== undefined);
   return sessions.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
 };
 
