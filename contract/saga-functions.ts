@@ -302,7 +302,14 @@ export const SAGA_FUNCTIONS = {
     description: 'Turns changes of the Sagas table into events',
     callers: ['internal'],
     timeoutSeconds: 60,
-    grants: { publishesEvents: true, stream: 'sagas', ledger: ['Query'], linksToConsole: true },
+    // A notice tells what stands in the sagas below, too.
+    grants: {
+      publishesEvents: true,
+      stream: 'sagas',
+      sagas: ['GetItem'],
+      ledger: ['Query'],
+      linksToConsole: true,
+    },
   },
   'workspace-tools': {
     description: 'The built-in tools of workspaces, for plans',

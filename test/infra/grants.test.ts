@@ -88,6 +88,9 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   'describe-saga': {
     'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/people/family-view.ts)',
   },
+  'publish-saga-events': {
+    'dynamodb:GetItem': 'tells what stands in sagas below one that failed (core/saga/people/family-view.ts)',
+  },
   'workspace-tools': {
     'dynamodb:PutItem': 'buries the key of a call that is taken back (core/saga/tools/tool-guard.ts)',
     'dynamodb:Query': OLD_CHAIN,

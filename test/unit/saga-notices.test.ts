@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { EVENT_DETAILS, type SagaNotice } from '../../contract/events.ts';
+import type { SagaStore } from '../../core/saga/ports.ts';
 import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import type { WalkbackEvent } from '../../core/shared/events.ts';
 import {
   committed,
@@ -12,6 +14,7 @@ import {
   scriptedSaga,
   scriptedTool,
 } from '../support/scripted-saga.ts';
+import { put, ROOT, runTree } from '../support/tree-saga.ts';
 
 const PAY = scriptedTool('pay', 'compensatable', {
   amount: 'arguments.cents',
@@ -20,38 +23,38 @@ const PAY = scriptedTool('pay', 'compensatable', {
   resourceKey: 'customer',
 });
 
-/** Every change of the head goes through the publisher, as from the table's stream. */
+/** Every change of a head goes through the publisher, as from the table's stream. */
+const publishing = (told: WalkbackEvent[]) => (store: SagaStore) => {
+  const publish = createPublishSagaChanges({
+    events: { publish: async (some) => void told.push(...some) },
+    log: {
+      info: () => undefined,
+      warn: (message, more) => expect.unreachable(`${message} ${JSON.stringify(more)}`),
+    },
+    store,
+    consoleUrl: 'https://console.example/',
+  });
+  return {
+    ...store,
+    append: async (...[after, version, entries, beside]: Parameters<SagaStore['append']>) => {
+      const before = await store.getHead(after.sagaId);
+      const outcome = await store.append(after, version, entries, beside);
+      if (outcome.written) await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
+      return outcome;
+    },
+  };
+};
+
+const noticesIn = (told: readonly WalkbackEvent[]) =>
+  told.flatMap(({ name, detail }) => {
+    const notice = detail['notice'] as SagaNotice | undefined;
+    return notice === undefined ? [] : [{ name, notice }];
+  });
+
 const watched = async (options: Omit<ScriptedSagaOptions, 'storing'>) => {
   const told: WalkbackEvent[] = [];
-  const saga = await scriptedSaga({
-    ...options,
-    storing: (store) => {
-      const publish = createPublishSagaChanges({
-        events: { publish: async (some) => void told.push(...some) },
-        log: {
-          info: () => undefined,
-          warn: (message, more) => expect.unreachable(`${message} ${JSON.stringify(more)}`),
-        },
-        store,
-        consoleUrl: 'https://console.example/',
-      });
-      return {
-        ...store,
-        append: async (after, version, entries, beside) => {
-          const before = await store.getHead(after.sagaId);
-          const outcome = await store.append(after, version, entries, beside);
-          if (outcome.written) await publish([{ id: `e${after.version}`, ...(before && { before }), after }]);
-          return outcome;
-        },
-      };
-    },
-  });
-  const notices = () =>
-    told.flatMap(({ name, detail }) => {
-      const notice = detail['notice'] as SagaNotice | undefined;
-      return notice === undefined ? [] : [{ name, notice }];
-    });
-  return { saga, told, notices };
+  const saga = await scriptedSaga({ ...options, storing: publishing(told) });
+  return { saga, told, notices: () => noticesIn(told) };
 };
 
 const isValid = ({ id, name, detail }: WalkbackEvent): boolean => {
@@ -134,4 +137,67 @@ test('a failed compensation is told with every reference, and how long it took t
   const reconciled = told.find(({ name }) => name === 'saga.compensated');
   expect(reconciled?.detail['secondsToReconcile']).toBeGreaterThanOrEqual(3600);
   expect(told.map(isValid)).not.toContain(false);
+});
+
+const stuckBelow = {
+  steps: [
+    put('first'),
+    {
+      id: 'outer',
+      saga: {
+        plan: {
+          steps: [
+            {
+              id: 'inner',
+              saga: { plan: { steps: [put('one', { stuck: true }), put('two', { fail: true })] } },
+            },
+          ],
+        },
+      },
+    },
+  ],
+};
+
+test('a saga whose children could not be undone is told with what stands in them, and where that is worked', async () => {
+  const told: WalkbackEvent[] = [];
+  const { saga, status } = await runTree({ plan: stuckBelow, storing: publishing(told) });
+  expect(status).toBe('COMPENSATION_FAILED');
+  const notice = noticesIn(told).find(({ notice: { subject } }) => subject.endsWith(`: ${ROOT}`))?.notice;
+  expect(notice?.references).toContainEqual(
+    expect.objectContaining({
+      step: 'one',
+      sagaId: 'root.outer.inner',
+      idempotencyKey: 'root.outer.inner:0',
+    }),
+  );
+  const line = '- outer/inner/one of saga root.outer.inner (put)';
+  expect(notice?.text).toContain(line);
+  const alert = saga.machine.alerts.find(({ subject }) => subject.endsWith(`: ${ROOT}`));
+  expect(alert?.message).toContain(line);
+  expect(told.map(isValid)).not.toContain(false);
+});
+
+test('a ledger below that is not as it was written keeps nobody from being told', async () => {
+  const told: WalkbackEvent[] = [];
+  const cut = { isOn: false };
+  const { saga } = await runTree({
+    plan: stuckBelow,
+    storing: (memory) =>
+      publishing(told)({
+        ...memory,
+        pageEntries: async (sagaId, from, limit) => {
+          if (cut.isOn && sagaId === 'root.outer') throw new WalkbackError('LedgerBroken', 'cut');
+          return memory.pageEntries(sagaId, from, limit);
+        },
+        append: async (...move) => {
+          cut.isOn ||= move[0].sagaId === ROOT && move[0].state.status === 'COMPENSATION_FAILED';
+          return memory.append(...move);
+        },
+      }),
+  });
+  const isOfRoot = ({ subject }: { subject: string }) => subject.endsWith(`: ${ROOT}`);
+  expect(noticesIn(told).filter(({ notice }) => isOfRoot(notice))).toMatchObject([
+    { notice: { text: expect.stringContaining('- outer (') } },
+  ]);
+  expect(saga.machine.alerts.filter(isOfRoot)).toHaveLength(1);
 });

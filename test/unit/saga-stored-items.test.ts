@@ -206,7 +206,7 @@ describe('the stream of heads', () => {
     const publish = createPublishSagaChanges({
       events: { publish: async (events) => void told.push(...events.map(({ id }) => id)) },
       log: { info: () => undefined, warn: () => undefined },
-      store: { pageEntries: () => expect.unreachable() },
+      store: { getHead: () => expect.unreachable(), pageEntries: () => expect.unreachable() },
     });
     const records = [
       { eventID: 'one', dynamodb: { NewImage: image(broken) } },

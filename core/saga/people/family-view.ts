@@ -4,6 +4,7 @@
  */
 import type { AwaitedApproval, Observation } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
+import { isWalkbackError } from '../../shared/errors.ts';
 import { turningFact } from '../decide/turning.ts';
 import { readTrueLedger } from '../ledger/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
@@ -64,8 +65,10 @@ const mayLeave = ({ state }: SagaHead): boolean =>
 const isTakenBack = ({ state }: SagaHead): boolean =>
   state.phase === 'undo' || state.status === 'COMPENSATION_FAILED';
 
+type Reads = Pick<SagaStore, 'getHead' | 'pageEntries'>;
+
 const collect = async (
-  store: SagaStore,
+  store: Reads,
   parent: SagaHead,
   entries: readonly LedgerEntry[],
   prefix: string,
@@ -100,7 +103,7 @@ const collect = async (
 };
 
 const detail = async (
-  store: SagaStore,
+  store: Reads,
   head: SagaHead,
   isUndone: boolean,
   path: string,
@@ -126,7 +129,7 @@ const detail = async (
 
 /** Answers what is below a saga. Empty members for one that runs no other. */
 const lookBelow = async (
-  store: SagaStore,
+  store: Reads,
   head: SagaHead,
   entries: readonly LedgerEntry[],
   isSealed: boolean,
@@ -136,6 +139,23 @@ const lookBelow = async (
     await collect(store, head, entries, '', below);
   }
   return below;
+};
+
+/**
+ * The observation with what stands below, for alerts and notices: these reach people also when a ledger below is not as it was
+ * written. Then they tell what is known here.
+ */
+export const observeBelow = async (
+  store: Reads,
+  head: SagaHead,
+  entries: Parameters<typeof observe>[1],
+): Promise<Observation> => {
+  try {
+    return observe(head, entries, await lookBelow(store, head, entries, false));
+  } catch (error) {
+    if (!isWalkbackError(error) || error.retryable) throw error;
+    return observe(head, entries);
+  }
 };
 
 /** What the plan above gives to the agent that does this step of it. */

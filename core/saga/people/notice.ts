@@ -67,6 +67,10 @@ const approvalNotice = (
   };
 };
 
+/** Of a saga below, the steps above it, and the saga under which it is worked. */
+export const placeOf = ({ step, path, sagaId }: Observation['notCompensated'][number]): string =>
+  path === undefined || sagaId === undefined ? step : `${short(path)}/${step} of saga ${sagaId}`;
+
 const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
   const { sagaId, notCompensated } = seen;
   const requestedBy = short(seen.requestedBy);
@@ -81,7 +85,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
       `Saga ${sagaId} of ${requestedBy} could not be undone completely. What still stands:`,
       ...listed.map(
         (left) =>
-          `- ${left.step} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
+          `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
       ),
       ...(more === 0 ? [] : [`... and ${more} more, which the saga's ledger lists.`]),
       whereLine(link, sagaId),
@@ -96,6 +100,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
       step: left.step,
       tool: left.tool,
       externalRef: left.externalRef,
+      ...(left.sagaId === undefined ? {} : { sagaId: left.sagaId }),
       ...(left.resourceKey === undefined ? {} : { resourceKey: short(left.resourceKey) }),
       ...(left.idempotencyKey === undefined ? {} : { idempotencyKey: left.idempotencyKey }),
       ...(left.amount === undefined ? {} : { amount: left.amount }),

@@ -5,6 +5,7 @@
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';
+import { placeOf } from '../people/notice.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
@@ -14,10 +15,10 @@ const MAX_CAUSE_LENGTH = 1000;
 const sizeOf = (text: string): number => jsonBytes(text);
 
 const lineOf = (left: Observation['notCompensated'][number]): string => {
-  const { step, tool, externalRef, resourceKey, amount, currency, reason } = left;
+  const { tool, externalRef, resourceKey, amount, currency, reason } = left;
   const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
   const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
-  return `- ${step} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
 };
 
 /** As many lines as fit, and the number of the rest. */

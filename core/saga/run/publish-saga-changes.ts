@@ -9,6 +9,7 @@ import type { Log } from '../../shared/surroundings.ts';
 import { createSagaEffects } from '../ledger/effect-rows.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
+import { observeBelow } from '../people/family-view.ts';
 import { noticeOf } from '../people/notice.ts';
 import { observe } from '../people/observation.ts';
 import type { SagaStore } from '../ports.ts';
@@ -63,7 +64,7 @@ const sagaEventsOf = ({ id, before, after }: HeadChange): WalkbackEvent[] => {
   return [{ id, name, at: after.updatedAt, detail }];
 };
 
-type Tell = Pick<SagaStore, 'pageEntries'>;
+type Tell = Pick<SagaStore, 'getHead' | 'pageEntries'>;
 
 /** What the ledger adds to an event for people. */
 const fromLedger = async (
@@ -81,7 +82,9 @@ const fromLedger = async (
     const seconds = effects.end().failures.at(-1)?.reconciliation.seconds ?? null;
     return seconds === null ? {} : { secondsToReconcile: seconds };
   }
-  const notice = noticeOf(observe(head, entries), consoleUrl);
+  const hasFailed = name === 'saga.compensation_failed';
+  const seen = hasFailed ? await observeBelow(store, head, entries) : observe(head, entries);
+  const notice = noticeOf(seen, consoleUrl);
   return notice === undefined ? {} : { notice };
 };
 

@@ -4,7 +4,7 @@ import type { Next, OperationId } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { observe } from '../people/observation.ts';
+import { observeBelow } from '../people/family-view.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import { idempotencyKey } from '../tools/keys.ts';
@@ -97,7 +97,8 @@ export const render = async (
     case 'pause':
       return { ...common, action: 'PAUSE', seconds: engineSeconds(next.untilMs - nowMs) };
     case 'escalate': {
-      const seen = observe(head, await readLedger(dependencies.store, head.sagaId, head.seq));
+      const { store } = dependencies;
+      const seen = await observeBelow(store, head, await readLedger(store, head.sagaId, head.seq));
       const link = dependencies.executionLink(executionArn);
       return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
     }
