@@ -159,6 +159,12 @@ const childLine = () =>
     interactive: interactiveTurn()
       .optional()
       .describe('of one that an agent does: next-step when it is the turn of the agent'),
+    notListed: z
+      .int()
+      .optional()
+      .describe(
+        'so many more effects stand there than notCompensated lists here; its own description has all',
+      ),
   });
 
 /** The description of a saga for the model and for people (S12). */

@@ -32,6 +32,7 @@ export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
       line.failure,
       line.sealed === false ? 'provisional' : undefined,
       line.definition,
+      line.notListed === undefined ? undefined : `${line.notListed} more stand, in saga show ${line.sagaId}`,
     ].filter((part) => part !== undefined);
     const head = `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  `;
     return `${head}${paint.dim(printableLine(about.join(' · ')))}`;

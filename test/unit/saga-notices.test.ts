@@ -1,7 +1,9 @@
 /** What people are told of an approval and of a failed compensation: once each, with amounts, references and a link. */
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
+import { watchFailure } from '../../cli/ending.ts';
 import { EVENT_DETAILS, type SagaNotice } from '../../contract/events.ts';
+import { observeFamily } from '../../core/saga/people/family-view.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
@@ -200,4 +202,34 @@ test('a ledger below that is not as it was written keeps nobody from being told'
     { notice: { text: expect.stringContaining('- outer (') } },
   ]);
   expect(saga.machine.alerts.filter(isOfRoot)).toHaveLength(1);
+});
+
+test('what is too much to list of a saga below is counted, for everybody who is told', async () => {
+  const told: WalkbackEvent[] = [];
+  const stuck = Array.from({ length: 25 }, (_, index) => put(`s${index}`, { stuck: true }));
+  const { saga } = await runTree({
+    plan: {
+      steps: [{ id: 'kid', saga: { plan: { steps: [...stuck, put('last', { fail: true })] } } }],
+    },
+    storing: publishing(told),
+  });
+  await saga.machine.operate({
+    sagaId: 'root.kid',
+    action: 'skip',
+    stepId: 's3',
+    evidence: 'it may stay',
+    by: 'olga',
+  });
+  await saga.machine.settle();
+  const entries = saga.memory.ledger.get(ROOT) ?? [];
+  const seen = await observeFamily(saga.store, saga.headOf(ROOT), entries);
+  const listed = seen.notCompensated.filter(({ sagaId }) => sagaId === 'root.kid');
+  expect(listed).toHaveLength(20);
+  expect(seen.children).toMatchObject([{ sagaId: 'root.kid', notListed: 4 }]);
+  expect(watchFailure(seen)?.message).toBe('24 effects could not be undone.');
+  const isOfRoot = ({ subject }: { subject: string }) => subject.endsWith(`: ${ROOT}`);
+  const notice = noticesIn(told).find((one) => isOfRoot(one.notice))?.notice;
+  // One of them is the step that runs the saga.
+  expect([notice?.references.length, notice?.more]).toEqual([21, 5]);
+  expect(saga.machine.alerts.find(isOfRoot)?.message).toContain('... and 5 more');
 });

@@ -55,6 +55,7 @@ const isOpen = ({ state }: SagaHead, isUndone: boolean): boolean =>
 
 /** It was taken back, by itself or with the saga above it, and something may be left: of itself, or of what it ran. */
 const mayLeave = ({ state }: SagaHead): boolean =>
+  state.status === 'COMPENSATION_FAILED' ||
   state.effects.some(
     ({ status, kind, children }) =>
       status === 'skipped' ||
@@ -87,28 +88,33 @@ const collect = async (
       continue;
     }
     const { status, failure } = head.state;
-    if (isTold)
-      below.lines.push({
-        path: whole,
-        sagaId,
-        status,
-        ...(definition === undefined ? {} : { definition }),
-        ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
-        ...(failure === null ? {} : { failure: failure.error.name }),
-        ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
-      });
+    const line: Line = {
+      path: whole,
+      sagaId,
+      status,
+      ...(definition === undefined ? {} : { definition }),
+      ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
+      ...(failure === null ? {} : { failure: failure.error.name }),
+      ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
+    };
+    if (isTold) below.lines.push(line);
     const isLooked = (isTold && isOpen(head, isTakenBack(parent))) || mayLeave(head);
-    if (isLooked) await detail(store, head, isTakenBack(parent), whole, below);
+    if (!isLooked) continue;
+    const notListed = await detail(store, head, isTakenBack(parent), whole, below);
+    if (notListed === 0) continue;
+    line.notListed = notListed;
+    if (!isTold) below.lines.push(line);
   }
 };
 
+/** Answers how many effects stand there that are not told here. */
 const detail = async (
   store: Reads,
   head: SagaHead,
   isUndone: boolean,
   path: string,
   below: Below,
-): Promise<void> => {
+): Promise<number> => {
   const entries = await readTrueLedger(store, head);
   const seen = observe(head, entries);
   const { sagaId } = head;
@@ -123,8 +129,12 @@ const detail = async (
   const kept = stands
     ? seen.committed.map((one) => ({ ...one, reason: 'not undone yet', path, sagaId }))
     : [];
-  below.notCompensated.push(...[...left, ...kept].slice(0, MAX_DETAILS));
+  // What somebody let stand needs nobody, so it comes last.
+  const open = [...left.filter(({ accepted }) => accepted !== true), ...kept];
+  const accepted = left.filter((one) => one.accepted === true);
+  below.notCompensated.push(...[...open, ...accepted].slice(0, MAX_DETAILS));
   await collect(store, head, entries, `${path}/`, below);
+  return Math.max(0, open.length - MAX_DETAILS);
 };
 
 /** Answers what is below a saga. Empty members for one that runs no other. */
@@ -151,7 +161,8 @@ export const observeBelow = async (
   entries: Parameters<typeof observe>[1],
 ): Promise<Observation> => {
   try {
-    return observe(head, entries, await lookBelow(store, head, entries, false));
+    const below = await lookBelow(store, head, entries, false);
+    return { ...observe(head, entries, below), children: below.lines };
   } catch (error) {
     if (!isWalkbackError(error) || error.retryable) throw error;
     return observe(head, entries);

@@ -6,6 +6,7 @@
 import type { SagaNotice } from '../../../contract/events.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
+import { notListedIn } from './not-listed.ts';
 
 /** SNS takes 100 characters of ASCII. */
 const MAX_SUBJECT = 95;
@@ -75,7 +76,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
   const { sagaId, notCompensated } = seen;
   const requestedBy = short(seen.requestedBy);
   const listed = notCompensated.slice(0, MAX_REFERENCES);
-  const more = notCompensated.length - listed.length;
+  const more = notCompensated.length - listed.length + notListedIn(seen);
   const [first] = notCompensated;
   const one = notCompensated.length === 1 ? first : undefined;
   return {
@@ -87,7 +88,9 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
         (left) =>
           `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
       ),
-      ...(more === 0 ? [] : [`... and ${more} more, which the saga's ledger lists.`]),
+      ...(more === 0
+        ? []
+        : [`... and ${more} more, which the ledger lists, of this saga or of those below.`]),
       whereLine(link, sagaId),
     ].join('\n'),
     link,

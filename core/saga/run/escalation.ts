@@ -5,6 +5,7 @@
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { SagaHead } from '../model/head.ts';
+import { notListedIn } from '../people/not-listed.ts';
 import { placeOf } from '../people/notice.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
@@ -21,15 +22,18 @@ const lineOf = (left: Observation['notCompensated'][number]): string => {
   return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
 };
 
-/** As many lines as fit, and the number of the rest. */
-const listed = (lines: readonly string[], roomBytes: number): string[] => {
+/** As many lines as fit, and the number of the rest with those that are not among them. */
+const listed = (lines: readonly string[], beside: number, roomBytes: number): string[] => {
   let left = roomBytes;
   const over = lines.findIndex((line) => {
     left -= sizeOf(line);
     return left < 0;
   });
-  if (over === -1) return [...lines];
-  return [...lines.slice(0, over), `... and ${lines.length - over} more, which the saga's ledger lists.`];
+  const shown = over === -1 ? [...lines] : lines.slice(0, over);
+  const more = lines.length - shown.length + beside;
+  return more === 0
+    ? shown
+    : [...shown, `... and ${more} more, which the ledger lists, of this saga or of those below.`];
 };
 
 /**
@@ -47,7 +51,7 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
   ];
   const after = [`Execution: ${link}`, `Work it: walkback saga show ${sagaId}; then retry, resolve or skip.`];
   const roomBytes = MAX_MESSAGE_BYTES - sizeOf([...before, ...after].join('\n'));
-  const lines = listed(seen.notCompensated.map(lineOf), roomBytes);
+  const lines = listed(seen.notCompensated.map(lineOf), notListedIn(seen), roomBytes);
   return {
     subject: `Walkback: compensation failed: ${sagaId}`,
     message: [...before, ...lines, ...after].join('\n'),

@@ -1,0 +1,5 @@
+import type { Observation } from '../../../contract/saga-answers.ts';
+
+/** Effects that stand in sagas below, and that only the descriptions of those list. */
+export const notListedIn = ({ children = [] }: Observation): number =>
+  children.reduce((sum, { notListed = 0 }) => sum + notListed, 0);
