@@ -41,7 +41,7 @@ const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: W
 
 const withWhich = (command: Command): Command =>
   command
-    .option('--saga <id>', 'of this saga', parseId)
+    .option('--saga <id>', 'of this saga, without those that it runs as steps', parseId)
     .option(
       '--status <status>',
       `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,

@@ -63,6 +63,10 @@ const statusOf = (row: LedgerEffect): string => {
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
 };
 
+/** An effect that was skipped has the time of that there, and stands. */
+const undoneAt = ({ status, undone_at: at }: LedgerEffect): string | null =>
+  status === 'skipped' ? null : at;
+
 export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
   if (rows.length === 0) return 'No effects.\n';
   const cells = rows.map((row) => [
@@ -75,7 +79,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     printableLine(row.external_ref ?? '-'),
     money(row.amount, row.currency, row.amount_problem),
     statusOf(row),
-    dateTime(row.undone_at),
+    dateTime(undoneAt(row)),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
   ]);
   const problems = rows.filter((row) => (row.amount_problem ?? row.undone_problem) !== null).length;

@@ -91,7 +91,11 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Reference', cell: (one) => reference(one.external_ref) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       { title: 'Now', cell: (one) => badge(one.status, TONES[one.status]) },
-      { title: 'Undone', cell: (one) => time(one.undone_at ?? undefined) },
+      // One that was skipped has the time of that there, and stands.
+      {
+        title: 'Undone',
+        cell: (one) => time((one.status === 'skipped' ? null : one.undone_at) ?? undefined),
+      },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
       { title: 'Note', cell: note },

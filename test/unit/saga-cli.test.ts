@@ -472,6 +472,12 @@ describe('walkback ledger', () => {
     });
     expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
+    const skipped = { ...effect, status: 'skipped', undone_amount: null, undone_currency: null };
+    const left = await runCommand([...of, '--effects'], {
+      answers: { 'walkback-query-ledger': { effects: [skipped] } },
+      env,
+    });
+    expect(left.stdout).toMatch(/19\.99 EUR +skipped +- +-/);
     const doubtful = {
       ...effect,
       status: 'undo_failed',
