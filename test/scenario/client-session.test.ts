@@ -144,6 +144,25 @@ always(
   240_000,
 );
 
+always('a revert tells the work of a turn that was cut from that of the message before it', async () => {
+  const session = await begin();
+  await turn(session, 'm-1');
+  const cut = session.run({ message: { id: 'm-2' } });
+  await cut.guard({ id: 'call-of-m-2', ...EDIT }, () => world.write('api/cut.txt', 'cut'));
+
+  await session.revert({ messageId: 'm-1' });
+  expect(world.read('api/cut.txt')).toBe('cut');
+  expect(world.read('api/file.txt')).not.toBe('m-1');
+  await session.undo();
+  // Of its own there was no checkpoint before.
+  const next = session.run({ message: { id: 'm-3' } });
+  await next.guard({ id: 'call-of-m-3', ...EDIT }, () => world.write('api/next.txt', 'next'));
+  await session.revert({ messageId: 'm-3' });
+  expect(() => world.read('api/next.txt')).toThrow('ENOENT');
+  expect([world.read('api/cut.txt'), world.read('api/file.txt')]).toEqual(['cut', 'm-1']);
+  await session.end();
+});
+
 test('work that ran without a checkpoint before it is of its message, too', async () => {
   const session = await begin();
   await turn(session, 'm-1');

@@ -19,13 +19,15 @@ const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
 };
 
 /**
- * The work of one message on the way to the head, the newest first. What was done since the head belongs
- * to the head's message. Undefined: a step begins at a checkpoint that is gone.
+ * The work of one message on the way to the head, the newest first. `sinceHead`: the message whose work was done since the
+ * head, which is another one than the head's where the turn after it was cut. Undefined: a step begins at a checkpoint that is
+ * gone.
  */
 export const changesOfMessage = (
   nodes: readonly Node[],
   headSeq: number,
   messageId: string,
+  sinceHead: string | null,
 ): Change[] | undefined => {
   const path = nodesTo(nodes, headSeq);
   const changes: Change[] = [];
@@ -41,8 +43,11 @@ export const changesOfMessage = (
       open = { beforeSeq: before.seq, afterSeq: node.seq };
       changes.unshift(open);
     }
-    open.afterSeq = index === path.length - 1 ? null : node.seq;
+    open.afterSeq = node.seq;
   }
+  if (sinceHead !== messageId) return changes;
+  if (open === undefined) changes.unshift({ beforeSeq: headSeq, afterSeq: null });
+  else open.afterSeq = null;
   return changes;
 };
 

@@ -8,6 +8,8 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { messageAt } from '../capture/whose-work.ts';
+import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { createMove } from '../rollback/rollback.ts';
@@ -25,7 +27,7 @@ const leftBehind = (what: string): WalkbackError =>
 
 const changesFor = async (
   store: SessionStore,
-  headSeq: number,
+  { headSeq, epoch }: Session,
   { sessionId, messageId, checkpointIds }: RevertRequest,
 ): Promise<Change[]> => {
   const tree = await store.listTree(sessionId);
@@ -37,8 +39,10 @@ const changesFor = async (
     throw leftBehind(`Checkpoint ${first}, or the one before it,`);
   }
   if (messageId === undefined) return changesOfSession(tree, headSeq);
-  await findTarget(store, sessionId, { messageId });
-  const changes = changesOfMessage(tree, headSeq, messageId);
+  const sinceHead = messageAt(await store.getCheckpoint(sessionId, headSeq), epoch);
+  // Of a turn that was cut there may be no checkpoint yet.
+  if (sinceHead !== messageId) await findTarget(store, sessionId, { messageId });
+  const changes = changesOfMessage(tree, headSeq, messageId, sinceHead);
   if (changes === undefined) {
     throw new WalkbackError(
       'CheckpointNotFound',
@@ -63,7 +67,7 @@ export const createRevert = (deps: RollbackDeps) => {
         choose: async ({ session }) => ({
           composition: {
             kind: 'revert',
-            changes: await changesFor(deps.store, session.headSeq, input),
+            changes: await changesFor(deps.store, session, input),
             ...(paths !== undefined && { paths }),
           },
         }),
