@@ -292,6 +292,7 @@ export class Walkback extends Construct {
     });
     const { grants } = row;
     if (grants.sessions !== undefined) this.tables.bindSessions(fn, grants.sessions);
+    if (grants.keepsCalls) this.tables.bindKeptCalls(fn);
     if (grants.listsSessions) this.tables.bindSessionIndex(fn);
     if (grants.sagas !== undefined) this.tables.bindSagas(fn, grants.sagas);
     if (grants.permits !== undefined) this.tables.bindPermits(fn, grants.permits);

@@ -29,7 +29,11 @@ const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
   from !== 'now' && to !== 'now' && sandboxId === undefined;
 
-const inCopy = async (calls: DiffCalls, request: RequestOf<'diff'>): Promise<DiffAnswer> => {
+/** A comparison in a copy is another request than the one in the sandbox of the session. */
+const inCopy = async (
+  calls: DiffCalls,
+  { requestId: _inSandbox, ...request }: RequestOf<'diff'>,
+): Promise<DiffAnswer> => {
   const { sessionId, from, to } = request;
   // A rollback goes to a message or a checkpoint, a copy is of the head by default.
   const [built, other] = from === 'head' ? [from, to] : [to, from];

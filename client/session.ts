@@ -99,10 +99,10 @@ export interface Session {
    */
   verify(
     commitments: Request<'verify-commitments'>['commitments'],
-    options?: { to?: Point; template?: string; allowPartial?: boolean },
+    options?: { to?: Point; template?: string; allowPartial?: boolean; requestId?: string },
   ): Promise<Answer<'verify-commitments'>>;
   /** Whether the sandbox of this session has what work in it needs. `needs`: commands, beside what Walkback needs. */
-  preflight(options?: { needs?: string[] }): Promise<Answer<'preflight'>>;
+  preflight(options?: { needs?: string[]; requestId?: string }): Promise<Answer<'preflight'>>;
   /** Text for the agent's system prompt about its repositories. */
   context(): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */

@@ -32,7 +32,7 @@ import {
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
 import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts';
-import { preflightInput, verifyCommitmentsInput } from './workspace-inputs.ts';
+import { preflightRequest, verifyCommitmentsRequest } from './workspace-inputs.ts';
 
 /** What a capture needs, and so a rollback. */
 export const CAPTURE: readonly TableAction[] = [
@@ -102,11 +102,11 @@ export const CHECKPOINT_FUNCTIONS = {
   },
   preflight: {
     description: 'Looks whether a sandbox, or one of a template, has what work in it needs',
-    input: preflightInput,
+    input: preflightRequest,
     answer: preflightAnswer,
     callers: ['agent-backend', 'operator'],
     timeoutSeconds: 300,
-    grants: { sandbox: true },
+    grants: { sandbox: true, keepsCalls: true },
   },
   rehydrate: {
     description: 'Rebuilds a checkpoint in a fresh sandbox',
@@ -118,7 +118,7 @@ export const CHECKPOINT_FUNCTIONS = {
   },
   'verify-commitments': {
     description: 'Runs commands in a fresh copy of a checkpoint, and kills the copy',
-    input: verifyCommitmentsInput,
+    input: verifyCommitmentsRequest,
     answer: verifyCommitmentsAnswer,
     callers: ['agent-backend', 'reviewer'],
     timeoutSeconds: LONGEST_SECONDS,
@@ -146,7 +146,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: diffAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 300,
-    grants: { sessions: ['GetItem', 'Query'], sandbox: true },
+    grants: { sessions: ['GetItem', 'Query'], sandbox: true, keepsCalls: true },
   },
   changes: {
     description: 'Answers what a checkpoint or a message changed; needs no sandbox',

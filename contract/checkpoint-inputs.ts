@@ -9,6 +9,7 @@ import {
   callersId,
   checkpointId,
   id,
+  joinedRequestId,
   line,
   listedPatterns,
   metadata,
@@ -261,6 +262,7 @@ export const diffInput = () =>
     sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
     path: oneRepository,
     stat: z.boolean().optional().describe('counts only, no text'),
+    requestId: joinedRequestId,
   });
 export type DiffInput = z.output<ReturnType<typeof diffInput>>;
 

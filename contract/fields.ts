@@ -103,3 +103,8 @@ export const metadata = z
   .refine((value) => Object.keys(value).length <= 50, { error: 'must have at most 50 entries' });
 
 export const checkpointId = z.string().regex(/^cp-\d{8,12}-[0-9a-f]{8}$/, 'must be a checkpoint id, cp-...');
+
+/** Of a call that changes nothing, and may take longer than its caller can wait. */
+export const joinedRequestId = id
+  .optional()
+  .describe('the same id joins the call, and has the same answer for ten minutes after it');

@@ -31,6 +31,8 @@ interface Grants {
   ledger?: readonly ('GetItem' | 'Query' | 'PutItem')[];
   /** It may query these indexes too. `days`: of the ledger only the one by day. */
   indexes?: readonly ('sagas' | 'ledger' | 'days')[];
+  /** Keeps how its calls stand, in the Sessions table, for those who ask again with the same request id. */
+  keepsCalls?: true;
   bucket?: 'restore' | 'capture' | 'delete';
   /** Talks to E2B, so it may read the API key. */
   sandbox?: true;

@@ -1,6 +1,15 @@
 /** The inputs of the functions about workspaces: what a sandbox has, and whether work is done. Strict, as all are (C10). */
 import * as z from 'zod';
-import { absolutePath, checkpointId, id, isRelativePath, line, sandboxId, template } from './fields.ts';
+import {
+  absolutePath,
+  checkpointId,
+  id,
+  isRelativePath,
+  joinedRequestId,
+  line,
+  sandboxId,
+  template,
+} from './fields.ts';
 
 /** As `command -v` takes it. */
 const toolName = z
@@ -26,6 +35,9 @@ export const preflightInput = () =>
       error: 'give either sandboxId or template, and not both',
     });
 export type PreflightInput = z.output<ReturnType<typeof preflightInput>>;
+
+/** Of the function; a tool is called under a key of its own, and its stored versions stay as they are. */
+export const preflightRequest = () => preflightInput().safeExtend({ requestId: joinedRequestId });
 
 /** All of them have to fit into one call of the function, with time to make the copy. */
 const MAX_SECONDS_TOGETHER = 720;
@@ -83,3 +95,7 @@ export const verifyCommitmentsInput = () =>
       error: 'give messageId or checkpointId, not both',
     });
 export type VerifyCommitmentsInput = z.output<ReturnType<typeof verifyCommitmentsInput>>;
+
+/** Of the function. */
+export const verifyCommitmentsRequest = () =>
+  verifyCommitmentsInput().safeExtend({ requestId: joinedRequestId });

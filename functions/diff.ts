@@ -1,13 +1,17 @@
 import { createDiff } from '../core/checkpoint/timeline/diff.ts';
 import { createHandler } from './handler.ts';
+import { joinCall } from './join-runtime.ts';
 import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('diff', async (runtime) =>
-  createDiff({
-    ...runtime,
-    store: sessionStore(runtime),
-    repositories: gitRepositories(),
-    sandboxes: await e2bSandboxes(runtime),
-  }),
+  joinCall(runtime)(
+    'diff',
+    createDiff({
+      ...runtime,
+      store: sessionStore(runtime),
+      repositories: gitRepositories(),
+      sandboxes: await e2bSandboxes(runtime),
+    }),
+  ),
 );

@@ -184,9 +184,18 @@ export class Tables extends Construct {
 
   /** Who signed out of the console; no session is within reach of it. */
   bindSignOuts(fn: WalkbackFunction): void {
+    this.#bindPartitions(fn, 'SIGNEDOUT#*');
+  }
+
+  /** How calls stand that somebody asks for again; it writes no session. */
+  bindKeptCalls(fn: WalkbackFunction): void {
+    this.#bindPartitions(fn, 'CALL#*');
+  }
+
+  #bindPartitions(fn: WalkbackFunction, keys: string): void {
     fn.fn.addEnvironment('WALKBACK_SESSIONS_TABLE', this.sessions.tableName);
     fn.allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [this.sessions.tableArn], {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['SIGNEDOUT#*'] },
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] },
     });
   }
 

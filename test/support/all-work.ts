@@ -75,7 +75,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   edit(world.root, 4, world.paths);
   const back = { sessionId, to: { checkpointId: first.checkpointId }, requestId: 'back', by: 'rita' };
   await cloud.invoke('rewind-session', { ...back, acceptResidue: true, waitSeconds: 40 });
-  await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now' });
+  await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now', requestId: 'd' });
   // Who names what is not there is told what is.
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
@@ -88,7 +88,8 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   expect(step).toMatchObject({ status: 'committed' });
   const commitments = [{ id: 'true', description: 'is true', command: 'true' }];
   await cloud.invoke('verify-commitments', { sessionId, messageId: 'second', commitments });
-  await cloud.invoke('preflight', { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' });
+  const place = { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' };
+  await cloud.invoke('preflight', { ...place, requestId: 'p' });
   const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });
   const [from, forkRoot] = [String(fork['sessionId']), rootOf(cloud, String(fork['sandboxId']))];
   shell(forkRoot, 'for r in */; do echo of the fork > "$r/of-the-fork"; done');

@@ -50,6 +50,7 @@ const PLANS = ['ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'js
 const GRANTED: Partial<Record<Grant, readonly string[]>> = {
   sessions: DYNAMODB,
   listsSessions: DYNAMODB,
+  keepsCalls: DYNAMODB,
   sagas: DYNAMODB,
   permits: DYNAMODB,
   ledger: DYNAMODB,

@@ -9,11 +9,11 @@ const told = {
   client: (name: string) => errorNamed(name, 'why'),
 };
 
-const compare = (refusal: Error) => {
+const compare = (refusal: Error, requestId?: string) => {
   const asked: string[] = [];
   const calls: DiffCalls = {
-    diff: async ({ sandboxId }) => {
-      asked.push(`diff ${sandboxId ?? 'here'}`);
+    diff: async ({ sandboxId, requestId }) => {
+      asked.push(`diff ${sandboxId ?? 'here'}${requestId === undefined ? '' : ` ${requestId}`}`);
       if (sandboxId === undefined) throw refusal;
       return { repositories: [], warnings: [] };
     },
@@ -26,7 +26,7 @@ const compare = (refusal: Error) => {
     rollback: async () => undefined,
     freshId: (prefix) => `${prefix}-1`,
   };
-  return { asked, answer: diffAnywhere(calls, { sessionId: 's', from: 'm1', to: 'm2' }) };
+  return { asked, answer: diffAnywhere(calls, { sessionId: 's', from: 'm1', to: 'm2', requestId }) };
 };
 
 test.for([
@@ -38,6 +38,12 @@ test.for([
   const { asked, answer } = compare(told[who](name));
   expect((await answer).warnings).toEqual([expect.stringContaining('compared in the review copy copy')]);
   expect(asked).toEqual(['diff here', 'rehydrate', 'diff copy']);
+});
+
+test('in the copy it is another request', async () => {
+  const { asked, answer } = compare(told.client('BundleMissing'), 'r');
+  await answer;
+  expect(asked).toEqual(['diff here r', 'rehydrate', 'diff copy']);
 });
 
 test.for(['command', 'client'] as const)('another error is the answer of the %s', async (who) => {

@@ -1,0 +1,90 @@
+/** How calls stand, and what they answered: in the Sessions table, in partitions of their own. */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import type { KeptCall, KeptCalls } from '../../core/checkpoint/workspace/join-call.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import { type Condition, isNew } from './conditions.ts';
+import { documentClient } from './document-client.ts';
+import { createTable } from './table.ts';
+
+/** An item may have 400 KB. */
+const PART_BYTES = 300_000;
+/** The table deletes what is over when it comes to it. */
+const LINGER_SECONDS = 3600;
+
+const callItem = z.object({
+  claim: z.string(),
+  hash: z.string(),
+  untilMs: z.number(),
+  state: z.enum(['running', 'answered', 'refused', 'over']),
+  error: z.object({ name: z.string(), message: z.string() }).optional(),
+  parts: z.number().optional(),
+});
+
+const partItem = z.object({ bytes: z.instanceof(Uint8Array) });
+
+/** Not `META`: that is a session. */
+const callKey = (key: string) => ({ pk: `CALL#${sha256Hex(key)}`, sk: 'CALL' });
+const partKey = (key: string, claim: string, part: number) => ({
+  pk: callKey(key).pk,
+  sk: `PART#${claim}#${part}`,
+});
+
+const is = (claim: string, state: KeptCall['state']): Condition => ({
+  expression: '#claim = :claim AND #state = :state',
+  names: { '#claim': 'claim', '#state': 'state' },
+  values: { ':claim': claim, ':state': state },
+});
+
+const partsOf = (answer: unknown): Uint8Array[] => {
+  const bytes = gzipSync(JSON.stringify(answer));
+  return Array.from({ length: Math.ceil(bytes.length / PART_BYTES) }, (_, part) =>
+    bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES),
+  );
+};
+
+export const createKeptCalls = (options: { tableName: string; client?: DynamoDBClient }): KeptCalls => {
+  const table = createTable(documentClient(options.client), options.tableName);
+  const expiresAt = ({ untilMs }: KeptCall): number => Math.ceil(untilMs / 1000) + LINGER_SECONDS;
+
+  const read = async (key: string) => {
+    const item = callItem.safeParse(await table.get(callKey(key)));
+    return item.success ? item.data : undefined;
+  };
+
+  return {
+    get: read,
+    answerOf: async (key, { claim }) => {
+      const call = await read(key);
+      if (call?.claim !== claim || call.parts === undefined) return undefined;
+      const found = await Promise.all(
+        Array.from({ length: call.parts }, (_, part) => table.get(partKey(key, claim, part))),
+      );
+      const parts = found.map((item) => partItem.safeParse(item).data?.bytes);
+      if (parts.includes(undefined)) return undefined;
+      const answer: unknown = JSON.parse(
+        gunzipSync(Buffer.concat(parts.filter((part) => part !== undefined))).toString(),
+      );
+      return answer;
+    },
+    begin: async (key, call, before) => {
+      const condition = before === undefined ? isNew : is(before.claim, before.state);
+      const item = { ...callKey(key), ...call, expiresAt: expiresAt(call) };
+      return (await table.put({ item, condition })).written;
+    },
+    move: async (key, call, answer) => {
+      const parts = answer === undefined ? [] : partsOf(answer);
+      for (const [part, bytes] of parts.entries()) {
+        await table.put({ item: { ...partKey(key, call.claim, part), bytes, expiresAt: expiresAt(call) } });
+      }
+      const item = {
+        ...callKey(key),
+        ...call,
+        ...(parts.length > 0 && { parts: parts.length }),
+        expiresAt: expiresAt(call),
+      };
+      await table.put({ item, condition: is(call.claim, 'running') });
+    },
+  };
+};

@@ -1,0 +1,121 @@
+/**
+ * One execution for one request id: who asks again meanwhile waits for it, and who asks soon after its end is answered the
+ * same. For calls that leave nothing behind by which the next one could go on, where the way to the caller is shorter than the
+ * work. One whose function was killed is begun anew, once it has not been heard of for a while.
+ */
+import { isErrorName } from '../../../contract/errors.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import { requestHash } from '../rollback/request-hash.ts';
+import { conflictingRequest } from '../session/session-rules.ts';
+
+/** What a function answered under this key before. It is our own, so its shape is not checked again. */
+type Answered = ReturnType<JSON['parse']>;
+
+/** How a call stands. Until `untilMs`, then it counts for nothing. */
+export interface KeptCall {
+  /** Of the execution, which alone may write what comes after. */
+  claim: string;
+  hash: string;
+  untilMs: number;
+  state: 'running' | 'answered' | 'refused' | 'over';
+  error?: { name: string; message: string };
+}
+
+export interface KeptCalls {
+  get(key: string): Promise<KeptCall | undefined>;
+  /** Undefined: it is gone. */
+  answerOf(key: string, call: KeptCall): Promise<Answered>;
+  /** In the place of `before`, or where there was none. False: another one stands there. */
+  begin(key: string, call: KeptCall, before: KeptCall | undefined): Promise<boolean>;
+  /** Does nothing once another execution has the place, or this one has ended. */
+  move(key: string, call: KeptCall, answer?: unknown): Promise<void>;
+}
+
+interface Deps {
+  calls: KeptCalls;
+  clock: Clock;
+  log: Log;
+  random: () => string;
+}
+
+/** An answer is kept so long. */
+const KEPT_MS = 10 * 60_000;
+/** A refusal is what stands in the way now. */
+const REFUSED_MS = 60_000;
+/** One that was not heard of for so long was killed. */
+const SILENT_MS = 60_000;
+const BEAT_MS = 15_000;
+/** Longer than the HTTP API waits. */
+const PATIENCE_MS = 30_000;
+const POLL_MS = 500;
+const LONGEST_POLL_MS = 3_000;
+
+type Asked = { requestId?: string | undefined; sessionId?: string | undefined };
+type Work<Input, Answer> = (input: Input, invocation: Invocation) => Promise<Answer>;
+
+export const createJoinCall = ({ calls, clock, log, random }: Deps) => {
+  const nowMs = (): number => clock.now().getTime();
+  const isOver = ({ state, untilMs }: KeptCall): boolean => state === 'over' || untilMs <= nowMs();
+
+  /** What is kept is a help for who asks again. It is no reason for this call to fail. */
+  const keep = (key: string, call: KeptCall, answer?: unknown): Promise<void> =>
+    calls.move(key, call, answer).catch((error: unknown) => {
+      log.warn('how a call stands was not kept', { reason: String(error) });
+    });
+
+  const run = async <Answer>(key: string, mine: KeptCall, work: () => Promise<Answer>): Promise<Answer> => {
+    const stop = clock.every?.(BEAT_MS, () => void keep(key, { ...mine, untilMs: nowMs() + SILENT_MS }));
+    try {
+      const answer = await work();
+      await keep(key, { ...mine, state: 'answered', untilMs: nowMs() + KEPT_MS }, answer);
+      return answer;
+    } catch (error) {
+      const isRefused = isWalkbackError(error) && !error.retryable;
+      await keep(key, {
+        ...mine,
+        state: isRefused ? 'refused' : 'over',
+        untilMs: nowMs() + REFUSED_MS,
+        ...(isRefused && { error: { name: error.name, message: error.message } }),
+      });
+      throw error;
+    } finally {
+      stop?.();
+    }
+  };
+
+  /** Undefined: it has not ended, or what it answered is gone. */
+  const endOf = async (key: string, known: KeptCall): Promise<{ answer: Answered } | undefined> => {
+    if (known.state === 'refused' && known.error !== undefined && isErrorName(known.error.name)) {
+      throw new WalkbackError(known.error.name, known.error.message);
+    }
+    const answer: Answered = known.state === 'answered' ? await calls.answerOf(key, known) : undefined;
+    return answer === undefined ? undefined : { answer };
+  };
+
+  return <Input extends Asked, Answer>(name: string, work: Work<Input, Answer>): Work<Input, Answer> =>
+    async (input, invocation) => {
+      const { requestId, ...asked } = input;
+      if (requestId === undefined) return work(input, invocation);
+      const key = [name, input.sessionId ?? '', requestId].join(' ');
+      const hash = requestHash(JSON.parse(JSON.stringify(asked)));
+      const claim = random();
+      const lastMs = Math.min(nowMs() + PATIENCE_MS, invocation.deadlineMs - LONGEST_POLL_MS);
+      for (let pause = POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+        const known = await calls.get(key);
+        const isThere = known !== undefined && !isOver(known);
+        if (isThere && known.hash !== hash) throw conflictingRequest(requestId);
+        const end = isThere ? await endOf(key, known) : undefined;
+        if (end !== undefined) return end.answer;
+        if (!isThere || known.state !== 'running') {
+          const mine: KeptCall = { claim, hash, state: 'running', untilMs: nowMs() + SILENT_MS };
+          if (await calls.begin(key, mine, known)) return run(key, mine, () => work(input, invocation));
+        }
+        if (nowMs() + pause > lastMs) {
+          throw new WalkbackError('StillRunning', `${name} goes on. Send the same request again.`);
+        }
+        await clock.sleep(pause);
+      }
+    };
+};
