@@ -52,13 +52,26 @@ const refusal = (event: string, error: unknown, isOver: boolean): ClaudeHookAnsw
   };
 };
 
+/** Where a prompt began. */
+export interface BegunPrompt {
+  sessionId: string;
+  epoch: number;
+}
+
+/** Knows prompts that began before a restart, so that a rollback since then ends them. */
+export interface BegunPrompts {
+  find(promptId: string): Promise<BegunPrompt | undefined>;
+  add(promptId: string, begun: BegunPrompt): Promise<void>;
+}
+
 /** Prompts whose work may still go on. A conversation may have any number. */
 const MOST_RUNS = 200;
 
 /** `sessionOf` answers the session as it stands now; it is asked once for each prompt that uses a tool. */
 export const createClaudeHooks = (
   sessionOf: () => Promise<Session>,
-  options: Omit<RunOptions, 'message'> = {},
+  options: Omit<RunOptions, 'message' | 'epoch'> = {},
+  prompts?: BegunPrompts,
 ): ClaudeHooks => {
   /** The last prompt; undefined when the host names none. */
   let promptId: string | undefined;
@@ -69,7 +82,15 @@ export const createClaudeHooks = (
   const begin = (id: string | undefined, text: string | undefined): Promise<Run> => {
     promptId = id;
     const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
-    const begun = (async () => (await sessionOf()).run({ ...options, message }))();
+    const begun = (async () => {
+      const session = await sessionOf();
+      const known = id === undefined ? undefined : await prompts?.find(id);
+      // A conversation may have gone on in another session, where nobody rolled it back.
+      const since = known?.sessionId === session.sessionId ? { epoch: known.epoch } : undefined;
+      const run = session.run({ ...options, message, ...since });
+      if (id !== undefined && since === undefined) await prompts?.add(id, run);
+      return run;
+    })();
     runs.set(id, begun);
     for (const [oldest] of runs) if (runs.size > MOST_RUNS) runs.delete(oldest);
     begun.catch(() => {
@@ -77,6 +98,9 @@ export const createClaudeHooks = (
     });
     return begun;
   };
+
+  const isKnown = async (id: string | undefined): Promise<boolean> =>
+    id !== undefined && (await prompts?.find(id)) !== undefined;
 
   const runOf = (input: ClaudeHookInput): Promise<Run> => {
     const { hook_event_name: event, prompt_id: id = promptId } = input;
@@ -100,7 +124,7 @@ export const createClaudeHooks = (
     if (event === 'PreToolUse') seen.add(id);
     // Calls without an id cannot be told apart; once one was heard of before it ran, the others are taken to be.
     if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
-    if (event === 'Stop' && runs.size === 0) return {};
+    if (event === 'Stop' && runs.size === 0 && !(await isKnown(input.prompt_id))) return {};
     let run: Run | undefined;
     try {
       run = await runOf(input);

@@ -25,6 +25,11 @@ export interface CheckpointWarning {
 export interface RunOptions {
   /** The message that the turn answers. Without an id it gets one. Its text is kept with a checkpoint, to be read later. */
   message?: MessageText & { id?: string };
+  /**
+   * In which epoch the turn began, for one that goes on after a restart of its host (`run.epoch`, kept by the host): a rollback
+   * since then ends it. Default: it begins now.
+   */
+  epoch?: number;
   /** Ends the run with it. */
   signal?: AbortSignal;
   onCheckpointError?: OnCheckpointError;
@@ -37,6 +42,8 @@ export interface Run {
   readonly sessionId: string;
   /** What `session.plan({ to })` takes to come back to the end of this turn. */
   readonly messageId: string;
+  /** Of the session when the turn began. */
+  readonly epoch: number;
   /** Aborts when the run has ended: somebody rolled the session back (`StaleEpoch`), or it is over (`SessionEnded`). Hand it to the host. */
   readonly signal: AbortSignal;
   /** Takes the checkpoint before a tool, and answers it; undefined for a read. Throws when the tool must not run. */
@@ -77,7 +84,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const { invoke, sessionId, place, redact } = deps;
   const onWarning = options.onWarning ?? deps.onWarning;
   const onCheckpointError = options.onCheckpointError ?? deps.onCheckpointError;
-  const { epoch } = place;
+  const { epoch = place.epoch } = options;
   const runId = freshId('run');
   const messageId = fitId(options.message?.id ?? freshId('msg'));
   const ended = new AbortController();
@@ -190,6 +197,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   return {
     sessionId,
     messageId,
+    epoch,
     signal,
     before,
     guard: async (call, execute) => {

@@ -17,6 +17,7 @@ const KEPT = [
   'events.jsonl',
   'functions.json',
   'hooks.curl',
+  'hooks.json',
   'logins.json',
   'notified.json',
   'notify.json',

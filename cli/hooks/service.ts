@@ -15,6 +15,7 @@ import { startOf } from '../../local/data-dir.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
 import { listenApp } from '../../local/listen.ts';
 import { PRIVATE_FILE } from '../../local/private-file.ts';
+import { openBegunPrompts } from './begun-prompts.ts';
 
 /** A checkpoint may take 15 minutes; the hook's own time-out is longer. */
 const MAX_SECONDS = 910;
@@ -93,6 +94,7 @@ export interface HookService {
 export const startHookService = async (dataDir: string): Promise<HookService> => {
   const token = randomBytes(32).toString('hex');
   const walkback = new Walkback({ dataDir });
+  const promptsOf = openBegunPrompts(dataDir);
   const byHost = new Map<string, { hear: ClaudeHooks; warnings: string[] }>();
 
   const hooksOf = (asked: Asked) => {
@@ -101,10 +103,14 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     const known = byHost.get(key);
     if (known !== undefined) return known;
     const warnings: string[] = [];
-    const hear = createClaudeHooks(() => sessionFor(walkback, asked), {
-      onCheckpointError: mode === 'warn' ? 'warn' : 'block',
-      onWarning: (warning) => void warnings.push(told(warning)),
-    });
+    const hear = createClaudeHooks(
+      () => sessionFor(walkback, asked),
+      {
+        onCheckpointError: mode === 'warn' ? 'warn' : 'block',
+        onWarning: (warning) => void warnings.push(told(warning)),
+      },
+      promptsOf(input.session_id),
+    );
     const made = { hear, warnings };
     byHost.set(key, made);
     return made;

@@ -8,6 +8,7 @@ const record = (): { run: Run; calls: ToolCall[] } => {
   const run: Run = {
     sessionId: 's',
     messageId: 'm',
+    epoch: 1,
     signal: new AbortController().signal,
     before,
     guard: async (call, execute) => {

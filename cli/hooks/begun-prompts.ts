@@ -1,0 +1,42 @@
+/** The file `hooks.json` of the data directory: where prompts of Claude Code began. The service that knew them may have ended since. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { BegunPrompt, BegunPrompts } from '../../client/claude-hooks.ts';
+import { readJson, writePrivately } from '../../local/private-file.ts';
+
+const fileSchema = z.array(z.object({ key: z.string(), sessionId: z.string(), epoch: z.int() }));
+
+/** Those that began last; work goes on for some time, not for ever. */
+const MOST_PROMPTS = 1000;
+
+/** Answers those of one conversation. What cannot be read or written is not known, and no reason to keep a tool from running. */
+export const openBegunPrompts = (dataDir: string): ((conversation: string) => BegunPrompts) => {
+  const path = join(dataDir, 'hooks.json');
+  let reading: Promise<Map<string, BegunPrompt>> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  const read = async (): Promise<Map<string, BegunPrompt>> => {
+    const rows = await readJson(path, fileSchema).catch(() => undefined);
+    return new Map((rows ?? []).map(({ key, ...begun }) => [key, begun]));
+  };
+  const known = (): Promise<Map<string, BegunPrompt>> => (reading ??= read());
+
+  const write = async (): Promise<void> => {
+    const all = await known();
+    for (const [oldest] of all) if (all.size > MOST_PROMPTS) all.delete(oldest);
+    const rows = [...all].map(([key, begun]) => ({ key, ...begun }));
+    await writePrivately(path, rows).catch(() => undefined);
+  };
+
+  return (conversation) => {
+    const keyOf = (promptId: string): string => `${conversation} ${promptId}`;
+    return {
+      find: async (promptId) => (await known()).get(keyOf(promptId)),
+      add: async (promptId, { sessionId, epoch }) => {
+        (await known()).set(keyOf(promptId), { sessionId, epoch });
+        writing = writing.then(write);
+        await writing;
+      },
+    };
+  };
+};
