@@ -11,6 +11,7 @@ import {
   digestOf,
   doneFiles,
   isBegun,
+  movedSince,
   repositoriesPart,
   warningsPart,
 } from '../parts/plan-parts.ts';
@@ -70,6 +71,7 @@ export const rollBack: Act = async (sent) => {
   const isAsConfirmed =
     now.status === 'APPLIED' || digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
   if (!isAsConfirmed) return planPage(sent, { sessionId, message, checkpoint }, digest);
+  const moved = await movedSince(sent.ask, sessionId, now);
   const done = await sent.ask('rollback', {
     sessionId,
     checkpointId: checkpoint,
@@ -78,7 +80,7 @@ export const rollBack: Act = async (sent) => {
   });
   return {
     title: 'Rolled back',
-    body: html`<p class="card done" role="status">All repositories are as they were at ${shown(message || done.checkpointId)}.</p>
+    body: html`<p class="card done" role="status">All repositories were put back to what they were at ${shown(message || done.checkpointId)}.</p>${moved}
       ${standingPart(done.effects)}${doneFiles(sessionId, done)}`,
     data: done,
   };

@@ -9,6 +9,7 @@ import {
   digestOf,
   doneFiles,
   isBegun,
+  movedSince,
   repositoriesPart,
   warningsPart,
 } from '../parts/plan-parts.ts';
@@ -71,6 +72,7 @@ export const revert: Act = async (sent) => {
   const isAsConfirmed =
     now.status === 'APPLIED' || digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
   if (!isAsConfirmed) return revertPage(sent, sessionId, message, confirmed);
+  const moved = await movedSince(sent.ask, sessionId, now);
   const done = await sent.ask('revert', {
     sessionId,
     messageId: message,
@@ -79,7 +81,7 @@ export const revert: Act = async (sent) => {
   });
   return {
     title: 'Taken back',
-    body: html`<p class="card done" role="status">What ${shown(message)} changed is taken back, and later work is there.</p>${doneFiles(sessionId, done)}`,
+    body: html`<p class="card done" role="status">What ${shown(message)} changed was taken back, and later work was kept.</p>${moved}${doneFiles(sessionId, done)}`,
     data: done,
   };
 };

@@ -63,6 +63,15 @@ export const isBegun = async (ask: Ask, sessionId: string, requestId: string): P
   return session.busy?.requestId === requestId;
 };
 
+/** Of a request that was done before and is sent again: it does nothing, and what it did may have been undone. */
+export const movedSince = async (ask: Ask, sessionId: string, done: RollbackAnswer): Promise<Markup> => {
+  if (done.status !== 'APPLIED') return NOTHING;
+  const { session } = await ask('timeline', { sessionId, limit: 1, brief: true });
+  return session.epoch === done.epoch
+    ? NOTHING
+    : html`<p class="card warn" role="alert">This was done before. The session was moved again since then, so nothing was done now, and files may be others than these.</p>`;
+};
+
 /** A name that nobody proved is marked. */
 const whoPart = ({ name, person }: AskedBy): Markup =>
   html`${shown(name)}${person === undefined ? html` <span class="hint">(claimed)</span>` : NOTHING}`;

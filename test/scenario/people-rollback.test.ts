@@ -50,14 +50,20 @@ test('a reviewer rolls all repositories back in the deployed console, and undoes
   const session = await person.get(`${cloud.endpoints.api}/sessions/s1?message=kept`);
   expect([session.status, session.text]).toEqual([200, expect.stringContaining('Plan a rollback')]);
   // Whatever the form says of who asks is not read.
-  const done = await sendForm(person, '/sessions/s1/plan?message=kept', '/sessions/s1/rollback', {
-    by: 'boss',
-  });
+  const at = cloud.endpoints.api;
+  const plan = (await person.get(`${at}/sessions/s1/plan?message=kept`)).text;
+  const fields = { ...hiddenIn(plan.slice(plan.indexOf('action="/sessions/s1/rollback"'))), by: 'boss' };
+  const done = await person.post(`${at}/sessions/s1/rollback`, fields);
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('Rolled back')]);
   expect(done.text).toContain('rita@example.com');
   expect(filesNow()).toEqual(['kept\n', 'kept\n']);
   const [, undo = ''] = /href="(\/sessions\/s1\/plan\?checkpoint=[^"]+)"/.exec(done.text) ?? [];
   expect((await sendForm(person, undo, '/sessions/s1/rollback')).text).toContain('Rolled back');
+  expect(filesNow()).toEqual(['later\n', 'later\n']);
+  // The first form again, from another tab: it is done, and undone.
+  const again = await person.post(`${at}/sessions/s1/rollback`, { ...fields, message: '' });
+  expect([again.status, again.text]).toEqual([200, expect.stringContaining('moved again since then')]);
+  expect(done.text).not.toContain('moved again since then');
   expect(filesNow()).toEqual(['later\n', 'later\n']);
   const timeline = (await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer;
   const asked = timeline.checkpoints.filter(({ reason }) => reason === 'rollback').map(({ by }) => by);

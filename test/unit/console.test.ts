@@ -207,19 +207,27 @@ describe('a rollback', () => {
     });
   });
 
-  test('that was done already, by the same form in another instance, says so, and nothing is planned anew', async () => {
-    const applied = { status: 'APPLIED', undoCheckpointId: 'cp-00000009-0123abcd', by: { name: 'rita' } };
-    const { fetchPage, enter, calls } = made({
-      rollback: ({ requestId }: { requestId: string }) => rollback(requestId === 'r-1' ? applied : {}),
-    });
-    const { cookie } = await enter();
-    const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
-    const sent = { headers: { cookie, origin: ORIGIN }, form: { ...formOf(plan), digest: 'of-before' } };
-    const text = await (await fetchPage('/sessions/s/rollback', sent)).text();
-    expect(text).toContain('Rolled back');
-    expect(text).toContain('(claimed)');
-    expect(calls.filter(({ name }) => name === 'rollback').slice(1)).toHaveLength(2);
-  });
+  test.each([
+    ['where it went', 1, false],
+    ['somewhere else since', 2, true],
+  ] as const)(
+    'that was done already, and the session is %s, is not planned anew',
+    async (_, epoch, isMoved) => {
+      const applied = { status: 'APPLIED', undoCheckpointId: 'cp-00000009-0123abcd', by: { name: 'rita' } };
+      const { fetchPage, enter, calls } = made({
+        rollback: ({ requestId }: { requestId: string }) => rollback(requestId === 'r-1' ? applied : {}),
+        timeline: () => ({ session: { ...session('s'), epoch }, checkpoints: [], messages: [] }),
+      });
+      const { cookie } = await enter();
+      const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+      const sent = { headers: { cookie, origin: ORIGIN }, form: { ...formOf(plan), digest: 'of-before' } };
+      const text = await (await fetchPage('/sessions/s/rollback', sent)).text();
+      expect(text).toContain('Rolled back');
+      expect(text).toContain('(claimed)');
+      expect(text.includes('moved again since then')).toBe(isMoved);
+      expect(calls.filter(({ name }) => name === 'rollback').slice(1)).toHaveLength(2);
+    },
+  );
 
   test('that is begun is gone on with, whatever is left of its plan', async () => {
     const requests: string[] = [];
