@@ -68,7 +68,10 @@ const CHECKPOINT_ERRORS = {
   ),
   SandboxChanged: refusal('conflict', 'stop what writes into the sandbox, then call with a new request id'),
   ProjectsRootNotFound: toldBySandbox(
-    refusal('notFound', 'make the directory again, empty, then call again'),
+    refusal(
+      'notFound',
+      'check the path; where the directory of a session is gone, make it again, empty, then call again',
+    ),
   ),
   NoRepositories: refusal('notFound', 'clone or initialise a repository below the projects root first'),
   CaptureFailed: fault('failed', 'see the reason, mend it in the sandbox, then call again'),

@@ -52,8 +52,11 @@ const startInput = (options: Options, sandboxId: string, projectsRoot: string): 
 
 const realDirectory = async (directory: string): Promise<string> => {
   const facts = await stat(directory).catch(() => undefined);
-  if (facts === undefined) throw new CliError('ProjectsRootNotFound', `${directory} does not exist.`);
-  if (!facts.isDirectory()) throw new CliError('ProjectsRootNotFound', `${directory} is not a directory.`);
+  const hint = 'give a directory that is there and holds git repositories: --root DIRECTORY';
+  if (facts === undefined)
+    throw new CliError('ProjectsRootNotFound', `${directory} does not exist.`, { hint });
+  if (!facts.isDirectory())
+    throw new CliError('ProjectsRootNotFound', `${directory} is not a directory.`, { hint });
   return realpath(directory);
 };
 

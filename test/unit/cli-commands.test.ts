@@ -310,6 +310,17 @@ describe('walkback session start', () => {
     };
     const { failure } = await runCommand(['session', 'start', '--root', '/'], { sandboxes });
     expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    for (const [root, why] of [
+      ['/no/such/directory', 'does not exist'],
+      ['/etc/passwd', 'is not a directory'],
+    ] as const) {
+      const started = await runCommand(['session', 'start', '--root', root], { sandboxes });
+      expect(started.failure).toMatchObject({
+        name: 'ProjectsRootNotFound',
+        message: `${root} ${why}.`,
+        hint: expect.stringContaining('--root DIRECTORY'),
+      });
+    }
   });
 });
 
