@@ -35,11 +35,14 @@ export type ClaudeHooks = (input: ClaudeHookInput) => Promise<ClaudeHookAnswer>;
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
+/** Before the reason why a tool was denied. */
+export const NOT_RUN = 'No checkpoint, so the tool does not run.';
+
 /** The end of a run ends the host's loop; anything else is told to the model, or after the tool to the person. */
 const refusal = (event: string, error: unknown, isOver: boolean): ClaudeHookAnswer => {
   const before = event === 'PreToolUse';
   const reason = before
-    ? `No checkpoint, so the tool does not run. ${reasonOf(error)}`
+    ? `${NOT_RUN} ${reasonOf(error)}`
     : `No checkpoint after the tool. ${reasonOf(error)}`;
   const hookSpecificOutput = {
     hookEventName: 'PreToolUse' as const,

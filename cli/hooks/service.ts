@@ -7,7 +7,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../../client/claude-hooks.ts';
+import {
+  type ClaudeHookAnswer,
+  type ClaudeHooks,
+  createClaudeHooks,
+  NOT_RUN,
+} from '../../client/claude-hooks.ts';
 import { hostSession } from '../../client/host-session.ts';
 import type { CheckpointWarning, Session } from '../../client/index.ts';
 import { Walkback } from '../../client/index.ts';
@@ -80,11 +85,14 @@ const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Prom
 const told = ({ call, error }: CheckpointWarning): string =>
   `Walkback: ${call.name} runs without a checkpoint before it. ${String(error)}`;
 
+const runsAllTheSame = (reason: string): string =>
+  reason.replace(NOT_RUN, 'No checkpoint, and the tool runs all the same.');
+
 /** With `warn` no answer keeps the tool from running, unless somebody rolled the session back. */
 const asWarning = (answer: ClaudeHookAnswer): ClaudeHookAnswer =>
   answer.continue === false || answer.hookSpecificOutput === undefined
     ? answer
-    : { systemMessage: `Walkback: ${answer.hookSpecificOutput.permissionDecisionReason}` };
+    : { systemMessage: `Walkback: ${runsAllTheSame(answer.hookSpecificOutput.permissionDecisionReason)}` };
 
 export interface HookService {
   close(): Promise<void>;

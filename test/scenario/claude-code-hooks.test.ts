@@ -274,7 +274,14 @@ sampled('a session that went on elsewhere is not the one of this directory', asy
 
 test.each([
   ['block', { hookSpecificOutput: { permissionDecision: 'deny' } }],
-  ['warn', { systemMessage: expect.stringContaining('ProjectsRootNotFound') }],
+  [
+    'warn',
+    {
+      systemMessage: expect.stringMatching(
+        /^Walkback: No checkpoint, and the tool runs .*ProjectsRootNotFound/,
+      ),
+    },
+  ],
 ])('%s: a directory that is not there', async (mode, answer) => {
   const env = { CLAUDE_PROJECT_DIR: '/nonexistent/project', WALKBACK_ON_CHECKPOINT_ERROR: mode };
   const { code, stdout } = await say('PreToolUse', bash('call-1', 'p1'), env);
