@@ -86,7 +86,7 @@ export const checkpointInput = () =>
       })
       .optional()
       .describe(
-        'what forMessageId says, else messageId; kept when the checkpoint belongs to it; to be read later; redact it first; ' +
+        'what forMessageId says, else messageId; to be read later with the checkpoints of that message; redact it first; ' +
           '16 KiB of its text are kept',
       ),
     tool: z

@@ -168,11 +168,13 @@ export interface ChangesSummary {
  */
 export interface CheckpointContent {
   message?: SaidMessage;
+  /** What the message of the operation says that it was taken for, where its work is an earlier one's. */
+  forMessage?: SaidMessage;
   tool?: CalledTool;
   /** Absent in a baseline, which has nothing before it. */
   changes?: ChangesSummary[];
   object?: StoredBundle;
-  /** The texts of message and tool, where they are in the object. */
+  /** The texts of messages and tool, where they are in the object. */
   said?: ContentPart;
   /** Why something of it is not kept. */
   problem?: string;

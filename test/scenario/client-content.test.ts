@@ -64,6 +64,37 @@ test('a run says its message once and each tool, as they are redacted, and no in
   await session.end();
 }, 120_000);
 
+test('what a message says is kept also when its turn was cut, by whoever goes on and by a rollback', async () => {
+  const session = await world.walkback.sessions.start({ root: world.root });
+  const cut = async (id: string, text: string) => {
+    const run = session.run({ message: { id, text } });
+    await run.guard(call(`call-of-${id}`, id), () => world.write('api/file.txt', id));
+  };
+  const long = `Long\n${'z'.repeat(5000)}`;
+  await session.run({ message: { id: 'msg-0', text: 'First' } }).finish();
+  await cut('msg-1', 'Short\nand cut');
+  await cut('msg-2', long);
+  await cut('msg-3', 'Last');
+  const { undoCheckpointId } = await session.rollback({ to: 'msg-0' });
+  await session.rollback({ to: { checkpointId: undoCheckpointId ?? '' } });
+  const { messages } = await session.timeline();
+  expect(messages.map(({ messageId, title }) => [messageId, title])).toEqual([
+    ['msg-0', 'First'],
+    ['msg-1', 'Short'],
+    ['msg-2', 'Long'],
+    ['msg-3', 'Last'],
+  ]);
+  for (const [messageId, text] of [
+    ['msg-1', 'Short\nand cut'],
+    ['msg-2', long],
+    ['msg-3', 'Last'],
+  ] as const) {
+    const { checkpoints } = await session.changes({ messageId });
+    expect(checkpoints.map(({ message }) => message?.text)).toEqual([text]);
+  }
+  await session.end();
+});
+
 test('two points are compared when the sandbox is gone, on one branch and across two, and it is said', async () => {
   const session = await world.walkback.sessions.start({ root: world.root });
   const take = async (messageId: string, text: string) => {

@@ -75,10 +75,14 @@ const uncaptured = z.looseObject({ path: z.string(), reason: z.string(), sizeByt
 
 const bundle = { key: z.string(), sizeBytes: count, sha256: z.string() };
 const part = z.looseObject({ at: count, bytes: count });
+const saidMessage = z.looseObject({
+  role: z.string(),
+  title: z.string().optional(),
+  text: z.string().optional(),
+});
 const content = z.looseObject({
-  message: z
-    .looseObject({ role: z.string(), title: z.string().optional(), text: z.string().optional() })
-    .optional(),
+  message: saidMessage.optional(),
+  forMessage: saidMessage.optional(),
   tool: z.looseObject({ name: z.string(), input: z.string().optional() }).optional(),
   changes: z
     .array(

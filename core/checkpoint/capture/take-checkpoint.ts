@@ -8,7 +8,7 @@ import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BROKEN_CONNECTION, RACE, retrying, retryingErrors } from '../../shared/retry.ts';
-import { keptMessage, keptTool } from '../content/said.ts';
+import { keptMessage, keptTool, saidBefore } from '../content/said.ts';
 import type { Checkpoint, Message, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
@@ -62,6 +62,7 @@ const saidOf = ({ messageId, forMessageId, message, tool }: CheckpointInput, of:
   const isOfIt = of === (forMessageId ?? messageId ?? of);
   return {
     ...(message && isOfIt && { message: keptMessage(message) }),
+    ...(message && !isOfIt && { forMessage: keptMessage(message) }),
     ...(tool && { tool: keptTool(tool) }),
   };
 };
@@ -80,7 +81,8 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     { captured, head, messageId, known }: Taken,
     input: CheckpointInput,
   ) => {
-    const said = saidOf(input, messageId).message;
+    const said =
+      saidOf(input, messageId).message ?? (known === undefined ? saidBefore(head, messageId) : undefined);
     const order = known?.order ?? session.messageCount + 1;
     const checkpoint = createCheckpoint(
       {

@@ -11,6 +11,8 @@ import type { ContentPart } from '../model.ts';
 
 export interface SaidTexts {
   text?: string;
+  /** Of the message of the operation. */
+  forText?: string;
   input?: string;
 }
 
@@ -23,7 +25,11 @@ export interface RecordedChanges {
 /** What was stored had less; it was made by us, of what a sandbox said. As JSON, a name may be six times as long. */
 const MAX_PART_BYTES = 32 * MIB;
 
-const saidSchema = z.object({ text: z.string().optional(), input: z.string().optional() });
+const saidSchema = z.object({
+  text: z.string().optional(),
+  forText: z.string().optional(),
+  input: z.string().optional(),
+});
 const makeHeadSchema = () => z.object({ files: z.array(fileChange()), host: hostChange().optional() });
 let headSchema: ReturnType<typeof makeHeadSchema> | undefined;
 
@@ -49,8 +55,12 @@ export const placeParts = (parts: readonly Uint8Array[]): { object: Uint8Array; 
 };
 
 export const readSaid = (object: Uint8Array, part: ContentPart): SaidTexts => {
-  const { text, input } = saidSchema.parse(JSON.parse(unpack(object, part).toString('utf8')));
-  return { ...(text !== undefined && { text }), ...(input !== undefined && { input }) };
+  const { text, forText, input } = saidSchema.parse(JSON.parse(unpack(object, part).toString('utf8')));
+  return {
+    ...(text !== undefined && { text }),
+    ...(forText !== undefined && { forText }),
+    ...(input !== undefined && { input }),
+  };
 };
 
 export const readChangesPart = (object: Uint8Array, part: ContentPart): RecordedChanges => {

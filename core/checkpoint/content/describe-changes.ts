@@ -4,8 +4,9 @@ import { clip, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { statesOf } from '../capture/repository-change.ts';
-import type { ChangesSummary, Checkpoint, RepositoryChange, RepositoryState } from '../model.ts';
+import type { ChangesSummary, Checkpoint, RepositoryChange, RepositoryState, SaidMessage } from '../model.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
+import { saidBefore } from './said.ts';
 
 type RepositoryChanges = CheckpointChanges['repositories'][number];
 
@@ -84,9 +85,19 @@ const repositoryChanges = (
   return { ...answer, ...(note !== '' && { note }) };
 };
 
+/** `parent` is absent when it expired, too. */
+interface Described {
+  checkpoint: Checkpoint;
+  parent: Checkpoint | undefined;
+  parentId: string | null;
+  /** What is kept beside the parent, where something of it is told. */
+  parentObject?: Uint8Array | undefined;
+}
+
 const textsOf = (content: NonNullable<Checkpoint['content']>, object: Uint8Array | undefined): SaidTexts => {
   const inline = {
     ...(content.message?.text !== undefined && { text: content.message.text }),
+    ...(content.forMessage?.text !== undefined && { forText: content.forMessage.text }),
     ...(content.tool?.input !== undefined && { input: content.tool.input }),
   };
   if (content.said === undefined || object === undefined) return inline;
@@ -97,19 +108,26 @@ const textsOf = (content: NonNullable<Checkpoint['content']>, object: Uint8Array
   }
 };
 
+const messageOf = ({ role, title, isCut }: SaidMessage, text: string | undefined) => ({
+  role,
+  ...(title !== undefined && { title }),
+  ...(text !== undefined && { text }),
+  truncated: isCut ?? false,
+});
+
+/** Where it is not said with the checkpoint itself. */
+const messageBefore = ({ checkpoint, parent, parentObject }: Described) => {
+  const said = saidBefore(parent, checkpoint.messageId);
+  if (said === undefined || parent?.content === undefined) return {};
+  return { message: messageOf(said, textsOf(parent.content, parentObject).forText) };
+};
+
 const saidIn = (content: Checkpoint['content'], object: Uint8Array | undefined) => {
   if (content === undefined) return {};
   const { message, tool } = content;
   const { text, input } = textsOf(content, object);
   return {
-    ...(message && {
-      message: {
-        role: message.role,
-        ...(message.title !== undefined && { title: message.title }),
-        ...(text !== undefined && { text }),
-        truncated: message.isCut ?? false,
-      },
-    }),
+    ...(message && { message: messageOf(message, text) }),
     ...(tool && {
       tool: { name: tool.name, ...(input !== undefined && { input }), truncated: tool.isCut ?? false },
     }),
@@ -142,9 +160,8 @@ const onlyPath = (
   );
 };
 
-/** `parent` is absent when it expired, too. */
 export const describeChanges = (
-  from: { checkpoint: Checkpoint; parent: Checkpoint | undefined; parentId: string | null },
+  from: Described,
   object: Uint8Array | undefined,
   { path, maxBytes }: { path: string | undefined; maxBytes: number },
 ): CheckpointChanges => {
@@ -161,6 +178,7 @@ export const describeChanges = (
     messageId: checkpoint.messageId,
     reason: checkpoint.reason,
     createdAt: checkpoint.createdAt,
+    ...messageBefore(from),
     ...saidIn(content, object),
     repositories: [],
     ...(checkpoint.failures.length > 0 && { failures: checkpoint.failures.slice(0, MOST_OMISSIONS) }),

@@ -18,6 +18,7 @@ import { packChanges, packSaid, placeParts, type SaidTexts } from './content-obj
 /** What the caller said of a checkpoint. */
 export interface Said {
   message?: SaidMessage;
+  forMessage?: SaidMessage;
   tool?: CalledTool;
 }
 
@@ -34,15 +35,21 @@ const summaryOf = ({ path, total, isCut, problem }: ClaimedChanges): ChangesSumm
   ...(problem !== undefined && { problem: problem.slice(0, MAX_PROBLEM) }),
 });
 
-const textsOf = ({ message, tool }: Said): SaidTexts => ({
+const textsOf = ({ message, forMessage, tool }: Said): SaidTexts => ({
   ...(message?.text !== undefined && { text: message.text }),
+  ...(forMessage?.text !== undefined && { forText: forMessage.text }),
   ...(tool?.input !== undefined && { input: tool.input }),
 });
 
-const withoutTexts = ({ message, tool }: Said): Said => {
-  const { text: _text, ...head } = message ?? { role: '' };
+const headOf = ({ text: _text, ...head }: SaidMessage): SaidMessage => head;
+
+const withoutTexts = ({ message, forMessage, tool }: Said): Said => {
   const { input: _input, ...name } = tool ?? { name: '' };
-  return { ...(message && { message: head }), ...(tool && { tool: name }) };
+  return {
+    ...(message && { message: headOf(message) }),
+    ...(forMessage && { forMessage: headOf(forMessage) }),
+    ...(tool && { tool: name }),
+  };
 };
 
 export const createKeepContent = (deps: {

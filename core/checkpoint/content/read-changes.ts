@@ -14,6 +14,7 @@ import { requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { pathTo } from '../timeline/tree.ts';
 import { describeChanges } from './describe-changes.ts';
+import { saidBefore } from './said.ts';
 
 /** An answer may have 6 MB. */
 const MAX_ANSWER_BYTES = 4 * MIB;
@@ -96,8 +97,11 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
       if (checkpoint === undefined) continue;
       const { parentSeq } = checkpoint;
       const parent = parentSeq === null ? undefined : await read(parentSeq);
+      const isSaidBefore =
+        checkpoint.content?.message === undefined && saidBefore(parent, checkpoint.messageId) !== undefined;
+      const parentObject = isSaidBefore && parent !== undefined ? await contentOf(parent) : undefined;
       const described = describeChanges(
-        { checkpoint, parent, parentId: parent?.checkpointId ?? null },
+        { checkpoint, parent, parentId: parent?.checkpointId ?? null, parentObject },
         await contentOf(checkpoint),
         { path, maxBytes: MAX_ANSWER_BYTES },
       );

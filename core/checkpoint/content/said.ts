@@ -1,7 +1,7 @@
 /** What a caller says of a checkpoint's message and tool, cut to what is kept. It was redacted by the caller. Pure. */
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import { clip, clipUtf8 } from '../../shared/clip.ts';
-import type { CalledTool, SaidMessage } from '../model.ts';
+import type { CalledTool, Checkpoint, SaidMessage } from '../model.ts';
 
 /** Of a message's text and title together, and of a tool's input. */
 export const MAX_SAID_BYTES = 16 * 1024;
@@ -43,6 +43,15 @@ export const keptMessage = ({ role, title, text }: NonNullable<CheckpointInput['
     ...(cut?.isCut && { isCut: true }),
   };
 };
+
+/** What was said of a message with the checkpoint before the first of its own, which a turn that was cut never says again. */
+export const saidBefore = (
+  parent: Pick<Checkpoint, 'messageId' | 'forMessageId' | 'content'> | undefined,
+  messageId: string | null,
+): SaidMessage | undefined =>
+  parent?.forMessageId === messageId && parent?.messageId !== messageId
+    ? parent?.content?.forMessage
+    : undefined;
 
 /** The input as text: a string as it is, anything else as JSON. */
 export const keptTool = ({ name, input }: NonNullable<CheckpointInput['tool']>): CalledTool => {

@@ -11,6 +11,7 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, moveMessage, touch } from '../capture/checkpoint-item.ts';
 import { messageAt } from '../capture/whose-work.ts';
+import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
@@ -204,7 +205,9 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         expectedVersion: session.version,
         checkpoint,
         journal: noted,
-        ...(isNew && { message: moveMessage(session, undefined, messageId, { seq, id }) }),
+        ...(isNew && {
+          message: moveMessage(session, undefined, messageId, { seq, id }, saidBefore(head, messageId)),
+        }),
         ...(copy && moved.copy && { copy: { copy: moved.copy, expectedVersion: copy.version } }),
       });
       return outcome.written ? { journal: noted, checkpoint, place: moved } : undefined;
