@@ -1,28 +1,42 @@
 # Writes a capture as bundles, announces them, and sends them.
 # shellcheck shell=bash
 
-# bundle FILE TIP REF PREREQUISITE: writes git's bundle format. `git bundle create` is not used,
-# because it cannot leave out objects that a partial clone never had, and it starts three
+# bundle FILE TIP REF PREREQUISITE [FILES...]: writes git's bundle format. `git bundle create` is
+# not used, because it cannot leave out objects that a partial clone never had, and it starts three
 # processes where one is enough.
 bundle() {
-  local file=$1 tip=$2 ref=$3 prerequisite=$4 missing=$5
+  local file=$1 tip=$2 ref=$3 prerequisite=$4
+  shift 4
   {
     if [ "$FORMAT" = sha256 ]; then printf '# v3 git bundle\n@object-format=sha256\n'; else printf '# v2 git bundle\n'; fi
     [ -z "$prerequisite" ] || printf -- '-%s\n' "$prerequisite"
     printf '%s %s\n\n' "$tip" "$ref"
-    git pack-objects --revs --thin --stdout --delta-base-offset -q ${missing:+--missing=allow-any} 2>>"$OUT.err" <<<"$tip${prerequisite:+$'\n'^$prerequisite}"
+    if [ -n "$PARTIAL_FLAG" ]; then
+      objects_of_partial "$tip" "$prerequisite" "$@" | git pack-objects --stdout --delta-base-offset -q 2>>"$OUT.err"
+    else
+      git pack-objects --revs --thin --stdout --delta-base-offset -q 2>>"$OUT.err" <<<"$tip${prerequisite:+$'\n'^$prerequisite}"
+    fi
   } >"$file" 2>>"$OUT.err"
+}
+
+# objects_of_partial TIP PREREQUISITE [FILES...]: the objects of a bundle of a partial clone, as far
+# as they are here. What the clone fetched since the prerequisite was stored is in no bundle, although
+# the prerequisite names it. So FILES are listed by themselves: the tree of the working files, and the
+# one before that the store has whole.
+objects_of_partial() {
+  git rev-list --objects --missing=allow-any "$1" ${2:+"^$2"} || return
+  [ $# -lt 3 ] || git rev-list --objects "${@:3}"
 }
 
 # link_chain: makes the capture commit and its bundle: append, else restart, else rebase,
 # whichever the objects in the sandbox still allow.
 link_chain() {
-  local next=$1 previous=$2 base_commit=$3 parent='' prerequisite='' text status
+  local next=$1 previous=$2 base_commit=$3 parent='' prerequisite='' text status files
   while :; do
-    parent='' prerequisite=''
+    parent='' prerequisite='' files=("$TREE")
     case $next in
       append)
-        parent=$previous prerequisite=$previous
+        parent=$previous prerequisite=$previous files+=("^$previous^{tree}")
         ;;
       restart)
         status=0
@@ -37,6 +51,8 @@ link_chain() {
         ;;
       rebase)
         prerequisite=$HEAD_COMMIT
+        # A base that is made now has all that is here.
+        base_stored || files=()
         ;;
     esac
     printf -v text 'tree %s\n%sparent %s\nauthor Walkback <capture@walkback.invalid> %s +0000\ncommitter Walkback <capture@walkback.invalid> %s +0000\n\n%s\n\nSession: %s\nMessage: %s\nTool-Execution: %s' \
@@ -44,7 +60,7 @@ link_chain() {
     COMMIT=$(exec git hash-object -t commit -w --stdin 2>>"$OUT.err" <<<"$text") || return
     # Packing shows which objects the sandbox no longer has.
     status=0
-    bundle "$BULK/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "$PARTIAL_FLAG" || status=$?
+    bundle "$BULK/$INDEX.link" "$COMMIT" "refs/walkback/capture" "$prerequisite" "${files[@]}" || status=$?
     if [ $status = 0 ]; then
       CHAIN=$next
       return 0
@@ -54,11 +70,16 @@ link_chain() {
   done
 }
 
+# base_stored: whether the store has the host commit with its history.
+base_stored() {
+  local known
+  for known in "${KNOWN_BASES[@]}"; do [ "$known" != "$BASE" ] || return 0; done
+  return 1
+}
+
 # base_bundle: the host commit with its history, unless the store has it.
 base_bundle() {
-  local known
-  for known in "${KNOWN_BASES[@]}"; do [ "$known" = "$BASE" ] && return 0; done
-  bundle "$BULK/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" '' "$PARTIAL_FLAG"
+  base_stored || bundle "$BULK/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" ''
 }
 
 # out_of_space: whether the disk was full while working on this repository.

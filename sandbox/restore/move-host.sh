@@ -28,7 +28,12 @@ lend_to_host() {
     printf '%s\n' "${wanted[@]}"
     while read -r type id; do [[ $id == missing ]] || printf '^%s\n' "$id"; done <"$OUT.known-here"
   } >"$OUT.revs" || return
-  git pack-objects --revs --thin --stdout --delta-base-offset -q ${PARTIAL_FLAG:+--missing=allow-any} <"$OUT.revs" >"$OUT.lend" 2>>"$OUT.err" || return
+  if [ -n "$PARTIAL_FLAG" ]; then
+    # Of missing trees, only rev-list allows any.
+    git rev-list --objects --missing=allow-any --stdin <"$OUT.revs" 2>>"$OUT.err" | git pack-objects --stdout --delta-base-offset -q >"$OUT.lend" 2>>"$OUT.err" || return
+  else
+    git pack-objects --revs --thin --stdout --delta-base-offset -q <"$OUT.revs" >"$OUT.lend" 2>>"$OUT.err" || return
+  fi
   "${has[@]}" index-pack --stdin --fix-thin ${PARTIAL_FLAG:+--promisor} <"$OUT.lend" >/dev/null 2>>"$OUT.err" || return
   rm -f -- "$OUT.lend"
 }

@@ -183,6 +183,9 @@ base_name() {
   local packs=("$HC"/objects/pack/*.promisor)
   if [ ${#packs[@]} -gt 0 ]; then
     PARTIAL=1
-    BASE+=-p
+    # Each fetch of what was left out makes a pack. So clones with the same packs lack the same.
+    local names=${packs[*]##*/}
+    names=$(sha256sum <<<"$names") || return
+    BASE+=-p${names:0:16}
   fi
 }

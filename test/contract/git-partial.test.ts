@@ -29,3 +29,48 @@ git clone -q --filter=blob:none --sparse "file://$PWD" ../projects/app; cd ../pr
     expect(world(harness, ['app'])).toEqual(looks);
   }
 });
+
+/** What an agent does in a partial clone that makes git fetch what the first bundle could not hold. */
+const FETCHES = [
+  ['an older commit', '--filter=blob:none', 'git checkout -q HEAD~2'],
+  ['an older commit of a clone without trees', '--filter=tree:0', 'git checkout -q HEAD~2'],
+  ['a file of an older commit', '--filter=blob:none', 'git checkout -q HEAD~2 -- a/f'],
+  ['more of a partial checkout', '--filter=blob:none --sparse', 'git sparse-checkout add a'],
+] as const;
+
+test.each(FETCHES)(
+  'what a partial clone fetches after its first capture comes back: %s',
+  async (_, filter, work) => {
+    await using harness = await createHarness();
+    harness.sh(
+      `git init -q -b main ../origin; cd ../origin; git config uploadpack.allowFilter true; git config uploadpack.allowAnySHA1InWant true
+mkdir a b; for i in 1 2 3 4; do echo $i > a/f; echo b$i > b/f; git add -A; git commit -qm $i; done
+git clone -q ${filter} "file://$PWD" ../projects/app`,
+    );
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(work, 'app');
+    const after = world(harness, ['app']);
+    const second = await harness.capture();
+    expect([first.report.failures, second.report.failures]).toEqual([[], []]);
+    for (const [snapshot, looks] of [
+      [first, before],
+      [second, after],
+    ] as const) {
+      const report = await harness.rehydrate(snapshot);
+      expect([report.outcome, report.problems]).toEqual(['applied', []]);
+      expect(world(harness, ['app'])).toEqual(looks);
+    }
+  },
+);
+
+test('two partial clones of one commit that lack different things each bring a base of their own', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    `git init -q -b main ../origin; cd ../origin; git config uploadpack.allowFilter true
+mkdir a b; echo a > a/f; echo b > b/f; git add -A; git commit -qm one
+git clone -q --filter=blob:none "file://$PWD" ../projects/one; git clone -q --filter=blob:none --sparse "file://$PWD" ../projects/two`,
+  );
+  const { repositories } = (await harness.capture()).report;
+  expect(new Set(repositories.map(({ base }) => base)).size).toBe(2);
+});

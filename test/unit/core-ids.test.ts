@@ -56,7 +56,12 @@ describe('ids', () => {
 
   test('a base name says format, commit, boundary and partial clone', () => {
     const commit = 'a'.repeat(40);
-    for (const name of [`sha1-${commit}`, `sha1-${commit}-s${'0'.repeat(16)}`, `sha1-${commit}-p`]) {
+    for (const name of [
+      `sha1-${commit}`,
+      `sha1-${commit}-s${'0'.repeat(16)}`,
+      `sha1-${commit}-p`,
+      `sha1-${commit}-p${'0'.repeat(16)}`,
+    ]) {
       expect(BASE_NAME_PATTERN.test(name)).toBe(true);
     }
     for (const name of [commit, `md5-${commit}`, `sha1-${commit}/x`, `sha1-${commit}-p-p`, 'sha1-abc']) {
