@@ -157,7 +157,11 @@ host_key() {
   if [ -n "$HG" ]; then
     host_index_tree && state_tree || return
     slurp "$HC/shallow"
-    HOST_KEY="$TEXT$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$HOST_CONFIG"$'\n'
+    HOST_KEY=$TEXT
+    slurp "$HG/config.worktree"
+    HOST_KEY+=$TEXT
+    slurp "$HG/info/sparse-checkout"
+    HOST_KEY+="$TEXT$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$HOST_CONFIG"$'\n'
   else
     INDEX_PART='' STATE_PART='' STATE_TIPS='' HOST_KEY='no host'$'\n'
   fi
@@ -190,17 +194,20 @@ host_state() {
   } >"$OUT.host"
   : >"$OUT.shallow"
   : >"$OUT.remotes"
+  : >"$OUT.sparse"
   if [ -n "$HG" ]; then
+    list_sparse || return
     [ ! -s "$HC/shallow" ] || cat -- "$HC/shallow" >"$OUT.shallow" || return
     [[ ${HOST_CONFIG,,} != *remote* && ${HOST_CONFIG,,} != *branch* ]] || list_remotes || return
   fi
-  lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes")
+  lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes" "$OUT.sparse")
   text=$(git hash-object -w --no-filters -- "${lists[@]}") && mapfile -t ids <<<"$text" || return
-  [ ${#ids[@]} = 6 ] || return 1
+  [ ${#ids[@]} = 7 ] || return 1
   printf -v entries '100644 blob %s\t%s\n' "${ids[0]}" host "${ids[1]}" modes "${ids[2]}" empty
   [ ! -s "$OUT.left-out" ] || entries+="100644 blob ${ids[3]}"$'\tleft-out\n'
   [ ! -s "$OUT.shallow" ] || entries+="100644 blob ${ids[4]}"$'\tshallow\n'
   [ ! -s "$OUT.remotes" ] || entries+="100644 blob ${ids[5]}"$'\tremotes\n'
+  [ ! -s "$OUT.sparse" ] || entries+="100644 blob ${ids[6]}"$'\tsparse\n'
   entries+=$INDEX_PART$STATE_PART
   tree=$(git mktree --missing <<<"${entries%$'\n'}") || return
   # Host HEAD first, then every other tip that exists: commits that the agent made travel with the

@@ -145,5 +145,5 @@ move_host() {
   fi
   stays_here || { printf '%s\n' "$LINK" >>"$OUT.err" && return 1; }
   mend_head && lend_to_host "$to" "$from" || return
-  move_refs && move_index "$to" "$from" && move_operation "$to" "$from"
+  move_refs && move_sparse "$to" "$from" && move_index "$to" "$from" && move_operation "$to" "$from"
 }

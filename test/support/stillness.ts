@@ -101,7 +101,7 @@ export const OBJECTS: Record<string, string> = {
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
 const program = (sandbox: string): string => `
 set -- "$PATH" /nowhere
-for file in shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
+for file in shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
 SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config

@@ -1,0 +1,27 @@
+# Brings the rules of a partial checkout (`git sparse-checkout`) to those of a captured state.
+# shellcheck shell=bash
+
+# move_sparse META NOW_META: writes settings and rules where they differ.
+move_sparse() {
+  local count cone config=$HG/config.worktree
+  same_part "$1" "$2" sparse || return
+  [ -z "$SAME" ] || return 0
+  [ -f "$config" ] || config=$HC/config
+  if [ -L "$config" ] || [ -L "$HG/info" ]; then
+    printf 'the rules of the partial checkout stay as they are now, because %s or %s is a symlink\n' "${config#"$PWD"/}" "${HG#"$PWD"/}/info" >>"$OUT.warn"
+    return 0
+  fi
+  part "$1" sparse "$OUT.sparse-of" || return
+  if [ ! -s "$OUT.sparse-of" ]; then
+    # Older releases did not capture the rules. Then the index has entries that they left out.
+    part "$1" index-flags "$OUT.flags" && count=$(perhaps grep -czi '^s ' "$OUT.flags") || return
+    [ "$count" != 0 ] || sparse_setting sparseCheckout false
+    return
+  fi
+  IFS= read -r cone <"$OUT.sparse-of" && mkdir -p -- "$HG/info" && rm -f -- "$HG/info/sparse-checkout" \
+    && tail -n +2 -- "$OUT.sparse-of" >"$HG/info/sparse-checkout" || return
+  sparse_setting sparseCheckout true && sparse_setting sparseCheckoutCone "${cone#cone }"
+}
+
+# sparse_setting NAME VALUE: sets it where git looks last.
+sparse_setting() { "${HOST_GIT[@]}" --git-dir="$HG" config --file "$config" --replace-all "core.$1" "$2" 2>>"$OUT.err"; }

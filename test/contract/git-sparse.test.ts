@@ -1,0 +1,66 @@
+/** Partial checkouts: their rules come with the checkpoint, else git hides what happens to the files that they leave out. */
+import { expect, test } from 'vitest';
+import { createHarness, type Harness } from '../support/git-harness.ts';
+import { applies, world } from '../support/git-repositories.ts';
+
+const MAKE = `git init -q -b main .; mkdir in out; echo in > in/f; echo out > out/f; echo top > top; git add -A; git commit -qm one`;
+const rules = (harness: Harness) =>
+  harness.sh(
+    'git sparse-checkout list 2>&1 || :; git ls-files -t; git config core.sparseCheckoutCone || :',
+    'app',
+  );
+
+const PARTIAL = [
+  ['directories', 'git sparse-checkout set --cone in'],
+  ['a sparse index', 'git sparse-checkout set --cone --sparse-index in'],
+  ['patterns', "git sparse-checkout set --no-cone '/*' '!out'"],
+] as const;
+
+test.each(PARTIAL)(
+  'a copy of a partial checkout is one, and shows what happens to any file: %s',
+  async (_, set) => {
+    await using harness = await createHarness();
+    harness.sh(`mkdir -p app; cd app; ${MAKE}; ${set}`);
+    const before = rules(harness);
+    const first = await harness.capture();
+    const report = await harness.rehydrate(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(rules(harness)).toBe(before);
+    expect((await harness.capture()).repositories[0]?.meta).toBe(first.repositories[0]?.meta);
+    harness.sh('mkdir -p out; echo changed > out/f', 'app');
+    expect(harness.sh('git status --porcelain', 'app')).toBe(' M out/f\n');
+    harness.sh('rm -rf out; git sparse-checkout disable', 'app');
+    expect(harness.sh('cat out/f', 'app')).toBe('out\n');
+  },
+);
+
+test.each(PARTIAL)(
+  'a rollback brings the rules of a partial checkout back, and takes them away: %s',
+  async (_, set) => {
+    await using harness = await createHarness();
+    harness.sh(`mkdir -p app; cd app; ${MAKE}`);
+    const states = [];
+    for (const work of [
+      'true',
+      set,
+      'git sparse-checkout set --cone out',
+      'git sparse-checkout disable; echo new > out/f',
+    ]) {
+      harness.sh(work, 'app');
+      states.push({
+        snapshot: await harness.capture(),
+        rules: rules(harness),
+        looks: world(harness, ['app']),
+      });
+    }
+    for (const at of [1, 3, 2, 0]) {
+      const state = states[at];
+      if (state === undefined) continue;
+      await applies(harness, state.snapshot);
+      expect(world(harness, ['app'])).toEqual(state.looks);
+      if (at === 1 || at === 2) expect(rules(harness)).toBe(state.rules);
+      harness.sh('mkdir -p out; echo changed >> out/f', 'app');
+      expect(harness.sh('git status --porcelain', 'app')).toBe(' M out/f\n');
+    }
+  },
+);
