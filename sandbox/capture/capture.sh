@@ -46,6 +46,16 @@ read_host() {
 of_format() { [ -z "$1" ] || [ ${#1} = ${#FORMAT_IDS[$FORMAT]} ]; }
 declare -A FORMAT_IDS=([sha1]=$EMPTY_SHA1 [sha256]=$EMPTY_SHA256)
 
+# base_serves BASE NOW: whether a base can be built upon by what would be the base now: its history ends at the same
+# commits, and it is no partial clone's where nothing is left out any more. Without a name, nothing is to be said.
+base_serves() {
+  local one=''
+  [ -n "$1" ] && [ -n "$2" ] || return 0
+  [[ $1 != *-p* || $2 == *-p* ]] || return
+  [[ ! $1 =~ -s[0-9a-f]{16} ]] || one=${BASH_REMATCH[0]}
+  if [[ $2 =~ -s[0-9a-f]{16} ]]; then [ "$one" = "${BASH_REMATCH[0]}" ]; else [ -z "$one" ]; fi
+}
+
 # capture_now TARGET NEXT: COMMIT is the capture of the repository as it is. With CHAIN set, its
 # bundles are made.
 capture_now() {
@@ -57,6 +67,8 @@ capture_now() {
   # A repository that was made again in another object format: nothing of before can be built on, or compared with.
   of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
   of_format "$1" || set -- '' "$2"
+  # What came below the boundary of a shallow clone is in no bundle, although the base has it for an ancestor.
+  base_serves "$known_base" "$BASE" || set -- "$1" rebase
   open_shadow "$FORMAT" 2>>"$OUT.err" || return
   STEP='looking at the files'
   begin_look || return
