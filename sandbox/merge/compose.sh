@@ -63,7 +63,9 @@ merge_host() {
   [ "$3" != "$2" ] && [ ${#ONLY[@]} = 0 ] || return 0
   host_text "$1" && base=$TEXT && host_text "$2" && ours=$TEXT && host_text "$3" || return
   if [ "$TEXT" = "$base" ] || [ "$TEXT" = "$ours" ]; then return 0; fi
-  if [ "$ours" = "$base" ]; then
+  # What is below the boundary of a shallow clone, a link on its chain cannot hold.
+  same_part "$2" "$3" shallow && part_id "$2" shallow || return
+  if [ "$ours" = "$base" ] && { [ -n "$SAME" ] || [ -z "$ID" ]; }; then
     HOST=$3
     emit host-taken 1
     return

@@ -247,3 +247,19 @@ test('objects that the sandbox lost are asked for, and brought', async () => {
   await harness.rollback(goal);
   expect(harness.sh('cd r; cat o t')).toBe('o\nt\n');
 });
+
+test('what the other side fetched below the boundary of a shallow clone comes as files', async () => {
+  const begin = `git init -q -b main ../origin; for i in 1 2 3 4; do echo $i > ../origin/f; git -C ../origin add -A; git -C ../origin commit -qm $i; done
+git clone -q --depth 1 "file://$PWD/../origin" r`;
+  await using at = await sides(
+    begin,
+    'git rev-parse main > .git/shallow',
+    'git fetch -q --unshallow; git checkout -q HEAD~2',
+  );
+  const { report, merged: goal } = await at.harness.compose([{ base: at.base, theirs: at.theirs }]);
+  expect([report.conflicts, report.failures, report.hostKept]).toEqual([[], [], ['r']]);
+  expect((await at.harness.rollback(goal)).report.outcome).toBe('applied');
+  expect(at.harness.sh('cat f; git rev-list --count HEAD', 'r')).toBe('2\n1\n');
+  expect((await at.harness.rehydrate(goal)).outcome).toBe('applied');
+  expect(at.harness.sh('cat f; git fsck 2>&1; git rev-list --count HEAD', 'r')).toBe('2\n1\n');
+});

@@ -267,7 +267,7 @@ export const createCompose = (deps: CaptureDeps) => {
     }
     const kept = (report?.hostKept ?? []).map(
       (path) =>
-        `${path}: HEAD, branches and index changed on both sides, so they stay; the files come as uncommitted work`,
+        `${path}: HEAD, branches and index changed on both sides, or the history of a shallow clone ends elsewhere in them, so they stay; the files come as uncommitted work`,
     );
     return {
       repositories: states.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
