@@ -163,6 +163,22 @@ always('a revert tells the work of a turn that was cut from that of the message 
   await session.end();
 });
 
+always('a rewind knows whose work it takes back of a turn that was cut', async () => {
+  const session = await begin();
+  await turn(session, 'm-1');
+  await turn(session, 'm-2', { isCut: true });
+  const before = session.epoch;
+  const { files } = await session.rewind({ to: 'm-1', by: 'ada', waitSeconds: 20 });
+  expect(session.epoch, 'raised for the effects, and for the files').toBe(before + 2);
+  expect(files?.discardedMessageIds).toEqual(['m-2']);
+  const { messages } = await session.timeline();
+  expect(messages).toMatchObject([{ messageId: 'm-1' }, { messageId: 'm-2', discarded: true }]);
+  await session.undo();
+  expect(world.read('api/file.txt')).toBe('m-2');
+  await session.rollback({ to: 'm-2' });
+  await session.end();
+});
+
 test('work that ran without a checkpoint before it is of its message, too', async () => {
   const session = await begin();
   await turn(session, 'm-1');

@@ -22,8 +22,9 @@ export const createSaveFiles =
     invocation: Invocation,
   ): Promise<string> => {
     const { sessionId } = asked;
-    const { headSeq, epoch } = await requireSession(store, sessionId);
-    const messageId = asked.messageId ?? messageAt(await store.getCheckpoint(sessionId, headSeq), epoch);
+    const session = await requireSession(store, sessionId);
+    const messageId =
+      asked.messageId ?? messageAt(await store.getCheckpoint(sessionId, session.headSeq), session);
     if (messageId === null) {
       throw new WalkbackError(
         'InvalidInput',

@@ -126,8 +126,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         store.getCheckpoint(session.sessionId, session.headSeq),
       ]);
       const { toolExecutionId, reason } = input;
-      const messageId =
-        input.messageId ?? messageAt(head, session.epoch) ?? input.forMessageId ?? toolExecutionId;
+      const messageId = input.messageId ?? messageAt(head, session) ?? input.forMessageId ?? toolExecutionId;
       const said = saidOf(input, messageId);
       const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
       const known = store.findMessage(session.sessionId, messageId);

@@ -27,9 +27,10 @@ const leftBehind = (what: string): WalkbackError =>
 
 const changesFor = async (
   store: SessionStore,
-  { headSeq, epoch }: Session,
+  session: Session,
   { sessionId, messageId, checkpointIds }: RevertRequest,
 ): Promise<Change[]> => {
+  const { headSeq } = session;
   const tree = await store.listTree(sessionId);
   if (checkpointIds !== undefined) {
     const { changes, unknown } = changesOfCheckpoints(tree, headSeq, checkpointIds);
@@ -39,7 +40,7 @@ const changesFor = async (
     throw leftBehind(`Checkpoint ${first}, or the one before it,`);
   }
   if (messageId === undefined) return changesOfSession(tree, headSeq);
-  const sinceHead = messageAt(await store.getCheckpoint(sessionId, headSeq), epoch);
+  const sinceHead = messageAt(await store.getCheckpoint(sessionId, headSeq), session);
   // Of a turn that was cut there may be no checkpoint yet.
   if (sinceHead !== messageId) await findTarget(store, sessionId, { messageId });
   const changes = changesOfMessage(tree, headSeq, messageId, sinceHead);

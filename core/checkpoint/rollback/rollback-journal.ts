@@ -166,7 +166,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const { session, copy } = place;
       const captures = journal.captures + 1;
       // Work of a turn that was cut, which no checkpoint of its own message holds.
-      const messageId = copy === undefined ? messageAt(head, journal.epoch - 1) : (head?.messageId ?? null);
+      const messageId =
+        copy === undefined ? messageAt(head, session, journal.epoch - 1) : (head?.messageId ?? null);
       const isHeads = messageId === null || messageId === head?.messageId;
       const known = isHeads ? undefined : await store.findMessage(journal.sessionId, messageId);
       const isNew = !isHeads && known === undefined;

@@ -74,7 +74,7 @@ const onRecord = (now: readonly RepositoryState[], below: readonly RepositorySta
 
 /** What the rollback's capture would be: work since the head may be of another message. */
 const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
-  const messageId = place.copy === undefined ? messageAt(head, place.session.epoch) : head.messageId;
+  const messageId = place.copy === undefined ? messageAt(head, place.session) : head.messageId;
   if (messageId === head.messageId) return head;
   return { ...head, seq: place.session.seq + 1, parentSeq: head.seq, messageId, messageOrder: null };
 };
