@@ -54,8 +54,11 @@ describe('parking a saga', () => {
     const { entries, isSound } = await seen();
     expect(entries.at(-1)).toMatchObject({ status: 'parked', checkpointId: 'cp-00000001-0badcafe' });
     expect(isSound).toBe(true);
-    // Parked already: nothing is saved again.
-    expect((await park({ sagaId: SAGA })).status).toBe('PARKED');
+    // Parked already: nothing is saved again, and who did not hear the first answer is told where the files are.
+    expect(await park({ sagaId: SAGA })).toMatchObject({
+      status: 'PARKED',
+      checkpointId: 'cp-00000001-0badcafe',
+    });
     expect(saved).toHaveLength(1);
   });
 

@@ -41,9 +41,17 @@ const ownerOf = async (store: SagaStore, { sagaId, sessionId }: SagaHead): Promi
   return last?.status === 'submitted' ? last.sessionId : sessionId;
 };
 
+/** The checkpoint that was named when it was parked. */
+const savedAt = async (store: SagaStore, { sagaId }: SagaHead): Promise<{ checkpointId?: string }> => {
+  const entry = (await store.listEntries(sagaId)).findLast(({ status }) => status === 'parked');
+  return entry?.status === 'parked' && entry.checkpointId !== undefined
+    ? { checkpointId: entry.checkpointId }
+    : {};
+};
+
 /**
  * Between two steps only, so that nothing is in flight; else `StepInProgress`. A saga that is parked already stays as
- * it is. With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
+ * it is, and the answer names its checkpoint again. With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
  */
 export const createParkSaga = (dependencies: ParkDependencies) => {
   const { store } = dependencies;
@@ -93,11 +101,10 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     invocation: Invocation,
   ): Promise<ParkedSagas> => {
     const head = await interactiveHead(store, sagaId);
-    let saved: Awaited<ReturnType<typeof save>> = { warnings: [] };
-    if (!isParked(head)) {
-      requireWaiting(head);
-      saved = await save(request.sessionId ?? head.sessionId, request, invocation);
-    }
+    if (!isParked(head)) requireWaiting(head);
+    const saved = isParked(head)
+      ? { ...(await savedAt(store, head)), warnings: [] }
+      : await save(request.sessionId ?? head.sessionId, request, invocation);
     const moved = await parkOne(sagaId, toldOf(request, saved.checkpointId));
     return { ...moved, sagas: [moved], ...saved };
   };
