@@ -51,7 +51,8 @@ declare -A FORMAT_IDS=([sha1]=$EMPTY_SHA1 [sha256]=$EMPTY_SHA256)
 base_serves() {
   local one=''
   [ -n "$1" ] && [ -n "$2" ] || return 0
-  [[ $1 != *-p* || $2 == *-p* ]] || return
+  # What older releases stored of a partial clone may lack what was fetched later.
+  [[ $1 != *-p ]] && [[ $1 != *-p* || $2 == *-p* ]] || return
   [[ ! $1 =~ -s[0-9a-f]{16} ]] || one=${BASH_REMATCH[0]}
   if [[ $2 =~ -s[0-9a-f]{16} ]]; then [ "$one" = "${BASH_REMATCH[0]}" ]; else [ -z "$one" ]; fi
 }
