@@ -2,6 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
+import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { KeptCall, KeptCalls } from '../../core/checkpoint/workspace/join-call.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { type Condition, isNew } from './conditions.ts';
@@ -10,8 +11,6 @@ import { createTable } from './table.ts';
 
 /** An item may have 400 KB. */
 const PART_BYTES = 300_000;
-/** The table deletes what is over when it comes to it. */
-const LINGER_SECONDS = 3600;
 
 const callItem = z.object({
   claim: z.string(),
@@ -46,7 +45,8 @@ const partsOf = (answer: unknown): Uint8Array[] => {
 
 export const createKeptCalls = (options: { tableName: string; client?: DynamoDBClient }): KeptCalls => {
   const table = createTable(documentClient(options.client), options.tableName);
-  const expiresAt = ({ untilMs }: KeptCall): number => Math.ceil(untilMs / 1000) + LINGER_SECONDS;
+  // The table deletes what is over when it comes to it.
+  const expiresAt = ({ untilMs }: KeptCall): number => Math.ceil(untilMs / 1000) + HOUR_SECONDS;
 
   const read = async (key: string) => {
     const item = callItem.safeParse(await table.get(callKey(key)));
