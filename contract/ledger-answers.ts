@@ -92,3 +92,7 @@ export const ledgerTotals = () =>
     secondsToReconcile: z.int().nullable().describe('the mean of those that are reconciled'),
   });
 export type LedgerTotals = z.infer<ReturnType<typeof ledgerTotals>>;
+
+/** An effect that was skipped has the time of that there, and stands. */
+export const undoneAt = ({ status, undone_at: at }: LedgerEffect): string | null =>
+  status === 'skipped' ? null : at;

@@ -1,4 +1,9 @@
-import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
+import {
+  type LedgerEffect,
+  type LedgerTotal,
+  type LedgerTotals,
+  undoneAt,
+} from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -62,10 +67,6 @@ const statusOf = (row: LedgerEffect): string => {
   const said = status.replaceAll('_', ' ');
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
 };
-
-/** An effect that was skipped has the time of that there, and stands. */
-const undoneAt = ({ status, undone_at: at }: LedgerEffect): string | null =>
-  status === 'skipped' ? null : at;
 
 export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
   if (rows.length === 0) return 'No effects.\n';

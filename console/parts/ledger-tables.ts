@@ -1,7 +1,12 @@
 /** Ledger entries, effects and totals as tables. */
 import { html } from 'hono/html';
 import { formatSpan } from '../../cli/terminal/text.ts';
-import type { LedgerEffect, LedgerTotal, LedgerTotals } from '../../contract/ledger-answers.ts';
+import {
+  type LedgerEffect,
+  type LedgerTotal,
+  type LedgerTotals,
+  undoneAt,
+} from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
 
@@ -91,11 +96,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Reference', cell: (one) => reference(one.external_ref) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       { title: 'Now', cell: (one) => badge(one.status, TONES[one.status]) },
-      // One that was skipped has the time of that there, and stands.
-      {
-        title: 'Undone',
-        cell: (one) => time((one.status === 'skipped' ? null : one.undone_at) ?? undefined),
-      },
+      { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
       { title: 'Note', cell: note },

@@ -37,6 +37,12 @@ export const world = (harness: Harness, names: string[]): string[] => [
 export const text = (harness: Harness, path: string): string =>
   readFileSync(`${harness.root}/${path}`, 'utf8');
 
+/** Rebuilds it in a fresh sandbox, and fails unless that was applied without a word. */
+export const rebuilds = async (harness: Harness, ...[target]: Parameters<Harness['rehydrate']>) => {
+  const { outcome, problems } = await harness.rehydrate(target);
+  expect([outcome, problems]).toEqual(['applied', []]);
+};
+
 /** Rolls back, and fails unless it was applied without a word. */
 export const applies = async (harness: Harness, ...[target, flags]: Parameters<Harness['rollback']>) => {
   const done = await harness.rollback(target, flags);

@@ -4,6 +4,7 @@
  * work. One whose function was killed is begun anew, once it has not been heard of for a while.
  */
 import { isErrorName } from '../../../contract/errors.ts';
+import { MINUTE_MS } from '../../../contract/times.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
@@ -41,11 +42,11 @@ interface Deps {
 }
 
 /** An answer is kept so long. */
-const KEPT_MS = 10 * 60_000;
+const KEPT_MS = 10 * MINUTE_MS;
 /** A refusal is what stands in the way now. */
-const REFUSED_MS = 60_000;
+const REFUSED_MS = MINUTE_MS;
 /** One that was not heard of for so long was killed. */
-const SILENT_MS = 60_000;
+const SILENT_MS = MINUTE_MS;
 const BEAT_MS = 15_000;
 /** Longer than the HTTP API waits. */
 const PATIENCE_MS = 30_000;
