@@ -20,8 +20,8 @@ const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
 
 /**
  * The work of one message on the way to the head, the newest first. `sinceHead`: the message whose work was done since the
- * head, which is another one than the head's where the turn after it was cut. Undefined: a step begins at a checkpoint that is
- * gone.
+ * head, which is another one than the head's where the turn after it was cut. Since a merge or a revert it is nobody's.
+ * Undefined: a step begins at a checkpoint that is gone.
  */
 export const changesOfMessage = (
   nodes: readonly Node[],
@@ -45,7 +45,8 @@ export const changesOfMessage = (
     }
     open.afterSeq = node.seq;
   }
-  if (sinceHead !== messageId) return changes;
+  const head = path.at(-1);
+  if (sinceHead !== messageId || head === undefined || COMPOSED.has(head.reason)) return changes;
   if (open === undefined) changes.unshift({ beforeSeq: headSeq, afterSeq: null });
   else open.afterSeq = null;
   return changes;
