@@ -13,6 +13,8 @@ copy_host_index() {
   ! host_index_known || return 0
   drop_host_index || return
   HOST_INDEX_NEW=1
+  # The sizes that git noted in it stay when what converted is gone (move-index.sh).
+  ! settings_convert || : >"$SHADOW/converted" || return
   local shared=("$HG"/sharedindex.*)
   [ ${#shared[@]} -eq 0 ] || cp -p -- "${shared[@]}" "$SHADOW/" 2>>"$OUT.err" || return
   # cp sets its time last, so a copy with the time of the index is whole.

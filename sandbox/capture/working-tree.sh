@@ -11,6 +11,11 @@ converts() {
   [[ $text =~ (autocrlf|eol|attributesfile|sparsecheckout|splitindex|trustctime|checkstat|symlinks|filemode|\[include) ]]
 }
 
+# settings_convert: whether git may convert files here. Attributes below the top are not looked for.
+settings_convert() {
+  converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]
+}
+
 # seed_index: the first capture starts from the host's index, so that unchanged files are not read
 # again. Only when its entries match the bytes in the working tree: no conversion, no sparse or
 # split index, no conflict.

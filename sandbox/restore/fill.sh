@@ -26,7 +26,7 @@ workers() {
 # times, so that nothing that stays as it was written is read again.
 fill() {
   local WORKERS
-  RULES_DIFFER=0 STAGE=$SHADOW/stage
+  RULES_DIFFER=0 ATTRIBUTES_DIFFER=0 STAGE=$SHADOW/stage
   workers
   rm -f -- "$SHADOW/index" && forget_rules || return
   # From here on there is an index, which counts as made from what is noted.

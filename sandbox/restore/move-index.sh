@@ -47,7 +47,8 @@ move_index() {
     GIT_INDEX_FILE=$new git update-index -z --index-info <"$OUT.staged" 2>>"$OUT.err" || return
   done
   part "$to" index-flags "$OUT.flags" && flag_entries "$new" || return
-  restat "$new" || return
+  restat "$new" && converted || return
+  [ -z "$CONVERTED" ] || forget_sizes "$new" || return
   rm -f -- "$new.lock" && put_index "$new"
 }
 
@@ -109,7 +110,7 @@ flag_entries() {
 # holds the exact bytes of its entry. This happens where attributes or settings convert.
 convertible() {
   CONVERTIBLE=1
-  if converts "$HOST_CONFIG" || converts "$USER_CONFIG" || [ -s "$HC/info/attributes" ] || [ -s "$WB_XDG/attributes" ] || [ -s /etc/gitattributes ] || [ -e .gitattributes ]; then return 0; fi
+  ! settings_convert || return 0
   # A tree that has none below its top is remembered, and so is the one that a restore makes of it.
   if line_of "$SHADOW/attributes" && { [ "$TEXT" = "$GOAL none" ] || { [ "$TEXT" = "$FROM_TREE none" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$FROM_TREE $GOAL "*' 0 end' ]]; }; }; then
     CONVERTIBLE=''
@@ -119,6 +120,13 @@ convertible() {
     CONVERTIBLE=''
   fi
   printf '%s none\n' "$GOAL" >"$SHADOW/attributes"
+}
+
+# converted: CONVERTED tells whether the host's index may have noted the sizes of files that git converted.
+converted() {
+  CONVERTED=''
+  convertible || return
+  [ -z "$CONVERTIBLE" ] && [ "$ATTRIBUTES_DIFFER" = 0 ] && [ ! -e "$SHADOW/converted" ] || CONVERTED=1
 }
 
 # restat FILE [PATH...]: notes in an index the times of the files, or of these, that hold the exact
@@ -148,24 +156,43 @@ in_operation() {
   return 1
 }
 
+# forget_sizes FILE: git takes a file for changed when its size is not the one that the index noted, and does not ask
+# whether it converts to the entry. So what the index noted of such a file goes, and the host's git will look at it.
+forget_sizes() {
+  local -x GIT_INDEX_FILE=$1
+  git ls-files -m -s -v -z >"$OUT.entries" 2>>"$OUT.err" && perhaps grep -zE $'^C 100[0-7]+ [0-9a-f]+ 0\t' "$OUT.entries" >"$OUT.stale" || return
+  # An entry that is only meant to be added names the empty blob. It notes no size, and neither do empty files.
+  perhaps grep -zvF " $EMPTY_BLOB " "$OUT.stale" >"$OUT.entries" || return
+  [ -s "$OUT.entries" ] || return 0
+  cut -z -c3- "$OUT.entries" >"$OUT.stale" && git update-index -z --index-info <"$OUT.stale" 2>>"$OUT.err"
+}
+
+# in_operation: whether the host is in the middle of a merge, a pick or a rebase, which git ends only where the index knows
+# the files.
+in_operation() {
+  local name
+  for name in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
+  return 1
+}
+
 # refresh_index: does the same where files were written but the index already matches the target, and git would not find out
 # by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
 # copy gets its time, because the entries are the same, and so the next capture reads nothing again: before the lock is
 # given up, so that what another process writes then has another time.
 refresh_index() {
-  local paths=() lock=$HG/index.lock status=0
-  [ -s "$OUT.new" ] && [ -f "$HG/index" ] && host_index_known || return 0
-  if ! in_operation; then
-    convertible || return
-    [ -n "$CONVERTIBLE" ] || return 0
-  fi
+  local paths=() lock=$HG/index.lock status=0 known=''
+  [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
+  converted || return
+  [ -n "$CONVERTED" ] || in_operation || return 0
   mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
   [ ${#paths[@]} -le $FEW_FILES ] || paths=()
   # Another process works with it. Git itself would do without the refresh, too.
   free_host_lock && (set -C && : >"$lock") 2>/dev/null || return 0
   [ ! -e "$lock.lock" ] || rm -f -- "$lock.lock" || status=$?
-  if [ $status = 0 ] && host_index_known; then
-    cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && touch -r "$lock" -- "$SHADOW/host-index" && mv -f -- "$lock" "$HG/index" || status=$?
+  if [ $status = 0 ]; then
+    ! host_index_known || known=1
+    cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && { [ -z "$CONVERTED" ] || forget_sizes "$lock"; } \
+      && { [ -z "$known" ] || touch -r "$lock" -- "$SHADOW/host-index"; } && mv -f -- "$lock" "$HG/index" || status=$?
   fi
   [ ! -e "$lock" ] || rm -f -- "$lock" "$lock.lock" || return
   return $status

@@ -1,10 +1,10 @@
 /** A larger part of the faults in `git-restore-faults.test.ts`: another one with each seed. FAULTS=all is every one. */
 import { test } from 'vitest';
-import { isPutBack, restoreFaults } from '../support/restore-faults.ts';
+import { CHANGED, isPutBack, restoreFaults } from '../support/restore-faults.ts';
 
 const IS_ALL = process.env['FAULTS'] === 'all';
 
-for (const changed of ['everything', 'contents', 'hidden', 'returning'] as const)
+for (const changed of CHANGED)
   test(
     `a restore of which any one command fails is at the target, or told: ${changed} changed`,
     { timeout: IS_ALL ? 7_200_000 : 1_200_000 },

@@ -1,10 +1,10 @@
 /** Any command of a restore may fail, in any way: nothing is lost, what happened is told, and the next call arrives. */
-import { isPutBack, restoreFaults } from '../support/restore-faults.ts';
+import { CHANGED, isPutBack, restoreFaults } from '../support/restore-faults.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('restore faults', 2);
 
-for (const changed of ['everything', 'contents', 'hidden', 'returning'] as const)
+for (const changed of CHANGED)
   test(
     `a restore of which any one command fails is at the target, or told: ${changed} changed`,
     () => restoreFaults(changed === 'everything' ? 2 : 1, changed),

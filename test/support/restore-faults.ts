@@ -95,9 +95,26 @@ const CHANGES = {
     ],
     change: [['.', 'rm -rf app']],
   },
+  /** Files that git converts: their sizes are not those of their entries. */
+  converted: {
+    repositories: ['app', 'same'],
+    make: [
+      ['app', `${PLAIN} && for i in a b; do echo $i > $i.txt; done && git add -A && git commit -qm text`],
+      ['same', `${PLAIN} && echo a > a.txt && git add -A && git commit -qm text`],
+    ],
+    change: [
+      [
+        'app',
+        `echo '*.txt text eol=crlf' > .gitattributes; rm *.txt; git checkout -q -- a.txt b.txt; git add -A; git commit -qm x`,
+      ],
+      ['same', 'git config core.autocrlf true; rm a.txt; git checkout -q -- a.txt; echo two > g'],
+    ],
+  },
 } as const satisfies Record<string, Change>;
 
 export type Changed = keyof typeof CHANGES;
+
+export const CHANGED = Object.keys(CHANGES) as Changed[];
 
 interface FaultWorld {
   harness: Harness;
