@@ -5,7 +5,10 @@ import type { Invoke } from './invoke.ts';
 import { type Point, targetOfPoint } from './point.ts';
 
 export interface RollbackOptions {
-  /** A message (the end of its work) or a checkpoint. */
+  /**
+   * A message (the end of its work) or a checkpoint. Work of a turn that was cut may be in no checkpoint yet: `MessageNotFound` says
+   * so, and after `session.checkpoint()` there is one.
+   */
   to: Point;
   /** The same id finishes or answers the same rollback. Default: a new one. */
   requestId?: string;

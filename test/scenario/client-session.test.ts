@@ -149,6 +149,10 @@ always('a revert tells the work of a turn that was cut from that of the message 
   await turn(session, 'm-1');
   const cut = session.run({ message: { id: 'm-2' } });
   await cut.guard({ id: 'call-of-m-2', ...EDIT }, () => world.write('api/cut.txt', 'cut'));
+  await expect(session.plan({ to: 'm-2' })).rejects.toMatchObject({
+    name: 'MessageNotFound',
+    message: expect.stringMatching(/"m-2" begins after the last checkpoint.*session\.checkpoint\(\)/),
+  });
 
   await session.revert({ messageId: 'm-1' });
   expect(world.read('api/cut.txt')).toBe('cut');

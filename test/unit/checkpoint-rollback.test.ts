@@ -129,6 +129,32 @@ describe('rollback', () => {
     expect(stage.session().epoch).toBe(1);
   });
 
+  test('a message whose work begins after the last checkpoint is not called unknown, and its checkpoint is asked for', async () => {
+    const stage = await createWorkingStage();
+    const { rollback, checkpoint } = stage.instance();
+    await checkpoint('m2', 't3', { forMessageId: 'm3' });
+    stage.edit('api', { 'a.txt': 'of m3' });
+    const last = checkpointIdOf(stage, 4);
+    const plan = { messageId: 'm3', requestId: 'r1', dryRun: true };
+    const { message, details } = await failing(rollback(plan), 'MessageNotFound');
+    expect(message).toContain(`"m3" begins after the last checkpoint, ${last}`);
+    expect(message).toMatch(/Take one .*walkback checkpoint --message m3\), then call again/);
+    expect(details).toMatchObject({ messageId: 'm3', lastCheckpoint: last });
+    // What it says to do helps.
+    await checkpoint('m3', 't4');
+    expect(await rollback(plan)).toMatchObject({ trimAfterMessageId: 'm3' });
+  });
+
+  test('of a session that has ended, nobody is told to take another checkpoint', async () => {
+    const stage = await createWorkingStage();
+    const { rehydrate, checkpoint, endSession } = stage.instance();
+    await checkpoint('m2', 't3', { forMessageId: 'm3' });
+    await endSession();
+    const { message } = await failing(rehydrate({ messageId: 'm3', requestId: 'r1' }), 'MessageNotFound');
+    expect(message).toContain('The session has ended');
+    expect(message).not.toContain('Take one');
+  });
+
   test('an incomplete target is refused, unless the caller says so', async () => {
     const stage = await createWorkingStage();
     const { rollback, checkpoint } = stage.instance();

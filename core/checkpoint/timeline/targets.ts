@@ -1,6 +1,7 @@
 /** Finds the checkpoint that a caller means, and checks whether a rollback to it is allowed. */
 import { WalkbackError } from '../../shared/errors.ts';
 import { checkpointSeq } from '../../shared/ids.ts';
+import { messageAt } from '../capture/whose-work.ts';
 import type { Checkpoint } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { nearestIds, newestRestorable } from './tree.ts';
@@ -12,9 +13,27 @@ export interface TargetName {
 
 const named = (ids: string[]): string => (ids.length === 0 ? 'none yet' : ids.join(', '));
 
+/** A turn that was cut may have no checkpoint of its own. Its message is not unknown then. */
+const refuseWorkSinceHead = async (store: SessionStore, sessionId: string, messageId: string) => {
+  const session = await store.getSession(sessionId);
+  const head = session && (await store.getCheckpoint(sessionId, session.headSeq));
+  if (session === undefined || head === undefined || messageAt(head, session) !== messageId) return;
+  const { checkpointId: id } = head;
+  const advice =
+    session.status === 'active'
+      ? `Take one (session.checkpoint(), or walkback checkpoint --message ${messageId}), then call again. To take that work back, go back to ${id}.`
+      : `The session has ended; ${id} is what was before that work.`;
+  throw new WalkbackError(
+    'MessageNotFound',
+    `The work of message "${messageId}" begins after the last checkpoint, ${id}, and no checkpoint holds it yet. ${advice}`,
+    { details: { sessionId, messageId, lastCheckpoint: id } },
+  );
+};
+
 const findByMessage = async (store: SessionStore, sessionId: string, messageId: string) => {
   const message = await store.findMessage(sessionId, messageId);
   if (message !== undefined) return message.lastSeq;
+  await refuseWorkSinceHead(store, sessionId, messageId);
   const known = (await store.listMessages(sessionId)).map((one) => one.messageId);
   const nearest = nearestIds(known, messageId);
   throw new WalkbackError(
