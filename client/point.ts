@@ -1,6 +1,6 @@
 /** A point of a timeline, as people write it. */
 
-/** A message id or a checkpoint id (`cp-...`). An object says which of the two a text is. */
+/** A message id or a whole checkpoint id (`cp-00000007-1a2b3c4d`). An object says which of the two a text is. */
 export type Point = string | { messageId: string } | { checkpointId: string };
 
 export type Target =

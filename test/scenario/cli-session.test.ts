@@ -59,6 +59,10 @@ describe('walkback beside walkback up', () => {
     expect(await text(['rollback', '--to', 'msg-1', '--dry-run'])).toContain('Plan: back to msg-1');
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
 
+    const cut = await scene.run(['rollback', '--to', 'cp-00000002', '--yes']);
+    expect(cut).toMatchObject({ code: 3, stdout: '' });
+    expect(cut.stderr).toMatch(/^MessageNotFound: "cp-00000002" was taken for a message id/m);
+
     const back = await json(['rollback', '--to', 'msg-1', '--yes']);
     expect(back).toMatchObject({ status: 'APPLIED', epoch: 2, discardedMessageIds: ['msg-2'] });
     expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');

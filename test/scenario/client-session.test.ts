@@ -42,6 +42,10 @@ always('an agent turn is taken back: plan, apply, undo', async () => {
   const { checkpoints } = await session.timeline();
   const before = checkpoints.find(({ toolExecutionId }) => toolExecutionId === 'call-1');
   expect(before?.reason).toBe('before-tool: Edit');
+  await expect(session.plan({ to: 'cp-00000002' })).rejects.toMatchObject({
+    name: 'MessageNotFound',
+    message: expect.stringMatching(/"cp-00000002" was taken for a message id.*Newest checkpoints: cp-/),
+  });
   const plan = await session.plan({ to: before?.checkpointId ?? '' });
   expect(plan.repositories.map(({ path }) => path).toSorted()).toEqual(['api', 'web']);
   expect(world.read('api/file.txt')).toBe('of the agent\n');

@@ -119,6 +119,10 @@ describe('comparing two points of a timeline', () => {
   test('refuses unknown points and sandboxes', async () => {
     const scene = createScene(await createWorkingStage());
     await expect(scene.diff('nope', 'now')).rejects.toMatchObject({ name: 'MessageNotFound' });
+    await expect(scene.diff('cp-00000099', 'now')).rejects.toMatchObject({
+      name: 'MessageNotFound',
+      message: expect.stringMatching(/taken for a message id.*by its whole id/),
+    });
     await expect(scene.diff('cp-00000099-0badcafe', 'now')).rejects.toMatchObject({
       name: 'CheckpointNotFound',
     });

@@ -129,6 +129,35 @@ describe('rollback', () => {
     expect(stage.session().epoch).toBe(1);
   });
 
+  test.each(['cp-00000002-0badcafe', 'cp-00000002', 'cp-000'])(
+    '%s in the place of a message id: how a checkpoint is named is told, with those that are there',
+    async (messageId) => {
+      const stage = await createWorkingStage();
+      const { rollback, rehydrate, fork, revert } = stage.instance();
+      const all = [
+        rollback({ messageId, requestId: 'r1' }),
+        rehydrate({ messageId, requestId: 'r2' }),
+        fork({ messageId }),
+        revert({ messageId, requestId: 'r3' }),
+      ];
+      for (const refused of all) {
+        const { message, details } = await failing(refused, 'MessageNotFound');
+        expect(message).toContain(`"${messageId}" was taken for a message id`);
+        expect(message).toMatch(/by its whole id, as checkpointId .*checkpointIds.*cp-3/);
+        expect(message).toContain(`Newest checkpoints: ${checkpointIdOf(stage, 3)}`);
+        expect(details).toMatchObject({ newest: [3, 2, 1].map((seq) => checkpointIdOf(stage, seq)) });
+      }
+    },
+  );
+
+  test('a message may have a name that begins as those of checkpoints do', async () => {
+    const stage = await createWorkingStage();
+    const { rollback, checkpoint } = stage.instance();
+    await checkpoint('cp-of-mine', 't3');
+    const plan = { messageId: 'cp-of-mine', requestId: 'r1', dryRun: true };
+    expect(await rollback(plan)).toMatchObject({ trimAfterMessageId: 'cp-of-mine' });
+  });
+
   test('a message whose work begins after the last checkpoint is not called unknown, and its checkpoint is asked for', async () => {
     const stage = await createWorkingStage();
     const { rollback, checkpoint } = stage.instance();

@@ -13,6 +13,20 @@ export interface TargetName {
 
 const named = (ids: string[]): string => (ids.length === 0 ? 'none yet' : ids.join(', '));
 
+const newestIds = async (store: SessionStore, sessionId: string): Promise<string[]> =>
+  (await store.listCheckpoints(sessionId, { limit: 5 })).map((one) => one.checkpointId);
+
+/** Who writes `cp-...` means a checkpoint, whose id is not whole or stands where a message id is taken. */
+const refuseCheckpointName = async (store: SessionStore, sessionId: string, messageId: string) => {
+  if (!messageId.startsWith('cp-')) return;
+  const newest = await newestIds(store, sessionId);
+  throw new WalkbackError(
+    'MessageNotFound',
+    `"${messageId}" was taken for a message id, and session "${sessionId}" has no such message. A checkpoint is named by its whole id, as checkpointId (of a revert: in checkpointIds), or where either is taken; the walkback command also takes its number, as in cp-3. Newest checkpoints: ${named(newest)}.`,
+    { details: { sessionId, messageId, newest } },
+  );
+};
+
 /** A turn that was cut may have no checkpoint of its own. Its message is not unknown then. */
 const refuseWorkSinceHead = async (store: SessionStore, sessionId: string, messageId: string) => {
   const session = await store.getSession(sessionId);
@@ -34,6 +48,7 @@ const findByMessage = async (store: SessionStore, sessionId: string, messageId: 
   const message = await store.findMessage(sessionId, messageId);
   if (message !== undefined) return message.lastSeq;
   await refuseWorkSinceHead(store, sessionId, messageId);
+  await refuseCheckpointName(store, sessionId, messageId);
   const known = (await store.listMessages(sessionId)).map((one) => one.messageId);
   const nearest = nearestIds(known, messageId);
   throw new WalkbackError(
@@ -44,8 +59,7 @@ const findByMessage = async (store: SessionStore, sessionId: string, messageId: 
 };
 
 const notFound = async (store: SessionStore, sessionId: string, wanted: string) => {
-  const newest = await store.listCheckpoints(sessionId, { limit: 5 });
-  const ids = newest.map((one) => one.checkpointId);
+  const ids = await newestIds(store, sessionId);
   return new WalkbackError(
     'CheckpointNotFound',
     `Session "${sessionId}" has no checkpoint ${wanted}, or its retention is over. Newest: ${named(ids)}.`,
