@@ -33,8 +33,9 @@ export interface ServeOptions {
    */
   port?: number;
   /**
-   * Is told why a call ended without an answer. Default: stderr. The caller, and the model behind it, hear only that it failed:
-   * the reason may hold what is yours.
+   * Is told why a call failed: what a tool threw, and what kept the server from answering. Default: stderr. The caller, its ledger and
+   * the model behind it hear only the name of the error, because the reason may hold what is yours. What they are to be told, a tool says
+   * with `ToolRejected` or `ToolUncertain`; that is told to them, and not here.
    */
   onError?: (error: unknown) => void;
   /** Deployed: the URL as the catalog has it, with its key. Then the catalog is the operator's. */
@@ -50,7 +51,7 @@ export interface ServedTools {
 }
 
 const tellStderr = (error: unknown): void => {
-  process.stderr.write(`serveTools: a call failed, and it is not known how far it came: ${inspect(error)}\n`);
+  process.stderr.write(`serveTools: a call failed: ${inspect(error)}\n`);
 };
 
 /** The keys that the embedded cloud signs calls with. */
@@ -99,11 +100,12 @@ const toolIn = (request: unknown): unknown =>
 const handlerFor = async (
   tools: readonly Tool[],
   directoryOf: (name: string) => string,
+  onError: Serving['onError'],
 ): Promise<Serving['handle']> => {
   const handlers = new Map<unknown, Serving['handle']>();
   for (const { definition } of tools) {
     const tombstones = await openFileTombstones(join(directoryOf(definition.name), 'tombstones'));
-    handlers.set(definition.name, toolHandler(tools, { tombstones }));
+    handlers.set(definition.name, toolHandler(tools, { tombstones, onError }));
   }
   // Any of them says that another tool is not served here.
   const [other] = handlers.values();
@@ -152,7 +154,7 @@ export const serveTools = async (
   const [firstStored] = stored.values();
   const wanted = options.port ?? firstStored ?? before ?? 0;
   const urlOf = (port: number): string => deployed?.url ?? localUrl(port);
-  const handle = await handlerFor(tools, directoryOf);
+  const handle = await handlerFor(tools, directoryOf, onError);
   const served = await servePorts([...new Set([wanted, ...stored.values()])], {
     handle,
     urlOf,

@@ -10,6 +10,7 @@ import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
 import {
   describeError,
+  describeThrown,
   findRefusal,
   type GuardDependencies,
   guarded,
@@ -29,6 +30,11 @@ export interface HandlerDependencies {
    * nothing.
    */
   endInstance?: () => void;
+  /**
+   * Is told what was thrown that is neither `ToolRejected` nor `ToolUncertain`; its message may hold what is yours. The caller, its
+   * ledger and the model behind it then hear only its name. Default: they hear its message too.
+   */
+  onError?: (thrown: unknown) => void;
 }
 
 const rejected = (name: string, message: string): Outcome => ({
@@ -37,8 +43,23 @@ const rejected = (name: string, message: string): Outcome => ({
   retryable: false,
 });
 
+type Describe = NonNullable<GuardDependencies['describe']>;
+
+/** Where the author is told the reason, nobody else is. */
+const describing = (onError: HandlerDependencies['onError']): Describe => {
+  if (onError === undefined) return describeThrown;
+  return (thrown) => {
+    try {
+      onError(thrown);
+    } catch {
+      // What became of the call is answered all the same.
+    }
+    return { name: describeThrown(thrown).name, message: 'The tool failed. Who serves it was told why.' };
+  };
+};
+
 /** The outcome that an error of a tool stands for. */
-const outcomeOf = (error: unknown): Outcome => {
+const outcomeOf = (error: unknown, describe: Describe): Outcome => {
   if (error instanceof ToolRejected) {
     return {
       outcome: 'rejected',
@@ -52,8 +73,7 @@ const outcomeOf = (error: unknown): Outcome => {
     const described = describeError(error.code, error.message);
     return { outcome: 'unknown', error: described, answered: error.answered, ...reference };
   }
-  const plain = error instanceof Error ? error : new Error(String(error));
-  return { outcome: 'unknown', error: describeError(plain.name, plain.message), answered: false };
+  return { outcome: 'unknown', error: describe(error), answered: false };
 };
 
 /** The value as JSON, or the reason why it cannot be. */
@@ -73,7 +93,7 @@ const toJson = (value: unknown): { result: Json; sizeBytes: number } | { problem
  * A result for the ledger. The call took effect, so a problem with the result is reported beside it, not
  * instead of it.
  */
-const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
+const committed = (tool: Tool, value: unknown, input: unknown, describe: Describe): Outcome => {
   const invalid = (reason: string, more: { externalRef?: string } = {}): Outcome => ({
     outcome: 'committed',
     result: null,
@@ -95,17 +115,23 @@ const committed = (tool: Tool, value: unknown, input: unknown): Outcome => {
     }
     return { outcome: 'committed', result: json.result, ...reference };
   } catch (error) {
-    return invalid(`The result could not be read: ${String(error)}`);
+    const { name, message } = describe(error);
+    return invalid(`The result could not be read: ${name}: ${message}`);
   }
 };
 
-const run = async (tool: Tool, request: ToolRequest, call: ToolCall): Promise<Outcome> => {
+const run = async (
+  tool: Tool,
+  request: ToolRequest,
+  call: ToolCall,
+  describe: Describe,
+): Promise<Outcome> => {
   switch (request.operation) {
     case 'execute':
-      return committed(tool, await tool.execute(request.arguments, call), request.arguments);
+      return committed(tool, await tool.execute(request.arguments, call), request.arguments, describe);
     case 'probe': {
       const seen = await tool.probe(request.arguments, call);
-      if (seen.happened === true) return committed(tool, seen.result, request.arguments);
+      if (seen.happened === true) return committed(tool, seen.result, request.arguments, describe);
       if (seen.happened === false) return { outcome: 'absent' };
       return {
         outcome: 'unknown',
@@ -179,7 +205,8 @@ const knowsKeys = ({ definition: { effect, idempotencyWindowSeconds = 0 } }: Too
  * says whether it did something, asked, or took something back.
  */
 export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDependencies) => {
-  const full = { now: Date.now, endInstance: endLambdaInstance, ...dependencies };
+  const describe = describing(dependencies.onError);
+  const full = { now: Date.now, endInstance: endLambdaInstance, describe, ...dependencies };
   const trace = createSpans(process.env);
   return async (event: unknown): Promise<Outcome> => {
     const checked = check(tools, event);
@@ -188,10 +215,12 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
     return trace(request, async () => {
       try {
         return await guarded(request, { ...full, claims: !knowsKeys(tool) }, (signal) =>
-          run(tool, request, makeCall(request, signal, full)).catch(outcomeOf),
+          run(tool, request, makeCall(request, signal, full), describe).catch((error: unknown) =>
+            outcomeOf(error, describe),
+          ),
         );
       } catch (error) {
-        return outcomeOf(error);
+        return outcomeOf(error, describe);
       }
     });
   };

@@ -1,15 +1,17 @@
 /** What the server of tools says when it fails: the reason to its author, nothing of it to the caller. */
 import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { Walkback } from '../../client/index.ts';
+import { sagaTools, Walkback } from '../../client/index.ts';
 import { type ServedTools, serveTools } from '../../client/serve-tools.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { SIGNATURE_HEADER, signatureHeader } from '../../core/saga/tools/http-signature.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
 import { defineTool } from '../../kit/define-tool.ts';
+import { ToolRejected } from '../../kit/outcomes.ts';
 import { startTestCloud } from '../support/cloud.ts';
 import { requestOf } from '../support/tool-requests.ts';
 
@@ -34,6 +36,50 @@ test('why a call failed is told to the author of the tools, and not to the calle
     expect(failures).toEqual([expect.any(SyntaxError)]);
   } finally {
     await served.close();
+  }
+});
+
+test('what a tool throws is told to its author, and to the model only what the tool means to tell', async () => {
+  const cloud = await startTestCloud();
+  const walkback = new Walkback({ dataDir: cloud.dataDir });
+  const SECRET = 'connection refused: postgres://hotel:secret@db';
+  const failures: unknown[] = [];
+  const look = defineTool({
+    name: 'look',
+    version: '1.0.0',
+    description: 'Looks',
+    effect: 'read',
+    input: z.strictObject({ at: z.string() }),
+    output: z.object({}),
+    execute: async ({ at }) => {
+      if (at === 'the pool') throw new ToolRejected('NoSuchPlace', 'There is no pool.');
+      throw Object.assign(new RangeError(SECRET), at === 'the lobby' ? { name: SECRET } : {});
+    },
+  });
+  try {
+    const served = await serveTools([look], { walkback, onError: (error) => void failures.push(error) });
+    const saga = await walkback.sagas.interactive();
+    const { look: ofModel } = sagaTools([look], saga);
+    const told = (at: string): Promise<unknown> | undefined =>
+      ofModel?.execute({ at }).catch((error: unknown) => error);
+    expect(await told('the pool')).toMatchObject({
+      name: 'NoSuchPlace',
+      message: 'look: Nothing happened. NoSuchPlace: There is no pool.',
+    });
+    expect(failures, 'what is meant for the model').toEqual([]);
+    for (const [at, name] of [
+      ['the bar', 'RangeError'],
+      ['the lobby', 'ToolError'],
+    ] as const) {
+      const error = await told(at);
+      expect(error).toMatchObject({ name, message: expect.stringContaining('The tool failed') });
+      expect(inspect(error)).not.toContain('secret');
+      expect(failures.splice(0)).toContainEqual(expect.objectContaining({ message: SECRET }));
+    }
+    await served.close();
+  } finally {
+    await walkback.close();
+    await cloud.close();
   }
 });
 

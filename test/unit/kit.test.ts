@@ -90,6 +90,48 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
   });
 });
 
+describe('with onError the reason is told there and nowhere else', () => {
+  const boom = async (): Promise<never> => {
+    throw new RangeError('secret');
+  };
+  const failing = (): never => {
+    throw new RangeError('secret');
+  };
+  const compensate = requestOf({ operation: 'compensate' });
+  test.each([
+    ['a tool', { execute: boom }, requestOf(), { outcome: 'unknown', error: { name: 'RangeError' } }],
+    [
+      'a compensator',
+      { compensate: { name: 'undo_act', execute: boom } },
+      compensate,
+      { outcome: 'unknown' },
+    ],
+    ['a reference', { externalRef: failing }, requestOf(), { error: { name: 'InvalidResult' } }],
+  ] as const)('of %s', async (_, more, request, expected) => {
+    const told: unknown[] = [];
+    const onError = (thrown: unknown) => {
+      told.push(thrown);
+      // What it throws itself changes no outcome.
+      throw new Error('cannot be told');
+    };
+    const outcome = await toolHandler([make(more)], { tombstones: memoryTombstones(), onError })(request);
+    expect(outcome).toMatchObject(expected);
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+    expect(told).toEqual([new RangeError('secret')]);
+  });
+
+  test('of tombstones that cannot be reached', async () => {
+    const told: unknown[] = [];
+    const tombstones = { bury: boom, isBuried: boom };
+    const onError = (thrown: unknown) => void told.push(thrown);
+    const tool = make({ idempotencyWindowSeconds: 60 });
+    const outcome = await toolHandler([tool], { tombstones, onError })(requestOf());
+    expect(outcome).toMatchObject({ outcome: 'rejected', reached: false });
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+    expect(told).toEqual([new RangeError('secret')]);
+  });
+});
+
 describe('a call that does not stop at its deadline (S3)', () => {
   const seen = async (execute: Definition['execute']) => {
     let ended = 0;

@@ -7,6 +7,8 @@ import type { Outcome } from '../decide/saga-events.ts';
 import { errorOf } from '../ledger/text.ts';
 import type { Tombstones } from '../ports.ts';
 
+type OutcomeError = ReturnType<typeof errorOf>;
+
 export interface GuardDependencies {
   tombstones: Tombstones;
   /** Unix milliseconds. */
@@ -21,6 +23,8 @@ export interface GuardDependencies {
    * May return.
    */
   endInstance: () => void;
+  /** How an outcome describes what was thrown. Default: by its name and message. */
+  describe?: (thrown: unknown) => OutcomeError;
 }
 
 /**
@@ -38,7 +42,14 @@ export const remainingMs = (request: Pick<ToolRequest, 'deadlineMs'>, nowMs: num
 const MAX_MESSAGE = 1000;
 
 /** An error as an outcome describes it. */
-export const describeError = (code: string, message: string) => errorOf(code, message, MAX_MESSAGE);
+export const describeError = (code: string, message: string): OutcomeError =>
+  errorOf(code, message, MAX_MESSAGE);
+
+/** What was thrown, as an outcome describes it. */
+export const describeThrown = (thrown: unknown): OutcomeError => {
+  const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return describeError(name, message);
+};
 
 const DEADLINE_PASSED = 'DeadlinePassed';
 
@@ -121,9 +132,8 @@ const entered = async (
     return await enter(request, dependencies);
   } catch (error) {
     if (request.operation === 'execute' && dependencies.claims === true) throw error;
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    const described = describeError(name, message);
-    return { outcome: 'rejected', error: described, retryable: true, reached: false };
+    const { describe = describeThrown } = dependencies;
+    return { outcome: 'rejected', error: describe(error), retryable: true, reached: false };
   }
 };
 
