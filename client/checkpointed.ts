@@ -1,4 +1,5 @@
 /** Wraps tools that are objects with `execute`, as most hosts have them: a checkpoint before each, nothing else changes. */
+import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import type { Run } from './run.ts';
 import type { ToolCall } from './tool-call.ts';
@@ -65,6 +66,7 @@ export const withExecute = <Tool extends object>(tool: Tool, execute: Execute): 
  * left as it is: nothing here sees its calls.
  */
 export const checkpointed = <Tools extends Record<string, object>>(tools: Tools, run: Run): Tools => {
+  requireFields('checkpointed', { tools, run }, { tools: 'object', run: 'run' });
   const wrapped = Object.entries(tools).map(([name, tool]) => {
     const execute: unknown = Reflect.get(tool, 'execute');
     return [name, isExecute(execute) ? withExecute(tool, guarded(run, name, tool, execute)) : tool] as const;

@@ -5,6 +5,7 @@
 
 import type { Connection } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
+import { requireFields } from './given.ts';
 import { callLambda } from './lambda-call.ts';
 import type { Answer, Request } from './requests.ts';
 import { type ClientFunction, isClientFunction, patienceMs } from './timeouts.ts';
@@ -75,6 +76,7 @@ export const createCall =
     // A program without types may have written another name.
     if (!isClientFunction(name))
       throw new errors.InvalidInput(`There is no function ${String(name)} for callers.`);
+    requireFields('invoke', { request }, { request: 'object' });
     const payload = JSON.stringify(request);
     const timeoutMs = (deps.patienceMs ?? patienceMs)(name);
     const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;

@@ -5,6 +5,7 @@
 import type { CheckpointAnswer } from '../contract/checkpoint-answers.ts';
 import { isReadOnly } from './classify.ts';
 import { isWalkbackError } from './errors.ts';
+import { requireFields } from './given.ts';
 import { fitId, freshId, idFrom } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import { checkpointAt, type Place } from './place.ts';
@@ -68,6 +69,14 @@ export interface RunDeps {
 const isEnd = (error: unknown): boolean =>
   isWalkbackError(error, 'StaleEpoch') || isWalkbackError(error, 'SessionEnded');
 
+const CALL = {
+  id: 'text',
+  name: 'text',
+  'reason?': 'text',
+  'readOnly?': 'boolean',
+  'hasRun?': 'boolean',
+} as const;
+
 const MAX_REASON = 128;
 const reasonFor = ({ name, reason, hasRun }: ToolCall): string =>
   (reason ?? (hasRun === true ? `late: ${name} had run` : `before-tool: ${name}`))
@@ -81,6 +90,14 @@ interface Taken {
 }
 
 export const createRun = (deps: RunDeps, options: RunOptions): Run => {
+  requireFields('session.run', options, {
+    'message?': 'object',
+    'message.id?': 'text',
+    'epoch?': 'number',
+    'signal?': 'signal',
+    'onCheckpointError?': 'mode',
+    'onWarning?': 'function',
+  });
   const { invoke, sessionId, place, redact } = deps;
   const onWarning = options.onWarning ?? deps.onWarning;
   const onCheckpointError = options.onCheckpointError ?? deps.onCheckpointError;
@@ -174,7 +191,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return (await taking).answer;
   };
 
-  const before = async (call: ToolCall): Promise<CheckpointAnswer | undefined> => {
+  const takeBefore = async (call: ToolCall): Promise<CheckpointAnswer | undefined> => {
     signal.throwIfAborted();
     if (call.readOnly ?? isReadOnly(call.name, call.input)) return undefined;
     if (call.hasRun === true) place.untold = { messageId, epoch };
@@ -199,9 +216,14 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     messageId,
     epoch,
     signal,
-    before,
+    before: async (call) => {
+      requireFields('run.before', call, CALL);
+      return takeBefore(call);
+    },
     guard: async (call, execute) => {
-      await before(call);
+      requireFields('run.guard', call, CALL);
+      requireFields('run.guard', { execute }, { execute: 'function' });
+      await takeBefore(call);
       return execute();
     },
     finish: () => {

@@ -1,5 +1,6 @@
 /** One saga: what it did, its steps when it is interactive, and the ways back. */
 import type { RequestOf } from '../contract/invoke.ts';
+import { requireFields } from './given.ts';
 import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Asker, Request } from './requests.ts';
@@ -57,19 +58,27 @@ export interface Saga {
 export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
   sagaId,
   describe: (options = {}, call) => invoke('describe-saga', { ...options, sagaId }, call),
-  submit: ({ stepId = freshId('step'), ...step }, call) =>
-    invoke('submit-step', { ...step, sagaId, stepId: fitId(stepId) }, call),
+  submit: async (given, call) => {
+    requireFields('saga.submit', given, { tool: 'text', 'stepId?': 'text' });
+    const { stepId = freshId('step'), ...step } = given;
+    return invoke('submit-step', { ...step, sagaId, stepId: fitId(stepId) }, call);
+  },
   read: (call, options) =>
     invoke('call-tool', { ...call, requestId: freshId('read'), requestedBy: sagaId }, options),
-  close: async ({ waitSeconds = 60, ...options }) => {
+  close: async (given) => {
+    requireFields('saga.close', given, { outcome: 'text', 'waitSeconds?': 'number' });
+    const { waitSeconds = 60, ...options } = given;
     const closed = await invoke('close-saga', { ...options, sagaId });
     if (waitSeconds === 0 || closed.status !== 'COMPENSATING') return closed;
     const { status } = await invoke('describe-saga', { sagaId, waitSeconds });
     return { ...closed, status };
   },
   park: (options) => invoke('park-saga', { ...options, sagaId }),
-  rewind: ({ requestId = freshId('rewind'), ...options }) =>
-    invoke('rewind', { ...options, sagaId, requestId }),
+  rewind: async (given) => {
+    requireFields('saga.rewind', given, { to: 'object' });
+    const { requestId = freshId('rewind'), ...options } = given;
+    return invoke('rewind', { ...options, sagaId, requestId });
+  },
   undo: (options) => invoke('operate-saga', { ...options, sagaId, action: 'undo' }),
   operate: (options) => invoke('operate-saga', { ...options, sagaId }),
   answer: (options) => invoke('answer', { ...options, sagaId }),

@@ -2,6 +2,7 @@
 
 import type { RequestOf } from '../contract/invoke.ts';
 import type { SagaSummary } from '../contract/saga-answers.ts';
+import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
@@ -44,6 +45,8 @@ export interface Sagas {
   locks(options?: Request<'list-locks'>): Promise<Answer<'list-locks'>>;
 }
 
+const RUN = { 'run?': 'object' } as const;
+
 /** What the functions take for a run and a starter. */
 const belonging = ({ run, requestedBy = 'agent', sagaId = freshId('saga') }: Belonging) => ({
   sagaId,
@@ -52,11 +55,14 @@ const belonging = ({ run, requestedBy = 'agent', sagaId = freshId('saga') }: Bel
 });
 
 export const createSagas = (invoke: Invoke): Sagas => ({
-  start: async ({ run, requestedBy, sagaId, ...rest }) => {
+  start: async (options) => {
+    requireFields('sagas.start', options, RUN);
+    const { run, requestedBy, sagaId, ...rest } = options;
     const started = await invoke('start-saga', { ...belonging({ run, requestedBy, sagaId }), ...rest });
     return createSaga(invoke, started.sagaId);
   },
   interactive: async (options = {}) => {
+    requireFields('sagas.interactive', options, RUN);
     const { run, requestedBy, sagaId, onIdle = 'unwind', ...others } = options;
     const { idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible, ...rest } = others;
     const started = await invoke('start-saga', {
@@ -66,7 +72,10 @@ export const createSagas = (invoke: Invoke): Sagas => ({
     });
     return createSaga(invoke, started.sagaId);
   },
-  get: (sagaId) => createSaga(invoke, sagaId),
+  get: (sagaId) => {
+    requireFields('sagas.get', { sagaId }, { sagaId: 'text' });
+    return createSaga(invoke, sagaId);
+  },
   list: async (options = {}) => {
     // One that changes its status meanwhile is told again at the end.
     const sagas = new Map<string, SagaSummary>();

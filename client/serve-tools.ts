@@ -16,6 +16,7 @@ import { toolHandler } from '../kit/handler.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { manifestOf } from '../kit/manifest.ts';
 import { errors } from './errors.ts';
+import { requireFields } from './given.ts';
 import { type ServedPort, type Serving, servePort } from './serve-port.ts';
 import { dataDirFor } from './target.ts';
 import { Walkback } from './walkback.ts';
@@ -141,6 +142,14 @@ export const serveTools = async (
   tools: readonly Tool[],
   options: ServeOptions = {},
 ): Promise<ServedTools> => {
+  requireFields('serveTools', { tools }, { tools: 'tools' });
+  requireFields('serveTools', options, {
+    'port?': 'number',
+    'directory?': 'text',
+    'definitions?': 'list',
+    'onError?': 'function',
+    'deployed?': 'object',
+  });
   const { deployed, definitions = [], walkback = new Walkback(), onError = tellStderr } = options;
   const keyOf = deployed === undefined ? await localKeys(walkback) : () => deployed.key;
   const stored = deployed === undefined ? await storedPorts(walkback, tools) : new Map<string, number>();

@@ -4,6 +4,7 @@ import type { RequestOf } from '../contract/invoke.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
+import { requireFields } from './given.ts';
 import { fitId, freshId } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import { checkpointAt, type Place, placeOf } from './place.ts';
@@ -143,7 +144,14 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return place.epoch;
     },
     run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
-    checkpoint: async ({ messageId, id, reason = 'checkpoint', message: text, tool } = {}) => {
+    checkpoint: async (options = {}) => {
+      requireFields('session.checkpoint', options, {
+        'messageId?': 'text',
+        'id?': 'text',
+        'message?': 'object',
+        'tool?': 'object',
+      });
+      const { messageId, id, reason = 'checkpoint', message: text, tool } = options;
       const toolExecutionId = fitId(id ?? freshId('checkpoint'));
       return checkpointAt(place, invoke, {
         sessionId,
@@ -155,39 +163,60 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         ...(tool && saidTool(tool, redact)),
       });
     },
-    plan: (options) => planRollback(rollbacks, options),
-    rollback: (options) => makeRollback(rollbacks, options),
+    plan: async (options) => {
+      requireFields('session.plan', options, { to: 'point' });
+      return planRollback(rollbacks, options);
+    },
+    rollback: async (options) => {
+      requireFields('session.rollback', options, { to: 'point' });
+      return makeRollback(rollbacks, options);
+    },
     undo: () => goBack('undo'),
     redo: () => goBack('redo'),
-    revert: async ({ requestId = freshId('revert'), ...options }) => {
+    revert: async (given) => {
+      requireFields('session.revert', given, {});
+      const { requestId = freshId('revert'), ...options } = given;
       const answer = await invoke('revert', { ...options, sessionId, requestId });
       if (answer.status === 'APPLIED') rollbacks.moved(answer);
       return answer;
     },
-    fork: async ({ requestId = freshId('fork'), ...options } = {}) => {
+    fork: async (given = {}) => {
+      requireFields('session.fork', given, {});
+      const { requestId = freshId('fork'), ...options } = given;
       const answer = await invoke('fork-session', { ...options, sessionId, requestId });
       const begun: Place = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },
-    merge: async (from, { requestId = freshId('merge'), ...options } = {}) => {
+    merge: async (from, given = {}) => {
+      requireFields(
+        'session.merge',
+        { from, options: given },
+        { 'from.sessionId': 'text', options: 'object' },
+      );
+      const { requestId = freshId('merge'), ...options } = given;
       const answer = await invoke('merge', { ...options, from: from.sessionId, into: sessionId, requestId });
       if (answer.status === 'APPLIED') rollbacks.moved(answer);
       return answer;
     },
-    rewind: async ({ to, requestId = freshId('rewind'), ...options }) => {
+    rewind: async (given) => {
+      requireFields('session.rewind', given, { to: 'point' });
+      const { to, requestId = freshId('rewind'), ...options } = given;
       const target = targetOfPoint(to);
       const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target });
       if (answer.status !== 'PLANNED') await refresh();
       return answer;
     },
-    rehydrate: async ({ to, requestId = freshId('rehydrate'), ...options } = {}) => {
+    rehydrate: async (given = {}) => {
+      requireFields('session.rehydrate', given, { 'to?': 'point' });
+      const { to, requestId = freshId('rehydrate'), ...options } = given;
       const target = to === undefined ? {} : targetOfPoint(to);
       const answer = await invoke('rehydrate', { ...options, ...target, sessionId, requestId });
       if (options.mode === 'resume') await refresh();
       return answer;
     },
-    diff: (options) =>
-      diffAnywhere(
+    diff: async (options) => {
+      requireFields('session.diff', options, { from: 'text', to: 'text' });
+      return diffAnywhere(
         {
           diff: (request) => invoke('diff', request),
           rehydrate: (request) => invoke('rehydrate', request),
@@ -195,10 +224,19 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
           freshId,
         },
         { ...options, sessionId },
-      ),
-    changes: (options) => invoke('changes', { ...options, sessionId }),
-    timeline: (options = {}) => invoke('timeline', { ...options, sessionId }),
-    verify: (commitments, { to, ...options } = {}) => {
+      );
+    },
+    changes: async (options) => {
+      requireFields('session.changes', options, {});
+      return invoke('changes', { ...options, sessionId });
+    },
+    timeline: async (options = {}) => {
+      requireFields('session.timeline', options, {});
+      return invoke('timeline', { ...options, sessionId });
+    },
+    verify: async (commitments, given = {}) => {
+      requireFields('session.verify', { ...given, commitments }, { commitments: 'list', 'to?': 'point' });
+      const { to, ...options } = given;
       const target = to === undefined ? {} : targetOfPoint(to);
       return invoke('verify-commitments', { ...options, ...target, sessionId, commitments });
     },

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { ListedCopy, ListedSession } from '../contract/checkpoint-answers.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
+import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import { createOver, forget, isOver, realDirectory } from './local-sandbox.ts';
 import { placeOf } from './place.ts';
@@ -31,6 +32,9 @@ export interface Sessions {
 export interface SessionsDeps extends SessionDeps {
   sandboxes(): Promise<SandboxApi | undefined>;
 }
+
+const SANDBOX = { sandboxId: 'text', projectsRoot: 'text' } as const;
+const DIRECTORY = { root: 'directory' } as const;
 
 /** An id that a person recognises. */
 const idFor = (root: string): string => {
@@ -103,6 +107,9 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
 
   return {
     start: async (options) => {
+      requireFields('sessions.start', { options }, { options: 'object' });
+      const place = 'sandboxId' in options ? SANDBOX : DIRECTORY;
+      requireFields('sessions.start', options, { ...place, 'sessionId?': 'text' });
       if (!('root' in options)) return begin({ sessionId: freshId('session'), ...options });
       const { root, ...more } = options;
       return startOver(root, more);

@@ -1,5 +1,6 @@
 /** Single calls of tools, and the catalog that they are in. */
 import type { RequestOf } from '../contract/invoke.ts';
+import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
@@ -24,10 +25,16 @@ export interface Tools {
 }
 
 export const createTools = (invoke: Invoke): Tools => ({
-  call: ({ run, requestId = freshId('call'), requestedBy = 'agent', ...options }, call) => {
+  call: async (given, call) => {
+    requireFields('tools.call', given, { tool: 'text', 'run?': 'object' });
+    const { run, requestId = freshId('call'), requestedBy = 'agent', ...options } = given;
     const place = run === undefined ? {} : { sessionId: run.sessionId, messageId: run.messageId };
     return invoke('call-tool', { ...place, ...options, requestId, requestedBy }, call);
   },
   list: () => invoke('list-catalog', {}),
-  put: ({ tools = [], definitions = [] }) => invoke('put-catalog', { tools, definitions }),
+  put: async (catalog) => {
+    requireFields('tools.put', catalog, { 'tools?': 'list', 'definitions?': 'list' });
+    const { tools = [], definitions = [] } = catalog;
+    return invoke('put-catalog', { tools, definitions });
+  },
 });

@@ -1,5 +1,6 @@
 /** The client: one object for a deployment, or for the embedded cloud of this machine. */
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
+import { requireFields } from './given.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
 import { keepConnection } from './keep-connection.ts';
 import { createLedger, type Ledger } from './ledger.ts';
@@ -48,6 +49,14 @@ export class Walkback {
   readonly close: () => Promise<void>;
 
   constructor(options: WalkbackOptions = {}) {
+    requireFields('new Walkback', options, {
+      'dataDir?': 'text',
+      'namePrefix?': 'text',
+      'signal?': 'signal',
+      'onCheckpointError?': 'mode',
+      'onWarning?': 'function',
+      'redact?': 'redaction',
+    });
     const { signal, onCheckpointError = 'block', onWarning = warnProcess } = options;
     const { redact = (text: string) => text } = options;
     const { connection, reconnect, close } = keepConnection(() =>

@@ -4,6 +4,7 @@
  * after the tool, and the checkpoint that finds it is marked `late`.
  */
 import { type ClaudeHookAnswer, type ClaudeHookInput, createClaudeHooks } from '../claude-hooks.ts';
+import { requireFields } from '../given.ts';
 import type { RunOptions } from '../run.ts';
 import type { Session } from '../session.ts';
 
@@ -26,6 +27,7 @@ export const checkpointHooks = (
   session: Session,
   options: Omit<RunOptions, 'message'> = {},
 ): CheckpointHooks => {
+  requireFields('checkpointHooks', { session }, { session: 'session' });
   const hear = createClaudeHooks(async () => {
     // Somebody may have rolled back since the last prompt.
     await session.refresh();

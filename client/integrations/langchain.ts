@@ -3,6 +3,7 @@
  * awaited, and runs once for each execution: `interrupt()` starts a node again from its beginning, so a checkpoint in the
  * node would come twice. A checkpoint that failed ends the agent's run with its error.
  */
+import { requireFields } from '../given.ts';
 import { freshId } from '../ids.ts';
 import type { Run } from '../run.ts';
 
@@ -11,12 +12,13 @@ interface ToolCallRequest {
 }
 
 /** For `createMiddleware({ name, wrapToolCall })`. Give `agent.invoke` the run's signal too (`signal: run.signal`). */
-export const checkpointed =
-  (run: Run) =>
-  <Request extends ToolCallRequest, Result>(
+export const checkpointed = (run: Run) => {
+  requireFields('checkpointed', { run }, { run: 'run' });
+  return <Request extends ToolCallRequest, Result>(
     request: Request,
     handler: (request: Request) => Result | PromiseLike<Result>,
   ): Promise<Result> => {
     const { id = freshId('call'), name, args: input } = request.toolCall;
     return run.guard({ id, name, input }, () => handler(request));
   };
+};

@@ -5,6 +5,7 @@
  * that you give them.
  */
 import { isWalkbackError } from '../errors.ts';
+import { requireFields } from '../given.ts';
 import { freshId } from '../ids.ts';
 import type { Run } from '../run.ts';
 import type { ToolCall } from '../tool-call.ts';
@@ -55,5 +56,7 @@ const guarded =
  * The same tools, each with a checkpoint before it unless it only reads. Give the runner the run's signal too
  * (`signal: run.signal`). Handoffs need nothing: wrap the tools of each agent.
  */
-export const checkpointed = <Tool extends object>(tools: readonly Tool[], run: Run): Tool[] =>
-  tools.map((tool) => (isFunctionTool(tool) ? { ...tool, invoke: guarded(run, tool) } : tool));
+export const checkpointed = <Tool extends object>(tools: readonly Tool[], run: Run): Tool[] => {
+  requireFields('checkpointed', { tools, run }, { tools: 'list', run: 'run' });
+  return tools.map((tool) => (isFunctionTool(tool) ? { ...tool, invoke: guarded(run, tool) } : tool));
+};

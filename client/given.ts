@@ -1,0 +1,68 @@
+/**
+ * What programs hand to the client. One without types may leave a field out, or give something else for it: that is refused here, by the
+ * names of the call and of the field, before anything is done or asked. Fields that the client only passes on are checked by the functions.
+ */
+import { errors } from './errors.ts';
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) ? Reflect.get(value, name) : undefined;
+
+const hasFunctions = (value: unknown, ...names: readonly string[]): boolean =>
+  names.every((name) => typeof memberOf(value, name) === 'function');
+
+const isPoint = (value: unknown): boolean =>
+  [value, memberOf(value, 'messageId'), memberOf(value, 'checkpointId')].some((id) => typeof id === 'string');
+
+/** Of each kind of value: what a person calls it, and whether a value is one. */
+const KINDS = {
+  text: ['a text', (value) => typeof value === 'string'],
+  directory: [
+    'a directory of this machine; of a sandbox give sandboxId and projectsRoot instead',
+    (value) => typeof value === 'string',
+  ],
+  number: ['a number', (value) => typeof value === 'number'],
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
+  function: ['a function', (value) => typeof value === 'function'],
+  object: ['an object', isObject],
+  list: ['a list', Array.isArray],
+  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+  mode: ['"block" or "warn"', (value) => value === 'block' || value === 'warn'],
+  redaction: ['a function or false', (value) => typeof value === 'function' || value === false],
+  point: ['a message id, a checkpoint id, { messageId } or { checkpointId }', isPoint],
+  session: ['a session', (value) => hasFunctions(value, 'run', 'refresh')],
+  run: ['a run', (value) => hasFunctions(value, 'before', 'guard')],
+  saga: ['a saga', (value) => hasFunctions(value, 'submit')],
+  tools: [
+    'a list of tools made with defineTool',
+    (value) => Array.isArray(value) && value.every((tool) => isObject(memberOf(tool, 'definition'))),
+  ],
+} as const satisfies Record<string, readonly [name: string, isOne: (value: unknown) => boolean]>;
+
+type Kind = keyof typeof KINDS;
+
+/** By the field, or its path as in `message.id`. One that ends in `?` may be left out. */
+type Fields = Readonly<Record<string, Kind>>;
+
+const seen = (value: unknown): string => {
+  if (value === undefined) return 'is missing';
+  if (value === null || typeof value === 'boolean') return `is ${String(value)}`;
+  if (Array.isArray(value)) return 'is a list';
+  return isObject(value) ? 'is another object' : `is a ${typeof value === 'string' ? 'text' : typeof value}`;
+};
+
+const refused = (call: string, field: string, value: unknown, kind: Kind): Error =>
+  new errors.InvalidInput(`${call}: ${field} ${seen(value)}. It must be ${KINDS[kind][0]}.`);
+
+/** `call` is named as a program writes it, `given` is its object. */
+export const requireFields = (call: string, given: unknown, fields: Fields): void => {
+  if (given !== undefined && !isObject(given)) throw refused(call, 'what it was given', given, 'object');
+  for (const [name, kind] of Object.entries(fields)) {
+    const path = name.replace(/\?$/, '');
+    const value = path.split('.').reduce<unknown>(memberOf, given);
+    const mayBeAbsent = path !== name && value === undefined;
+    if (!mayBeAbsent && !KINDS[kind][1](value)) throw refused(call, path, value, kind);
+  }
+};
