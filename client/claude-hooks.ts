@@ -4,7 +4,7 @@
  * first. What `PreToolUse` was not asked about is found after the tool, and the checkpoint that finds it is marked `late`.
  */
 import { isWalkbackError } from './errors.ts';
-import type { Run, RunOptions } from './run.ts';
+import type { OnCheckpointError, Run, RunOptions } from './run.ts';
 import type { Session } from './session.ts';
 
 export interface ClaudeHookInput {
@@ -35,23 +35,35 @@ export type ClaudeHooks = (input: ClaudeHookInput) => Promise<ClaudeHookAnswer>;
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** Before the reason why a tool was denied. */
-export const NOT_RUN = 'No checkpoint, so the tool does not run.';
+/** What there is no checkpoint of, and what becomes of the tool. */
+const MISSING = {
+  denied: 'No checkpoint, so the tool does not run.',
+  warned: 'No checkpoint, and the tool runs all the same.',
+  after: 'No checkpoint after the tool.',
+} as const;
 
-/** The end of a run ends the host's loop; anything else is told to the model, or after the tool to the person. */
-const refusal = (event: string, error: unknown, isOver: boolean): ClaudeHookAnswer => {
+/**
+ * The end of a run ends the host's loop, in either mode. Anything else keeps a tool that has not run from running, and is told to the
+ * model; with `warn`, and after the tool, it is told to the person.
+ */
+const refusal = (
+  event: string,
+  error: unknown,
+  { isOver, mode }: { isOver: boolean; mode: OnCheckpointError | undefined },
+): ClaudeHookAnswer => {
   const before = event === 'PreToolUse';
-  const reason = before
-    ? `${NOT_RUN} ${reasonOf(error)}`
-    : `No checkpoint after the tool. ${reasonOf(error)}`;
+  const isDenied = before && (isOver || mode !== 'warn');
+  const what = isDenied ? MISSING.denied : before ? MISSING.warned : MISSING.after;
+  const reason = `${what} ${reasonOf(error)}`;
   const hookSpecificOutput = {
     hookEventName: 'PreToolUse' as const,
     permissionDecision: 'deny' as const,
     permissionDecisionReason: reason,
   };
   return {
-    ...(isOver ? { continue: false, stopReason: reason } : before ? {} : { systemMessage: reason }),
-    ...(before ? { hookSpecificOutput } : {}),
+    ...(isOver ? { continue: false, stopReason: reason } : {}),
+    ...(isDenied ? { hookSpecificOutput } : {}),
+    ...(isOver || isDenied ? {} : { systemMessage: `Walkback: ${reason}` }),
   };
 };
 
@@ -134,7 +146,8 @@ export const createClaudeHooks = (
       await hear(input, run);
       return {};
     } catch (error) {
-      return refusal(event, error, run?.signal.aborted === true || !isWalkbackError(error));
+      const isOver = run?.signal.aborted === true || !isWalkbackError(error);
+      return refusal(event, error, { isOver, mode: options.onCheckpointError });
     }
   };
 };

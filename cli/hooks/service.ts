@@ -7,12 +7,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import {
-  type ClaudeHookAnswer,
-  type ClaudeHooks,
-  createClaudeHooks,
-  NOT_RUN,
-} from '../../client/claude-hooks.ts';
+import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../../client/claude-hooks.ts';
 import { hostSession } from '../../client/host-session.ts';
 import type { CheckpointWarning, Session } from '../../client/index.ts';
 import { Walkback } from '../../client/index.ts';
@@ -85,15 +80,6 @@ const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Prom
 const told = ({ call, error }: CheckpointWarning): string =>
   `Walkback: ${call.name} runs without a checkpoint before it. ${String(error)}`;
 
-const runsAllTheSame = (reason: string): string =>
-  reason.replace(NOT_RUN, 'No checkpoint, and the tool runs all the same.');
-
-/** With `warn` no answer keeps the tool from running, unless somebody rolled the session back. */
-const asWarning = (answer: ClaudeHookAnswer): ClaudeHookAnswer =>
-  answer.continue === false || answer.hookSpecificOutput === undefined
-    ? answer
-    : { systemMessage: `Walkback: ${runsAllTheSame(answer.hookSpecificOutput.permissionDecisionReason)}` };
-
 export interface HookService {
   close(): Promise<void>;
 }
@@ -114,7 +100,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     const hear = createClaudeHooks(
       () => sessionFor(walkback, asked),
       {
-        onCheckpointError: mode === 'warn' ? 'warn' : 'block',
+        onCheckpointError: mode,
         onWarning: (warning) => void warnings.push(told(warning)),
       },
       promptsOf(input.session_id),
@@ -133,10 +119,9 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     if (!asked.success) return context.json(misread(asked.error));
     const { hear, warnings } = hooksOf(asked.data);
     const answer = await hear(asked.data.input);
-    const given = asked.data.mode === 'warn' ? asWarning(answer) : answer;
-    const systemMessage = [given.systemMessage, ...warnings.splice(0)].filter((text) => text !== undefined);
+    const systemMessage = [answer.systemMessage, ...warnings.splice(0)].filter((text) => text !== undefined);
     return context.json(
-      systemMessage.length === 0 ? given : { ...given, systemMessage: systemMessage.join('\n') },
+      systemMessage.length === 0 ? answer : { ...answer, systemMessage: systemMessage.join('\n') },
     );
   });
 

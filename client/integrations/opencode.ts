@@ -73,8 +73,9 @@ export const walkbackPlugin =
     /** A refusal is an error of the tool, which the model reads; the end of the run ends opencode's loop too. */
     const obey = async (
       root: string,
-      { continue: goesOn, hookSpecificOutput }: ClaudeHookAnswer,
+      { continue: goesOn, hookSpecificOutput, systemMessage }: ClaudeHookAnswer,
     ): Promise<void> => {
+      if (systemMessage !== undefined) process.emitWarning(systemMessage, 'WalkbackWarning');
       if (goesOn === false) await client.session.abort({ path: { id: root } });
       if (hookSpecificOutput !== undefined) throw new Error(hookSpecificOutput.permissionDecisionReason);
     };
