@@ -9,14 +9,28 @@ const fileSchema = z.array(z.object({ key: z.string(), sessionId: z.string(), ep
 /** Those that began last; work goes on for some time, not for ever. */
 const MOST_PROMPTS = 1000;
 
-/** Answers those of one conversation. What cannot be read or written is not known, and no reason to keep a tool from running. */
-export const openBegunPrompts = (dataDir: string): ((conversation: string) => BegunPrompts) => {
+/**
+ * Answers those of one conversation. What cannot be read or written is not known, and no reason to keep a tool from running;
+ * `warn` is told, once.
+ */
+export const openBegunPrompts = (
+  dataDir: string,
+  warn: (message: string) => void,
+): ((conversation: string) => BegunPrompts) => {
   const path = join(dataDir, 'hooks.json');
+  let isTold = false;
+  const tell = (error: unknown): void => {
+    if (isTold) return;
+    isTold = true;
+    warn(
+      `Where prompts began cannot be kept in ${path}, so after a restart of the cloud a prompt that a rollback ended may go on. ${String(error)}`,
+    );
+  };
   let reading: Promise<Map<string, BegunPrompt>> | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   const read = async (): Promise<Map<string, BegunPrompt>> => {
-    const rows = await readJson(path, fileSchema).catch(() => undefined);
+    const rows = await readJson(path, fileSchema).catch(tell);
     return new Map((rows ?? []).map(({ key, ...begun }) => [key, begun]));
   };
   const known = (): Promise<Map<string, BegunPrompt>> => (reading ??= read());
@@ -25,7 +39,7 @@ export const openBegunPrompts = (dataDir: string): ((conversation: string) => Be
     const all = await known();
     for (const [oldest] of all) if (all.size > MOST_PROMPTS) all.delete(oldest);
     const rows = [...all].map(([key, begun]) => ({ key, ...begun }));
-    await writePrivately(path, rows).catch(() => undefined);
+    await writePrivately(path, rows).catch(tell);
   };
 
   return (conversation) => {

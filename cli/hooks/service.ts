@@ -88,7 +88,9 @@ export interface HookService {
 export const startHookService = async (dataDir: string): Promise<HookService> => {
   const token = randomBytes(32).toString('hex');
   const walkback = new Walkback({ dataDir });
-  const promptsOf = openBegunPrompts(dataDir);
+  /** Of the service itself: for whoever hears it next. */
+  const notices: string[] = [];
+  const promptsOf = openBegunPrompts(dataDir, (message) => void notices.push(`Walkback: ${message}`));
   const byHost = new Map<string, { hear: ClaudeHooks; warnings: string[] }>();
 
   const hooksOf = (asked: Asked) => {
@@ -119,7 +121,9 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     if (!asked.success) return context.json(misread(asked.error));
     const { hear, warnings } = hooksOf(asked.data);
     const answer = await hear(asked.data.input);
-    const systemMessage = [answer.systemMessage, ...warnings.splice(0)].filter((text) => text !== undefined);
+    const systemMessage = [answer.systemMessage, ...notices.splice(0), ...warnings.splice(0)].filter(
+      (text) => text !== undefined,
+    );
     return context.json(
       systemMessage.length === 0 ? answer : { ...answer, systemMessage: systemMessage.join('\n') },
     );

@@ -1,6 +1,6 @@
 /** The plugin's script, as Claude Code runs it, against the hooks of a cloud. The binary itself is in claude.long.test.ts. */
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -174,6 +174,38 @@ test('a restart of the cloud forgets neither which prompts a rollback ended, nor
   await restart();
   expect(await ask('PreToolUse', 't5', 'p2')).toEqual({});
   await (await world().walkback.sessions.get('claude-again-2')).end();
+}, 60_000);
+
+test('where prompts began cannot be kept: the person is told once, and the tools run', async () => {
+  const ask = async (event: string, id: string, prompt: string) =>
+    JSON.parse((await say(event, { session_id: 'unkept', ...bash(id, prompt) })).stdout);
+  const file = join(world().cloud.dataDir, 'hooks.json');
+  const restart = async () => {
+    await service.close();
+    service = await startHookService(world().cloud.dataDir);
+  };
+  await restart();
+  rmSync(file, { force: true });
+  // Nothing is written over a directory, whoever tries.
+  mkdirSync(file);
+  try {
+    const first = await ask('PreToolUse', 't1', 'p1');
+    expect(Object.keys(first)).toEqual(['systemMessage']);
+    expect(first.systemMessage).toMatch(
+      /^Walkback: Where prompts began cannot be kept in .*hooks\.json, so after a restart/,
+    );
+    expect(first.systemMessage.split('\n')).toHaveLength(1);
+    expect(await ask('PreToolUse', 't2', 'p1')).toEqual({});
+    expect(await ask('PreToolUse', 't3', 'p2')).toEqual({});
+    // As long as the service knows them itself, a rollback ends prompts all the same.
+    const session = await world().walkback.sessions.get('claude-unkept');
+    await session.rollback({ to: (await session.timeline()).checkpoints.at(-1)?.checkpointId ?? '' });
+    expect(await ask('PreToolUse', 't4', 'p2')).toMatchObject({ continue: false });
+    await session.end();
+  } finally {
+    rmSync(file, { recursive: true });
+    await restart();
+  }
 }, 60_000);
 
 sampled(
