@@ -97,6 +97,31 @@ describe('repositories that come and go', () => {
     expect(existsSync(`${harness.root}/web`)).toBe(false);
   });
 
+  test('remote-tracking branches are in no capture: one made again has an upstream that is gone until a fetch', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(
+      'git clone -q --bare app up.git; git clone -q up.git web; cd web; echo two > a.txt; git commit -qam two',
+    );
+    const first = await harness.capture();
+    const status = () => harness.sh('git status -sb', 'web').split('\n')[0];
+    expect(status()).toBe('## main...origin/main [ahead 1]');
+
+    // In a repository that is there they stay as they are.
+    harness.sh('git reset -q --hard HEAD~1; git update-ref refs/remotes/origin/later HEAD', 'web');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(status()).toBe('## main...origin/main [ahead 1]');
+    expect(harness.sh('git rev-parse --verify -q origin/later', 'web')).toMatch(/^[0-9a-f]{40}\n$/);
+
+    harness.sh('rm -rf web');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(status()).toBe('## main...origin/main [gone]');
+    expect(harness.sh('git for-each-ref refs/remotes; git config branch.main.merge', 'web')).toBe(
+      'refs/heads/main\n',
+    );
+    harness.sh('git fetch -q', 'web');
+    expect(status()).toBe('## main...origin/main [ahead 1]');
+  });
+
   test('one whose .git was deleted keeps being captured, and gets its .git back', async () => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('echo s > s; git add s; echo u > u', 'app');
