@@ -47,6 +47,10 @@ export const hostChange = () =>
       .object({ entries: count.nullable().describe('null: not known') })
       .optional()
       .describe('entries of the index that differ'),
+    partialCheckout: z
+      .object({ from: z.string().nullable(), to: z.string().nullable() })
+      .optional()
+      .describe('rules of `git sparse-checkout`, at most 2,000 characters; null: everything is checked out'),
     operation: z
       .object({ from: z.string().nullable(), to: z.string().nullable() })
       .optional()

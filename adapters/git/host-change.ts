@@ -44,11 +44,13 @@ export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
   const left = value(record, 'host-branches-left');
   const [index] = all(record, 'host-index');
   const [before, after] = [value(record, 'host-operation-from'), value(record, 'host-operation-to')];
+  const [had, has] = [value(record, 'host-rules-from'), value(record, 'host-rules-to')];
   const change: HostChange = {
     ...(from !== undefined && to !== undefined && { head: headChange(record, from, to) }),
     branches: branches.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ...(left !== undefined && { branchesLeft: numberOrNull(left) ?? 0 }),
     ...(index !== undefined && { index: { entries: numberOrNull(index) } }),
+    ...(had !== undefined && { partialCheckout: { from: had || null, to: has || null } }),
     ...(before !== undefined && { operation: { from: before || null, to: after || null } }),
   };
   return Object.keys(change).length === 1 && branches.length === 0 ? undefined : change;

@@ -40,11 +40,17 @@ const branchText = (branch: Branch): string => {
   return `branch ${name}: ${from} to ${to}${leftText(branch)}`;
 };
 
+const rulesText = (rules: string | null): string =>
+  rules === null ? 'everything' : printableLine(rules.trim().split('\n').join(', ')) || 'no rules';
+
+const rulesLine = ({ from, to }: NonNullable<HostChange['partialCheckout']>): string =>
+  `partial checkout: ${rulesText(from)} to ${rulesText(to)}`;
+
 const MOST_BRANCHES = 10;
 
 export const hostLines = (host: HostChange | undefined): string[] => {
   if (host === undefined) return [];
-  const { head, branches, branchesLeft = 0, index, operation } = host;
+  const { head, branches, branchesLeft = 0, index, partialCheckout, operation } = host;
   const more = Math.max(0, branches.length - MOST_BRANCHES) + branchesLeft;
   return [
     ...(head === undefined ? [] : [headLine(head)]),
@@ -53,6 +59,7 @@ export const hostLines = (host: HostChange | undefined): string[] => {
     ...(index === undefined
       ? []
       : [`index: ${index.entries === null ? 'entries' : plural(index.entries, 'entry', 'entries')} changed`]),
+    ...(partialCheckout === undefined ? [] : [rulesLine(partialCheckout)]),
     ...(operation?.from == null ? [] : [`the ${operation.from} in progress is left`]),
     ...(operation?.to == null ? [] : [`a ${operation.to} is in progress again`]),
   ];

@@ -23,11 +23,11 @@ live_git() {
   return 1
 }
 
-# free_host_lock: removes an index.lock that no process holds. A live lock stops us.
-free_host_lock() {
-  [ -e "$HG/index.lock" ] || return 0
+# free_lock FILE: removes a lock of the host's that no process holds. A live lock stops us.
+free_lock() {
+  [ -e "$1" ] || return 0
   ! live_git "$PWD" || return 1
-  rm -f -- "$HG/index.lock"
+  rm -f -- "$1"
 }
 
 # free_ref_locks: removes the locks of HEAD and branches that no process holds. Fails when it

@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 # Parts of the host state that are compared together.
-MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'state')
+MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'sparse' 'state')
 
 # group_of META GROUP: GROUP_TEXT describes a group of parts in a host state; equal texts mean
 # equal states. It is `none` when there is no repository or no .git.
@@ -61,10 +61,11 @@ mend_mixture() {
   case $1 in
     host) read_units undo "$2" && read_units target "$3" && read_units now "$4" || return ;;
     state) read_operation undo "$2" && read_operation target "$3" && read_operation now "$4" || return ;;
+    sparse) read_rules undo "$2" && read_rules target "$3" && read_rules now "$4" || return ;;
     *) return 0 ;;
   esac
   # Where one of them has no repository, or one that cannot be read, this is not a mixture.
-  [ "$1" = state ] || { [ ${#undo[@]} -gt 0 ] && [ ${#target[@]} -gt 0 ] && [ ${#now[@]} -gt 0 ]; } || return 0
+  [ "$1" != host ] || { [ ${#undo[@]} -gt 0 ] && [ ${#target[@]} -gt 0 ] && [ ${#now[@]} -gt 0 ]; } || return 0
   WORKED=''
   for unit in "${!undo[@]}" "${!target[@]}"; do
     [ "${undo[$unit]-}" != "${target[$unit]-}" ] || continue
@@ -81,7 +82,7 @@ mend_mixture() {
       WORKED=1
     fi
   done
-  if [ "$1" = host ]; then head_with_branch; else whole_operation; fi
+  if [ "$1" = host ]; then head_with_branch; else whole_group; fi
 }
 
 # read_units NAME META: branches and HEAD of a host state into the array of that name. HEAD is
@@ -127,8 +128,15 @@ read_operation() {
   done <"$OUT.operation"
 }
 
-# whole_operation: an operation goes as a whole. So work on one of its files keeps them all.
-whole_operation() {
+# read_rules NAME META: those of a partial checkout, and their kind, into the array of that name.
+read_rules() {
+  local -n rules=$1
+  part "$2" sparse "$OUT.sparse-of" && slurp "$OUT.sparse-of" || return
+  [ -z "$TEXT" ] || rules=([kind]=${TEXT%%$'\n'*} [rules]=${TEXT#*$'\n'}.)
+}
+
+# whole_group: an operation goes as a whole, and so do rules. So work on a part of it keeps it all.
+whole_group() {
   local unit
   for unit in "${!now[@]}"; do [ -n "${undo[$unit]-}${target[$unit]-}" ] || WORKED=1; done
   [ -z "$WORKED" ] || AT=''

@@ -13,7 +13,7 @@ move_index() {
     refresh_index
     return
   fi
-  free_host_lock || { printf 'fatal: another git process holds index.lock\n' >>"$OUT.err" && return 1; }
+  free_lock "$HG/index.lock" || { printf 'fatal: another git process holds index.lock\n' >>"$OUT.err" && return 1; }
   part_id "$to" index || return
   tree=$ID
   if [ -z "$tree" ]; then
@@ -187,7 +187,7 @@ refresh_index() {
   mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
   [ ${#paths[@]} -le $FEW_FILES ] || paths=()
   # Another process works with it. Git itself would do without the refresh, too.
-  free_host_lock && (set -C && : >"$lock") 2>/dev/null || return 0
+  free_lock "$lock" && (set -C && : >"$lock") 2>/dev/null || return 0
   [ ! -e "$lock.lock" ] || rm -f -- "$lock.lock" || status=$?
   if [ $status = 0 ]; then
     ! host_index_known || known=1

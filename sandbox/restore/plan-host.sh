@@ -62,6 +62,7 @@ plan_host() {
     [ -n "$SAME" ] || entries=1
   done
   [ -z "$entries" ] || plan_index "$from" "$to" || return
+  plan_rules "$from" "$to" || return
   operation_of "$from" && name=$TEXT && operation_of "$to" || return
   [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
 }
@@ -113,8 +114,24 @@ plan_index() {
     git diff-tree -r -z --no-renames --name-only "$one" "${ID:-$EMPTY}" >"$OUT.entries.$name" 2>>"$OUT.err" || { emit host-index '' && return 0; }
     cat -- "$OUT.entries.$name"
   done >"$OUT.entries" || return
+  part "$1" index-flags "$OUT.flags" && part "$2" index-flags "$OUT.flagged" && sort -z "$OUT.flags" "$OUT.flagged" | uniq -zu | cut -z -c3- >>"$OUT.entries" || return
   # A path in conflict is in several lists.
   sort -zu "$OUT.entries" >"$OUT.entries.all" || return
   while IFS= read -r -d '' _; do count=$((count + 1)); done <"$OUT.entries.all"
   emit host-index "$count"
+}
+
+# Longer rules of a partial checkout are cut.
+RULES_MOST=2000
+
+# plan_rules FROM TO: the rules of a partial checkout, where they differ. Empty: everything is checked out.
+plan_rules() {
+  local meta side=from
+  same_part "$1" "$2" sparse || return
+  [ -z "$SAME" ] || return 0
+  for meta; do
+    part "$meta" sparse "$OUT.sparse-of" && tail -n +2 -- "$OUT.sparse-of" >"$OUT.rules" && slurp "$OUT.rules" || return
+    [ ! -s "$OUT.sparse-of" ] || TEXT=${TEXT:-$'\n'}
+    emit host-rules-$side "${TEXT:0:RULES_MOST}" && side=to
+  done
 }

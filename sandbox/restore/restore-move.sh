@@ -72,7 +72,7 @@ half_written() {
 # reach I TREE META: brings the repository to a state, from any state, and proves it. Used for the
 # target, and for the way back (BACK) when anything failed.
 reach() {
-  local i=$1 tree=$2 meta=$3 from_tree from_meta was status made='' vacant=''
+  local i=$1 tree=$2 meta=$3 from_tree from_meta was status made='' vacant='' RULES_STAY=''
   : >"$OUT.err"
   : >"$OUT.warn"
   : >"$OUT.late"

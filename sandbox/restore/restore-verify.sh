@@ -27,7 +27,8 @@ verify() {
   load_state "$meta" || return
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
   left_to_others "$i" || return
-  for name in host index stage1 stage2 stage3 index-flags state; do
+  for name in host index stage1 stage2 stage3 index-flags sparse state; do
+    [ "$name$RULES_STAY" != sparse1 ] || continue
     same_part "$META" "$meta" $name || return
     [ -n "$SAME" ] || [ $name != host ] || as_decided "$META" "$meta" || return
     [ -n "$SAME" ] || {

@@ -1,5 +1,6 @@
 /** Partial checkouts: their rules come with the checkpoint, else git hides what happens to the files that they leave out. */
 import { expect, test } from 'vitest';
+import { hostLines } from '../../cli/view/host-lines.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, world } from '../support/git-repositories.ts';
 
@@ -64,3 +65,34 @@ test.each(PARTIAL)(
     }
   },
 );
+
+test('the plan says that the rules of a partial checkout change, and for how many entries', async () => {
+  await using harness = await createHarness();
+  harness.sh(`mkdir -p app; cd app; ${MAKE}`);
+  const first = await harness.capture();
+  harness.sh("git sparse-checkout set --no-cone '/*' '!out'", 'app');
+  const partialCheckout = { from: '/*\n!out\n', to: null };
+  const { report, undo } = await harness.rollback(first, { dryRun: true });
+  expect(report.repositories[0]?.host).toEqual({ branches: [], index: { entries: 1 }, partialCheckout });
+  expect(hostLines(report.repositories[0]?.host)).toEqual([
+    'index: 1 entry changed',
+    'partial checkout: /*, !out to everything',
+  ]);
+  await applies(harness, first);
+  const back = await harness.rollback(undo, { dryRun: true });
+  expect(back.report.repositories[0]?.host).toMatchObject({
+    partialCheckout: { from: null, to: '/*\n!out\n' },
+  });
+});
+
+test('rules that cannot be written stay, and the rollback says so', async () => {
+  await using harness = await createHarness();
+  harness.sh(`mkdir -p app; cd app; ${MAKE}`);
+  const first = await harness.capture();
+  harness.sh('git sparse-checkout set --cone in; mv .git/info .git/kept; ln -s kept .git/info', 'app');
+  const before = rules(harness);
+  const { report } = await harness.rollback(first);
+  expect(report.outcome).toBe('applied');
+  expect(report.warnings).toContainEqual(expect.stringContaining('the rules of the partial checkout stay'));
+  expect(rules(harness).split('\n')[0]).toBe(before.split('\n')[0]);
+});

@@ -60,19 +60,21 @@ const gitDirectory = (repository: string): string => {
 const MARK = '\n--- end of what git said ---\n';
 
 /** All questions in one process: tests ask them thousands of times. */
-const QUESTIONS = `
-ask() { git -c safe.directory='*' -c core.fsmonitor=false "$@" 2>/dev/null || printf failed; printf '%s' "$MARK"; }
+const ASK = `ask() { git -c safe.directory='*' -c core.fsmonitor=false "$@" 2>/dev/null || printf failed; printf '%s' "$MARK"; }`;
+
+const QUESTIONS = `${ASK}
 ask rev-parse -q --verify HEAD
 ask for-each-ref '--format=%(refname) %(objectname) %(symref)' refs/heads refs/bisect
 ask ls-files -s -v -z
 ask diff-index --cached --no-renames HEAD`;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Of a whole checkout git names no rules. */
+const RULES = `${ASK}
+ask sparse-checkout list
+ask config core.sparseCheckoutCone`;
 
-/** HEAD, branches, index with stages and flags, and the operation in progress of one repository. */
-export const gitState = (repository: string): string[] => {
-  if (!existsSync(`${repository}/.git`)) return ['no git'];
-  const said = runSync('/bin/sh', ['-c', QUESTIONS], {
+const ask = (repository: string, questions: string): string[] =>
+  runSync('/bin/sh', ['-c', questions], {
     cwd: repository,
     encoding: 'latin1',
     env: {
@@ -82,15 +84,23 @@ export const gitState = (repository: string): string[] => {
       GIT_OPTIONAL_LOCKS: '0',
       MARK,
     },
-  });
-  const [head = '', refs = '', index = '', staged = '', ...rest] = said.split(MARK);
+  }).split(MARK);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** HEAD, branches, index with stages and flags, rules of a partial checkout, and the operation in progress of one repository. */
+export const gitState = (repository: string): string[] => {
+  if (!existsSync(`${repository}/.git`)) return ['no git'];
+  const [head = '', refs = '', index = '', staged = '', ...rest] = ask(repository, QUESTIONS);
   if (rest.join() !== '') throw new Error(`git said more than was asked: ${rest.join()}`);
   const directory = gitDirectory(repository);
+  const rules = existsSync(`${directory}/info/sparse-checkout`) ? ask(repository, RULES) : ['failed'];
   return [
     `HEAD ${readFileSync(`${directory}/HEAD`, 'latin1').trim()} ${head.trim()}`,
     ...refs.split('\n'),
     `index ${sha256(index)}`,
     `staged ${sha256(staged)}`,
+    ...(rules[0] === 'failed' ? [] : [`partial checkout ${rules.join(' ')}`]),
     ...STATE.flatMap((name) => {
       const path = `${directory}/${name}`;
       return existsSync(path) ? [`${name} ${readFileSync(path, 'latin1').trim()}`] : [];

@@ -30,6 +30,14 @@ git merge -q side || :`,
 git switch -q --detach HEAD; git bisect start -q HEAD kept >/dev/null; git pack-refs --all; echo 2 > f`,
 };
 
+/** Partial checkouts with other rules, of another kind, and that come and go. */
+export const RULES: TwoStates = {
+  names: ['app', 'comes', 'goes'],
+  first: `for r in app comes goes; do mkdir $r; cd $r; git init -q -b main .; mkdir in out; echo in > in/f; echo out > out/f; git add -A; git commit -qm one; cd ..; done
+git -C app sparse-checkout set --cone in; git -C goes sparse-checkout set --no-cone '/*' '!out'`,
+  second: `git -C app sparse-checkout set --no-cone '/*' '!in'; git -C comes sparse-checkout set --cone out; git -C goes sparse-checkout disable`,
+};
+
 /** Every how many calls of git it is killed once. Answers at which ends it was found. */
 export const settleKilled = async (
   every: number,
