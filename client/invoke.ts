@@ -53,6 +53,7 @@ const NAMED_BY: { readonly [Name in ClientFunction]?: string } = {
   'start-session': 'sessionId',
   rehydrate: 'requestId',
   'start-saga': 'sagaId',
+  'park-saga': 'requestId',
 };
 
 const isRepeatable = (name: ClientFunction, request: object): boolean => {

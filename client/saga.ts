@@ -41,7 +41,10 @@ export interface Saga {
    * tools of one's own are there until it is done; then `status` says whether it is.
    */
   close(options: CloseOptions): Promise<Answer<'close-saga'>>;
-  /** Puts an interactive saga aside, with a summary for whoever goes on. */
+  /**
+   * Puts an interactive saga aside, with a summary for whoever goes on. The same `requestId` again takes no other checkpoint;
+   * the default is a new one.
+   */
   park(options: Own<Request<'park-saga'>>): Promise<Answer<'park-saga'>>;
   /** Takes back its last steps. */
   rewind(options: SagaRewindOptions): Promise<Answer<'rewind'>>;
@@ -73,7 +76,11 @@ export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
     const { status } = await invoke('describe-saga', { sagaId, waitSeconds });
     return { ...closed, status };
   },
-  park: (options) => invoke('park-saga', { ...options, sagaId }),
+  park: async (given) => {
+    requireFields('saga.park', given, {});
+    const { requestId = freshId('park'), ...options } = given;
+    return invoke('park-saga', { ...options, sagaId, requestId });
+  },
   rewind: async (given) => {
     requireFields('saga.rewind', given, { to: 'object' });
     const { requestId = freshId('rewind'), ...options } = given;

@@ -91,6 +91,9 @@ export const parkSagaInput = () =>
       checkpointId: checkpointId.optional().describe('where the files are; without it a checkpoint is taken'),
       checkpoint: z.boolean().optional().describe('false: no checkpoint is taken'),
       messageId: id.optional().describe('of that checkpoint; default: that of the last one'),
+      requestId: id
+        .optional()
+        .describe('the same id again takes no other checkpoint; without it, one is taken each time'),
     })
     .refine(({ sagaId, sessionId }) => sagaId !== undefined || sessionId !== undefined, {
       path: ['sagaId'],

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parkFailure, stepFailure } from '../ending.ts';
 import { readJson } from '../json-option.ts';
-import { parseId, parseWholeNumber } from '../options.ts';
+import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
@@ -21,6 +21,7 @@ interface Parked {
   message?: string;
   /** False with --no-checkpoint. */
   checkpoint?: string | boolean;
+  request?: string;
 }
 
 export const addSagaSubmit = (parent: Command, app: App): void => {
@@ -63,12 +64,14 @@ export const addSagaPark = (parent: Command, app: App): void => {
     .option('-m, --message <id>', 'message of the checkpoint (default: that of the last one)', parseId)
     .option('--checkpoint <id>', 'where the files are; none is taken then')
     .option('--no-checkpoint', 'take none')
+    .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .action((sagaId: string | undefined, options: Parked, command: Command) =>
       withConnection(app, command, async (run) => {
-        const { summary, session, message, checkpoint } = options;
+        const { summary, session, message, checkpoint, request } = options;
         const answer = await run.progress('Parking', () =>
           run.invoke('walkback-park-saga', {
             summary,
+            requestId: request ?? freshId('park'),
             ...(sagaId === undefined ? {} : { sagaId }),
             ...(session === undefined ? {} : { sessionId: session }),
             ...(message === undefined ? {} : { messageId: message }),

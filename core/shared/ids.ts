@@ -23,8 +23,9 @@ export const checkpointSeq = (id: string): number | undefined => {
   return match?.[1] === undefined ? undefined : Number(match[1]);
 };
 
-/** Of the checkpoint that parking takes. */
-export const parkToolId = (random: string): string => `${RESERVED_ID_PREFIX}park-${random}`;
+/** Name of the checkpoint that parking takes: the same request repeats it. */
+export const parkToolId = (requestId: string): string =>
+  `${RESERVED_ID_PREFIX}park-${sha256Hex(requestId).slice(0, 24)}`;
 
 export const BASELINE_TOOL_ID = `${RESERVED_ID_PREFIX}baseline`;
 

@@ -90,3 +90,45 @@ test('served again, the tools have the same URL, so the catalog still names them
   expect(served.url).toBe(url);
   expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
 });
+
+test('a session is parked with one checkpoint, however often the same request is made', async () => {
+  const { walkback, cloud } = world;
+  const session = await walkback.sessions.start({ root: world.root, sessionId: 'parked' });
+  const run = session.run({ message: { id: 'm-1' } });
+  await run.finish();
+  const before = (await session.timeline()).checkpoints.find(({ messageId }) => messageId === 'm-1');
+  const sagas = await Promise.all([0, 1].map(() => walkback.sagas.interactive({ run })));
+  const park = (more: object = {}) =>
+    cloud.invoke('park-saga', { sessionId: 'parked', summary: 'half', requestId: 'park-1', ...more });
+  const taken = async () =>
+    (await session.timeline()).checkpoints.flatMap(({ reason, checkpointId }) =>
+      reason === 'parked' ? [checkpointId] : [],
+    );
+
+  const first = await park();
+  expect(first['sagas']).toHaveLength(2);
+  // The answer was lost, and somebody has written since.
+  world.write('api/file.txt', 'since\n');
+  await session.checkpoint({ messageId: 'm-2' });
+  expect(await park()).toEqual(first);
+  expect(await Promise.all([park(), park()])).toEqual([first, first]);
+  expect(await taken()).toEqual([first['checkpointId']]);
+  for (const saga of sagas) {
+    const seen = await saga.describe();
+    expect([seen.status, seen.interactive?.checkpointId]).toEqual(['PARKED', first['checkpointId']]);
+  }
+  await expect(park({ messageId: 'm-2' })).rejects.toMatchObject({ errorType: 'RequestConflict' });
+
+  // Another request is another checkpoint; so is one without an id.
+  const again = await park({ requestId: 'park-2' });
+  await cloud.invoke('park-saga', { sessionId: 'parked', summary: 'half' });
+  expect(await taken()).toHaveLength(3);
+  expect(await taken()).toContain(again['checkpointId']);
+
+  // What was saved before a rollback is not what is there now.
+  const plan = await session.plan({ to: before?.checkpointId ?? '' });
+  await plan.apply();
+  await expect(park()).rejects.toMatchObject({ errorType: 'RequestConflict' });
+  for (const saga of sagas) await saga.operate({ action: 'cancel', by: 'ada' });
+  await session.end();
+});

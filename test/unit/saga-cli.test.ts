@@ -104,9 +104,14 @@ describe('walkback saga', () => {
       },
     ],
     [
-      ['park', 'r1', '--summary', 'half of it', '--session', 's-1'],
+      ['park', 'r1', '--summary', 'half of it', '--session', 's-1', '--request', 'park-1'],
       'walkback-park-saga',
-      { sagaId: 'r1', summary: 'half of it', sessionId: 's-1' },
+      { sagaId: 'r1', summary: 'half of it', sessionId: 's-1', requestId: 'park-1' },
+    ],
+    [
+      ['park', '--summary', 'half of it', '--session', 's-1'],
+      'walkback-park-saga',
+      { summary: 'half of it', sessionId: 's-1', requestId: expect.stringMatching(/^park-/) as string },
     ],
     [['resume', 'r1'], 'walkback-operate-saga', { sagaId: 'r1', action: 'resume', by: 'ada' }],
     [

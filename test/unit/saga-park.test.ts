@@ -50,7 +50,7 @@ describe('parking a saga', () => {
       checkpointId: 'cp-00000001-0badcafe',
       warnings: [],
     });
-    expect(saved).toEqual([{ sessionId: 'a', messageId: 'm4' }]);
+    expect(saved).toEqual([{ sessionId: 'a', messageId: 'm4', requestId: undefined }]);
     const { entries, isSound } = await seen();
     expect(entries.at(-1)).toMatchObject({ status: 'parked', checkpointId: 'cp-00000001-0badcafe' });
     expect(isSound).toBe(true);
@@ -147,7 +147,7 @@ describe('parking a session', () => {
       { sagaId: 'one', status: 'PARKED' },
       { sagaId: 'two', status: 'PARKED' },
     ]);
-    expect(saved).toEqual([{ sessionId: 'a', messageId: undefined }]);
+    expect(saved).toEqual([{ sessionId: 'a', messageId: undefined, requestId: undefined }]);
     for (const sagaId of ['theirs', 'handed']) {
       expect((await store.getHead(sagaId))?.state.status, sagaId).toBe('RUNNING');
     }

@@ -5,34 +5,47 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { parkToolId } from '../../shared/ids.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { requireSession } from '../session/session-rules.ts';
+import { conflictingRequest, requireSession } from '../session/session-rules.ts';
 import { messageAt } from './whose-work.ts';
 
 interface SaveFilesDependencies {
-  store: Pick<SessionStore, 'getSession' | 'getCheckpoint'>;
+  store: Pick<SessionStore, 'getSession' | 'getCheckpoint' | 'findCheckpointByTool'>;
   random: () => string;
   checkpoint: (input: CheckpointInput, invocation: Invocation) => Promise<CheckpointAnswer>;
 }
 
-/** Belongs to the message, or to the last one whose work is there. Answers the checkpoint's id. */
+interface FilesToSave {
+  sessionId: string;
+  messageId?: string | undefined;
+  requestId?: string | undefined;
+}
+
+/**
+ * Belongs to the message, or to the last one whose work is there. Answers the checkpoint's id. The same request is answered
+ * the same checkpoint, unless the session was taken back since: then it does not hold what is there now.
+ */
 export const createSaveFiles =
   ({ store, random, checkpoint }: SaveFilesDependencies) =>
   async (
-    asked: { sessionId: string; messageId?: string | undefined },
+    { sessionId, messageId: wanted, requestId }: FilesToSave,
     invocation: Invocation,
   ): Promise<string> => {
-    const { sessionId } = asked;
     const session = await requireSession(store, sessionId);
-    const messageId =
-      asked.messageId ?? messageAt(await store.getCheckpoint(sessionId, session.headSeq), session);
+    // Without a request id another one each time: the files may have changed since a call that did not come to its end.
+    const toolExecutionId = parkToolId(requestId ?? random());
+    if (requestId !== undefined) {
+      const stored = await store.findCheckpointByTool(sessionId, toolExecutionId);
+      const isOther = stored?.epoch !== session.epoch || (wanted ?? stored.messageId) !== stored.messageId;
+      if (stored !== undefined && isOther) throw conflictingRequest(requestId);
+      if (stored !== undefined) return stored.checkpointId;
+    }
+    const messageId = wanted ?? messageAt(await store.getCheckpoint(sessionId, session.headSeq), session);
     if (messageId === null) {
       throw new WalkbackError(
         'InvalidInput',
         `messageId: session "${sessionId}" has no message yet; name the one whose work this is.`,
       );
     }
-    // Another one each time: the files may have changed since a call that did not come to its end.
-    const toolExecutionId = parkToolId(random());
     const taken = await checkpoint({ sessionId, messageId, toolExecutionId, reason: 'parked' }, invocation);
     return taken.checkpointId;
   };

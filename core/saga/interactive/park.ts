@@ -18,7 +18,7 @@ import { interactiveHead, requireWaiting } from './accepting.ts';
 export interface ParkDependencies extends Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'> {
   /** Takes a checkpoint of a session, and answers its id. */
   saveFiles?: (
-    asked: { sessionId: string; messageId?: string | undefined },
+    asked: { sessionId: string; messageId?: string | undefined; requestId?: string | undefined },
     invocation: Invocation,
   ) => Promise<string>;
 }
@@ -70,19 +70,19 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     return { sagaId, status: head.state.status };
   };
 
-  /** What cannot be saved does not keep the saga from being parked: it is said. */
+  /** What cannot be saved does not keep the saga from being parked: it is said. Another request under its id is refused. */
   const save = async (
     sessionId: string | undefined,
-    { checkpoint = true, checkpointId, messageId }: ParkSagaInput,
+    { checkpoint = true, checkpointId, messageId, requestId }: ParkSagaInput,
     invocation: Invocation,
   ): Promise<{ checkpointId?: string; warnings: string[] }> => {
     if (checkpointId !== undefined) return { checkpointId, warnings: [] };
     const { saveFiles } = dependencies;
     if (!checkpoint || sessionId === undefined || saveFiles === undefined) return { warnings: [] };
     try {
-      return { checkpointId: await saveFiles({ sessionId, messageId }, invocation), warnings: [] };
+      return { checkpointId: await saveFiles({ sessionId, messageId, requestId }, invocation), warnings: [] };
     } catch (error) {
-      if (!(error instanceof WalkbackError)) throw error;
+      if (!(error instanceof WalkbackError) || error.name === 'RequestConflict') throw error;
       return {
         warnings: [`No checkpoint of session ${sessionId} was taken: ${error.name}: ${error.message}`],
       };
