@@ -5,6 +5,7 @@
 import type { DiffAnswer } from '../contract/change-answers.ts';
 import type { RehydrateAnswer } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import { idFrom } from './ids.ts';
 import { targetOfPoint } from './point.ts';
 import type { Request } from './requests.ts';
 
@@ -29,16 +30,19 @@ const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
   from !== 'now' && to !== 'now' && sandboxId === undefined;
 
-/** A comparison in a copy is another request than the one in the sandbox of the session. */
+/**
+ * A comparison in a copy is another request than the one in the sandbox of the session, and so is one after the rollback. The
+ * ids of all come from that of the whole, so that whoever asks again joins each, in one copy.
+ */
 const inCopy = async (
   calls: DiffCalls,
-  { requestId: _inSandbox, ...request }: RequestOf<'diff'>,
+  { requestId: whole, ...request }: RequestOf<'diff'>,
 ): Promise<DiffAnswer> => {
   const { sessionId, from, to } = request;
   // A rollback goes to a message or a checkpoint, a copy is of the head by default.
   const [built, other] = from === 'head' ? [from, to] : [to, from];
   const point = built === 'head' ? {} : targetOfPoint(built);
-  const requestId = calls.freshId('diff');
+  const requestId = whole === undefined ? calls.freshId('diff') : idFrom(whole, 'copy');
   const copy = await calls.rehydrate({ sessionId, ...point, requestId, mode: 'review', timeoutMs: COPY_MS });
   const { sandboxId, checkpointId } = copy;
   // In the copy, the head is where the copy stands.
@@ -46,7 +50,13 @@ const inCopy = async (
     from: from === 'head' ? checkpointId : from,
     to: to === 'head' ? checkpointId : to,
   };
-  const compare = () => calls.diff({ ...request, ...points, sandboxId });
+  const compare = (when: string) =>
+    calls.diff({
+      ...request,
+      ...points,
+      sandboxId,
+      ...(whole === undefined ? {} : { requestId: idFrom(whole, when) }),
+    });
   const told = (answer: DiffAnswer): DiffAnswer => ({
     ...answer,
     warnings: [
@@ -55,12 +65,12 @@ const inCopy = async (
     ],
   });
   try {
-    return told(await compare());
+    return told(await compare('in the copy'));
   } catch (error) {
     if (!isNamed(error, 'BundleMissing') || other === 'head') throw error;
     const target = targetOfPoint(other);
     await calls.rollback({ sessionId, sandboxId, ...target, requestId, allowPartial: true });
-    return told(await compare());
+    return told(await compare('rolled back'));
   }
 };
 

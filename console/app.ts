@@ -68,6 +68,10 @@ const SLOW_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
   '/sessions/:id/plan': [showPlan, 'Planning the rollback'],
   '/sessions/:id/revert': [showRevert, 'Planning what would be taken back'],
   '/sessions/:id/rewind': [showRewind, 'Planning the rewind'],
+};
+
+/** Those whose question has a request id, in the address while it is answered: whoever serves the next look joins it. */
+const JOINED_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
   '/sessions/:id/compare': [showComparison, 'Comparing'],
 };
 
@@ -127,6 +131,14 @@ const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page =
     refreshSeconds: 1,
   };
 };
+
+/** It goes on where it was called; the next look asks there. */
+const askedPage = (doing: string): Page => ({
+  title: `${doing} …`,
+  body: html`<p class="card" role="status">It takes longer than one answer may. This page looks again by itself. The work goes on if you leave the page.</p>`,
+  data: { isDone: false, doing },
+  refreshSeconds: 1,
+});
 
 /**
  * It goes on where it was called, and whoever serves the next look knows nothing of this one: the same form again joins it by
@@ -210,6 +222,34 @@ export const createPages = ({
       // The next look is a fresh one.
       if (outcome.isDone) work.forget(visit.formToken, what);
       return present(c, outcome, doing);
+    });
+  }
+
+  for (const [path, [show, doing]] of Object.entries(JOINED_PAGES)) {
+    app.get(path, async (c) => {
+      const visit = visitOf(c);
+      // A program waits, and joins by the id that it gives.
+      if (wantsJson(c)) return send(c, await show(visit));
+      const { request, ...question } = visit.query;
+      const { pathname } = new URL(c.req.url);
+      const own = request ?? `console-${crypto.randomUUID()}`;
+      const at = (name: string): string => pathname + query({ ...question, request: name });
+      const ask = async (): Promise<Page | Elsewhere> => {
+        try {
+          return await show({ ...visit, request: own });
+        } catch (error) {
+          if (failureOf(error).name !== 'StillRunning') throw error;
+          return { location: at(own) };
+        }
+      };
+      const what = ['GET', pathname, query(question)];
+      const outcome = await work.begin(visit.formToken, what, ask, LOOK_MS, own);
+      if (outcome.isDone) work.forget(visit.formToken, what);
+      const result = outcome.isDone ? outcome.result : { location: at(outcome.name) };
+      if (!isElsewhere(result)) return send(c, result);
+      // From now on the address names the request.
+      if (result.location !== at(request ?? '')) return c.redirect(result.location, 303);
+      return outcome.isDone ? send(c, askedPage(doing), 202) : present(c, outcome, doing);
     });
   }
 

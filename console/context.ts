@@ -26,6 +26,8 @@ export interface Visit {
   isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
+  /** The same question under this id is joined, whichever instance is asked. */
+  request?: string;
 }
 
 /** A form that was sent, with its fields. */

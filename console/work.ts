@@ -9,10 +9,13 @@ import type { Page } from './parts/page.ts';
 
 type Result = Page | Elsewhere;
 
-export type Outcome = { isDone: true; result: Result } | { isDone: false; id: string; since: Date };
+export type Outcome =
+  | { isDone: true; result: Result }
+  | { isDone: false; id: string; since: Date; name: string };
 
 interface Task {
   owner: string;
+  name: string;
   since: Date;
   ended: Promise<Result>;
   endedAt?: number;
@@ -22,13 +25,14 @@ interface Task {
 export interface Work {
   /**
    * Begins it, or joins the same of the same person. Answers after `patienceMs` at the latest. What ended longer than `keptMs`
-   * ago is begun anew.
+   * ago is begun anew. `name`: of this beginning; who joins is told that of the one under way.
    */
   begin(
     owner: string,
     what: readonly string[],
     task: () => Promise<Result>,
     keptMs?: number,
+    name?: string,
   ): Promise<Outcome>;
   /** Undefined: nothing of that person is known by it. */
   look(owner: string, id: string): Promise<Outcome | undefined>;
@@ -49,12 +53,12 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     }
   };
 
-  const waited = async (id: string, { ended, since }: Task): Promise<Outcome> => {
+  const waited = async (id: string, { ended, since, name }: Task): Promise<Outcome> => {
     const timer = Promise.withResolvers<undefined>();
     const handle = setTimeout(() => timer.resolve(undefined), patienceMs);
     try {
       const result = await Promise.race([ended, timer.promise]);
-      return result === undefined ? { isDone: false, id, since } : { isDone: true, result };
+      return result === undefined ? { isDone: false, id, since, name } : { isDone: true, result };
     } finally {
       clearTimeout(handle);
     }
@@ -64,14 +68,14 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     sha256Hex(JSON.stringify([owner, ...what]));
 
   return {
-    begin: (owner, what, run, keptMs = KEPT_MS) => {
+    begin: (owner, what, run, keptMs = KEPT_MS, name = '') => {
       tidy();
       const id = idOf(owner, what);
       let task = tasks.get(id);
       const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
       // What failed may be tried again.
       if (task === undefined || task.hasFailed === true || isOld) {
-        const begun: Task = { owner, since: now(), ended: run() };
+        const begun: Task = { owner, name, since: now(), ended: run() };
         const end = (): void => {
           begun.endedAt = now().getTime();
         };

@@ -39,7 +39,7 @@ const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
     ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;
 
 export const showComparison: Show = async (visit) => {
-  const { ask, query: asked, params } = visit;
+  const { ask, query: asked, params, request: requestId = asked['request'] } = visit;
   const sessionId = params['id'] ?? '';
   const timeline = await ask('timeline', { sessionId, limit: POINTS, brief: true });
   const title = `Compare points of ${sessionId}`;
@@ -59,6 +59,7 @@ export const showComparison: Show = async (visit) => {
       to,
       ...(repository ? { path: repository } : {}),
       ...(sandbox ? { sandboxId: sandbox } : {}),
+      ...(requestId ? { requestId } : {}),
     },
   );
   const room = roomFor();
@@ -68,6 +69,7 @@ export const showComparison: Show = async (visit) => {
   return {
     title,
     body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
+      ${asked['request'] ? html`<p class="hint">This answer is kept for 10 minutes under the request in the address. Compare asks anew.</p>` : NOTHING}
       <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} ${differ.length === 1 ? 'differs' : 'differ'}.</p>
       ${differ.map((one) => repositoryPart(one, room, alone(one.path)))}${back}`,
     data: answer,

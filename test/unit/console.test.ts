@@ -471,3 +471,71 @@ describe('what takes long', () => {
     expect((await fetchPage('/work/guess', { headers: { cookie } })).status).toBe(404);
   });
 });
+
+describe('a comparison that takes longer than an answer may', () => {
+  const timeline = () => ({ session: session('s'), checkpoints: [], messages: [] });
+  const PATH = '/sessions/s/compare?from=a&to=now';
+  const requestIn = (place: string): string => new URL(place, ORIGIN).searchParams.get('request') ?? '';
+
+  test('is asked for again with the same request, by whichever instance, and then anew', async () => {
+    const requests: (string | undefined)[] = [];
+    let isDone = false;
+    const diff = ({ requestId }: { requestId?: string }) => {
+      requests.push(requestId);
+      if (!isDone) throw new WalkbackError('StillRunning', 'it goes on');
+      return { repositories: [], warnings: [] };
+    };
+    const [one, other] = [made({ timeline, diff }), made({ timeline, diff })];
+    const [{ cookie }, there] = [await one.enter(), await other.enter()];
+    const first = await one.fetchPage(PATH, { headers: { cookie } });
+    expect(first.status).toBe(303);
+    const place = first.headers.get('location') ?? '';
+    const still = await other.fetchPage(place, { headers: there });
+    expect([still.status, await still.text()]).toEqual([
+      202,
+      expect.stringContaining('http-equiv="refresh"'),
+    ]);
+    isDone = true;
+    const done = await (await other.fetchPage(place, { headers: there })).text();
+    expect(done).toContain('0 of 0 repositories differ');
+    expect(done).not.toContain('http-equiv="refresh"');
+    expect(requests).toEqual([requestIn(place), requestIn(place), requestIn(place)]);
+    const fresh = await (await one.fetchPage(PATH, { headers: { cookie } })).text();
+    expect(fresh).toContain('0 of 0 repositories differ');
+    expect(requests.at(-1)).not.toBe(requestIn(place));
+  });
+
+  test('is made once in one instance, whatever address asks meanwhile', async () => {
+    const gate = Promise.withResolvers<object>();
+    let asked = 0;
+    const diff = () => {
+      asked += 1;
+      return gate.promise;
+    };
+    const { fetchPage, enter } = made({ timeline, diff }, { patienceMs: 1 });
+    const { cookie } = await enter();
+    const get = (path: string) => fetchPage(path, { headers: { cookie } });
+    const place = (await get(PATH)).headers.get('location') ?? '';
+    expect(requestIn(place)).toMatch(/^console-/);
+    expect((await get(PATH)).headers.get('location')).toBe(place);
+    const going = await get(place);
+    expect([going.status, await going.text()]).toEqual([200, expect.stringContaining('Comparing …')]);
+    gate.resolve({ repositories: [], warnings: [] });
+    expect(await (await get(place)).text()).toContain('0 of 0 repositories differ');
+    expect(asked).toBe(1);
+  });
+
+  test('is joined by a program with the id that it gives', async () => {
+    const requests: (string | undefined)[] = [];
+    const diff = ({ requestId }: { requestId?: string }) => {
+      requests.push(requestId);
+      return { repositories: [], warnings: [] };
+    };
+    const { fetchPage, enter } = made({ timeline, diff });
+    const { cookie } = await enter();
+    const headers = { cookie, accept: 'application/json' };
+    await fetchPage(`${PATH}&request=mine`, { headers });
+    await fetchPage(PATH, { headers });
+    expect(requests).toEqual(['mine', undefined]);
+  });
+});

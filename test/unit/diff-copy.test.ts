@@ -9,24 +9,32 @@ const told = {
   client: (name: string) => errorNamed(name, 'why'),
 };
 
-const compare = (refusal: Error, requestId?: string) => {
+const compare = (refusal: Error, requestId?: string, inCopy: Error[] = []) => {
   const asked: string[] = [];
+  const ids: string[] = [];
   const calls: DiffCalls = {
-    diff: async ({ sandboxId, requestId }) => {
-      asked.push(`diff ${sandboxId ?? 'here'}${requestId === undefined ? '' : ` ${requestId}`}`);
+    diff: async ({ sandboxId, requestId: id }) => {
+      asked.push(`diff ${sandboxId ?? 'here'}`);
+      if (id !== undefined) ids.push(id);
       if (sandboxId === undefined) throw refusal;
+      const refused = inCopy.shift();
+      if (refused !== undefined) throw refused;
       return { repositories: [], warnings: [] };
     },
-    rehydrate: async () => {
+    rehydrate: async ({ requestId: id = '' }) => {
       asked.push('rehydrate');
+      ids.push(id);
       return { sandboxId: 'copy', checkpointId: 'cp-1' } as unknown as Awaited<
         ReturnType<DiffCalls['rehydrate']>
       >;
     },
-    rollback: async () => undefined,
+    rollback: async ({ requestId: id }) => {
+      asked.push('rollback');
+      ids.push(id);
+    },
     freshId: (prefix) => `${prefix}-1`,
   };
-  return { asked, answer: diffAnywhere(calls, { sessionId: 's', from: 'm1', to: 'm2', requestId }) };
+  return { asked, ids, answer: diffAnywhere(calls, { sessionId: 's', from: 'm1', to: 'm2', requestId }) };
 };
 
 test.for([
@@ -40,10 +48,27 @@ test.for([
   expect(asked).toEqual(['diff here', 'rehydrate', 'diff copy']);
 });
 
-test('in the copy it is another request', async () => {
-  const { asked, answer } = compare(told.client('BundleMissing'), 'r');
+test('without a request id each copy is another one', async () => {
+  const { ids, answer } = compare(told.client('BundleMissing'));
   await answer;
-  expect(asked).toEqual(['diff here r', 'rehydrate', 'diff copy']);
+  expect(ids).toEqual(['diff-1']);
+});
+
+test('in the copy they are other requests, and the same ones when it is asked again', async () => {
+  const ask = async (requestId: string) => {
+    const { asked, ids, answer } = compare(told.client('BundleMissing'), requestId, [
+      told.client('BundleMissing'),
+    ]);
+    await answer;
+    expect(asked).toEqual(['diff here', 'rehydrate', 'diff copy', 'rollback', 'diff copy']);
+    return ids;
+  };
+  const [here, copy, inCopy, rollback, after, ...more] = await ask('r');
+  expect([here, rollback, more]).toEqual(['r', copy, []]);
+  // Each comparison is a question of its own.
+  expect(new Set([here, inCopy, after]).size).toBe(3);
+  expect(await ask('r')).toEqual([here, copy, inCopy, rollback, after]);
+  expect((await ask('q'))[1]).not.toBe(copy);
 });
 
 test.for(['command', 'client'] as const)('another error is the answer of the %s', async (who) => {
