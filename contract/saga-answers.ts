@@ -165,6 +165,12 @@ const childLine = () =>
       .describe(
         'so many more effects stand there than notCompensated lists here; its own description has all',
       ),
+    residueNotListed: z
+      .int()
+      .optional()
+      .describe(
+        'so many more effects left something there than compensated lists here; its own description has all',
+      ),
   });
 
 /** The description of a saga for the model and for people (S12). */
@@ -255,7 +261,11 @@ export const observation = () =>
     awaitingBelow: z
       .array(z.object({ ...awaitedApproval().shape, path: z.string(), sagaId: z.string() }))
       .optional()
-      .describe('approvals that sagas below wait for; each is answered under its own sagaId'),
+      .describe('approvals that sagas below wait for, at most 20; each is answered under its own sagaId'),
+    awaitingBelowNotListed: z
+      .int()
+      .optional()
+      .describe('so many more approvals are waited for below than awaitingBelow lists; list-sagas has all'),
     interactive: z
       .object({
         what: interactiveTurn().describe('waits for a step, works on one, or is over'),

@@ -22,6 +22,12 @@ const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
   parked: 'put aside',
 };
 
+/** What its line alone counts: the rest is in its own description. */
+export const notListedTexts = ({ notListed, residueNotListed }: Child): string[] => [
+  ...(notListed === undefined ? [] : [`${notListed} more ${notListed === 1 ? 'stands' : 'stand'}`]),
+  ...(residueNotListed === undefined ? [] : [`${residueNotListed} more left something`]),
+];
+
 /** One line for each: where it is, how it stands, the id that it is worked under, and what it is. */
 export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
   lines.map((line) => {
@@ -32,7 +38,7 @@ export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
       line.failure,
       line.sealed === false ? 'provisional' : undefined,
       line.definition,
-      line.notListed === undefined ? undefined : `${line.notListed} more stand, in saga show ${line.sagaId}`,
+      ...notListedTexts(line).map((text) => `${text}, in saga show ${line.sagaId}`),
     ].filter((part) => part !== undefined);
     const head = `${indent}└ ${printableLine(nameOf(lines, line))}  ${paint.bold(printableLine(line.status))}  `;
     return `${head}${paint.dim(printableLine(about.join(' · ')))}`;

@@ -8,7 +8,7 @@ import type {
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
+import { formatTime, plural, printableLine, truncate, wrap } from '../terminal/text.ts';
 import { familyLines } from './family-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
@@ -162,6 +162,13 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       ...block(`${one.sagaId} waits for approval of ${one.step} until ${one.until}`, width, paint.yellow),
       ...approvalLines(one, paint, width),
     ]),
+    ...(seen.awaitingBelowNotListed === undefined
+      ? []
+      : block(
+          `${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below: walkback saga list --status AWAITING`,
+          width,
+          paint.yellow,
+        )),
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),

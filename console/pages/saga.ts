@@ -1,6 +1,7 @@
 /** Sagas: those that need a person first; and one with its steps, its tree, its locks and its ledger. */
 import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
+import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
@@ -139,7 +140,7 @@ const treeOf = (children: readonly Child[], above: string | undefined): Markup =
     ? NOTHING
     : html`<ul class="tree">${top.map(
         (one) =>
-          html`<li>${shown(above === undefined ? one.path : one.path.slice(above.length + 1))} ${badge(one.status)} ${link(path('sagas', one.sagaId), one.sagaId)} <span class="meta">${shown(one.definition)}${one.sealed === false ? ' provisional' : ''} ${shown(one.failure)}</span>${treeOf(here, one.path)}</li>`,
+          html`<li>${shown(above === undefined ? one.path : one.path.slice(above.length + 1))} ${badge(one.status)} ${link(path('sagas', one.sagaId), one.sagaId)} <span class="meta">${shown(one.definition)}${one.sealed === false ? ' provisional' : ''} ${shown(one.failure)} ${notListedTexts(one).join(' · ')}</span>${treeOf(here, one.path)}</li>`,
       )}</ul>`;
 };
 
@@ -171,6 +172,7 @@ const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${shown(seen.guidance.text)}</p>`}
   ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}</p>`)}
+  ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
   ${waitPart(seen)}
   <p class="hint">${shown(seen.advice)}</p>`;

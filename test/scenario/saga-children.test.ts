@@ -196,6 +196,34 @@ describe('a saga with children on the embedded cloud', () => {
     expect(sagas.standing()).toEqual(before);
   });
 
+  test('tells how many more approvals are waited for below than it lists', async () => {
+    const asking = (id: string) => ({
+      id,
+      plan: {
+        steps: [
+          {
+            id: 'tell',
+            tool: 'create_support_ticket',
+            arguments: { subject: id, body: 'b' },
+            approval: { timeoutSeconds: 3600, prompt: 'Tell them?' },
+          },
+        ],
+      },
+    });
+    const branches = Array.from({ length: 22 }, (_, index) => asking(`b${index}`));
+    await start('wide', [{ id: 'all', branches }]);
+    const describeIt = () => sagas.cloud.invoke('describe-saga', { sagaId: 'wide' });
+    await expect
+      .poll(async () => (await describeIt())['awaitingBelowNotListed'], { timeout: 120_000 })
+      .toBe(2);
+    expect((await describeIt())['awaitingBelow']).toHaveLength(20);
+    const { stdout } = await command.run(['saga', 'show', 'wide']);
+    expect(stdout).toContain('2 more approvals are waited for below: walkback saga list --status AWAITING');
+    await sagas.cloud.invoke('operate-saga', { sagaId: 'wide', action: 'cancel', by: 'ada' });
+    expect(await sagas.observe('wide', 120)).toMatchObject({ status: 'COMPENSATED' });
+    expect(await describeIt()).not.toHaveProperty('awaitingBelowNotListed');
+  });
+
   test('is refused before anything is written when a child breaks a rule', async () => {
     await expect(start('refused', [{ id: 'inner', saga: { definition: 'no-such' } }])).rejects.toMatchObject({
       errorType: 'PlanRefused',

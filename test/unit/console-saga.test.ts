@@ -39,3 +39,32 @@ test('what was left below is listed with the saga that has it, and is not taken 
   expect(left).toContain('skipped by an operator: it may stay');
   for (const row of [undone, left]) expect(row).toContain('href="/sagas/s.c"');
 });
+
+test('what a saga below has more than is listed here is counted beside it, and so are approvals below', async () => {
+  const { fetchPage, enter } = made({
+    'describe-saga': () => ({
+      sagaId: 's',
+      status: 'COMPENSATION_FAILED',
+      requestedBy: 'agent',
+      createdAt: AT,
+      updatedAt: AT,
+      committed: [],
+      compensated: [],
+      notCompensated: [],
+      results: [],
+      children: [
+        { path: 'a', sagaId: 's.a', status: 'COMPENSATION_FAILED', notListed: 4, residueNotListed: 5 },
+        { path: 'b', sagaId: 's.b', status: 'COMPENSATED' },
+      ],
+      awaitingBelow: [{ path: 'c', sagaId: 's.c', tool: 'mail', until: AT }],
+      awaitingBelowNotListed: 2,
+      advice: '',
+    }),
+    'query-ledger': () => ({ entries: [], cursor: '2' }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  expect(text.match(/4 more stand · 5 more left something/g)).toHaveLength(1);
+  expect(text).toContain('2 more approvals are waited for below');
+});

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import type * as z from 'zod';
 import { watchFailure } from '../../cli/ending.ts';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import { EVENT_DETAILS, type SagaNotice } from '../../contract/events.ts';
 import { observeFamily } from '../../core/saga/people/family-view.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
@@ -16,7 +18,7 @@ import {
   scriptedSaga,
   scriptedTool,
 } from '../support/scripted-saga.ts';
-import { put, ROOT, runTree } from '../support/tree-saga.ts';
+import { part, put, ROOT, runTree } from '../support/tree-saga.ts';
 
 const PAY = scriptedTool('pay', 'compensatable', {
   amount: 'arguments.cents',
@@ -232,4 +234,27 @@ test('what is too much to list of a saga below is counted, for everybody who is 
   // One of them is the step that runs the saga.
   expect([notice?.references.length, notice?.more]).toEqual([21, 5]);
   expect(saga.machine.alerts.find(isOfRoot)?.message).toContain('... and 5 more');
+});
+
+test('what left something below, and is too much to list, is counted, also by the command', async () => {
+  const parts = Array.from({ length: 25 }, (_, index) => part(`p${index}`));
+  const { saga, status } = await runTree({
+    plan: {
+      steps: [{ id: 'kid', saga: { plan: { steps: [...parts, put('last', { fail: true })] } } }],
+    },
+  });
+  expect(status).toBe('COMPENSATED');
+  const seen = await observeFamily(saga.store, saga.headOf(ROOT), saga.memory.ledger.get(ROOT) ?? []);
+  expect(seen.compensated.filter(({ sagaId }) => sagaId === 'root.kid')).toHaveLength(20);
+  expect(seen.children).toMatchObject([{ sagaId: 'root.kid', residueNotListed: 5 }]);
+  expect(observationText(seen, createPaint(false), 120)).toContain(
+    '5 more left something, in saga show root.kid',
+  );
+  // Its own description has all of them.
+  const own = await observeFamily(
+    saga.store,
+    saga.headOf('root.kid'),
+    saga.memory.ledger.get('root.kid') ?? [],
+  );
+  expect(own.compensated).toHaveLength(25);
 });

@@ -54,3 +54,22 @@ test('forty children take a line each, and detail only where something is to be 
   // Of a step: its place and reference, never a result or arguments without a bound.
   for (const size of Object.values(sizes)) expect(size).toBeLessThan(20);
 });
+
+test('approvals are counted also below more sagas than are told', async () => {
+  const asking = { steps: [{ ...put('work'), approval: { timeoutSeconds: 3600 } }] };
+  const orders = { steps: [{ id: 'orders', each: `{% [1..${COUNT}] %}`, plan: asking }] };
+  const branches = Array.from({ length: 6 }, (_, index) => ({ id: `b${index}`, plan: orders }));
+  let seen: Observation | undefined;
+  const saga = await treeSaga({
+    plan: { steps: [{ id: 'all', branches }] },
+    onAwait: async ({ sagaId, step }) => {
+      seen ??= await told(saga);
+      await saga.machine.answer({ sagaId, stepId: step, decision: 'approve', by: 'ada' });
+      return true;
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  expect(seen?.children).toHaveLength(200);
+  expect([seen?.awaitingBelow?.length, seen?.awaitingBelowNotListed]).toEqual([20, 6 * COUNT - 20]);
+});

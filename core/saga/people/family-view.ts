@@ -29,6 +29,8 @@ interface Below {
   isSealed: boolean;
   lines: Line[];
   awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
+  /** So many more wait than are told. */
+  awaitingNotListed: number;
   /** Only what left residue. */
   compensated: Observation['compensated'];
   notCompensated: Observation['notCompensated'];
@@ -62,6 +64,10 @@ const mayLeave = ({ state }: SagaHead): boolean =>
       (status === 'undone' && kind === 'partial') ||
       (children === true && state.status === 'COMPENSATED'),
   );
+
+/** It waits for a person, or for sagas of which one may. */
+const mayAwait = ({ state: { wait } }: SagaHead): boolean =>
+  wait?.kind === 'approval' || wait?.kind === 'children';
 
 const isTakenBack = ({ state }: SagaHead): boolean =>
   state.phase === 'undo' || state.status === 'COMPENSATION_FAILED';
@@ -98,28 +104,29 @@ const collect = async (
       ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
     };
     if (isTold) below.lines.push(line);
-    const isLooked = (isTold && isOpen(head, isTakenBack(parent))) || mayLeave(head);
+    const isLooked = (isTold && isOpen(head, isTakenBack(parent))) || mayLeave(head) || mayAwait(head);
     if (!isLooked) continue;
-    const notListed = await detail(store, head, isTakenBack(parent), whole, below);
-    if (notListed === 0) continue;
-    line.notListed = notListed;
-    if (!isTold) below.lines.push(line);
+    const more = await detail(store, head, isTakenBack(parent), whole, below);
+    if (more.notListed > 0) line.notListed = more.notListed;
+    if (more.residueNotListed > 0) line.residueNotListed = more.residueNotListed;
+    if (!isTold && more.notListed + more.residueNotListed > 0) below.lines.push(line);
   }
 };
 
-/** Answers how many effects stand there that are not told here. */
+/** Answers how many effects stand there, or left something, that are not told here. */
 const detail = async (
   store: Reads,
   head: SagaHead,
   isUndone: boolean,
   path: string,
   below: Below,
-): Promise<number> => {
+): Promise<{ notListed: number; residueNotListed: number }> => {
   const entries = await readTrueLedger(store, head);
   const seen = observe(head, entries);
   const { sagaId } = head;
-  if (seen.awaiting !== undefined && below.awaiting.length < MAX_DETAILS) {
-    below.awaiting.push({ ...seen.awaiting, path, sagaId });
+  if (seen.awaiting !== undefined) {
+    if (below.awaiting.length < MAX_DETAILS) below.awaiting.push({ ...seen.awaiting, path, sagaId });
+    else below.awaitingNotListed += 1;
   }
   const residue = seen.compensated.filter((one) => one.residue !== undefined);
   below.compensated.push(...residue.slice(0, MAX_DETAILS).map((one) => ({ ...one, path, sagaId })));
@@ -134,7 +141,10 @@ const detail = async (
   const accepted = left.filter((one) => one.accepted === true);
   below.notCompensated.push(...[...open, ...accepted].slice(0, MAX_DETAILS));
   await collect(store, head, entries, `${path}/`, below);
-  return Math.max(0, open.length - MAX_DETAILS);
+  return {
+    notListed: Math.max(0, open.length - MAX_DETAILS),
+    residueNotListed: Math.max(0, residue.length - MAX_DETAILS),
+  };
 };
 
 /** Answers what is below a saga. Empty members for one that runs no other. */
@@ -144,7 +154,14 @@ const lookBelow = async (
   entries: readonly LedgerEntry[],
   isSealed: boolean,
 ): Promise<Below> => {
-  const below: Below = { isSealed, lines: [], awaiting: [], compensated: [], notCompensated: [] };
+  const below: Below = {
+    isSealed,
+    lines: [],
+    awaiting: [],
+    awaitingNotListed: 0,
+    compensated: [],
+    notCompensated: [],
+  };
   if (head.state.effects.some(({ children }) => children === true)) {
     await collect(store, head, entries, '', below);
   }
@@ -201,7 +218,7 @@ export const observeFamily = async (
   const top = head.root === undefined ? head : await store.getHead(head.root);
   const isSealed = top?.state.status === 'COMPLETED';
   const below = await lookBelow(store, head, entries, isSealed);
-  const { lines, awaiting } = below;
+  const { lines, awaiting, awaitingNotListed } = below;
   const seen = observe(head, entries, below);
   return {
     ...seen,
@@ -212,6 +229,7 @@ export const observeFamily = async (
       : { parent: { sagaId: parent.sagaId, root, sealed: isSealed && head.state.status === 'COMPLETED' } }),
     ...(lines.length === 0 ? {} : { children: lines }),
     ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
+    ...(awaitingNotListed === 0 ? {} : { awaitingBelowNotListed: awaitingNotListed }),
   };
 };
 
