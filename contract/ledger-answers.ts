@@ -63,7 +63,13 @@ const total = () =>
     amount: z.string(),
     undoneEffects: z.int(),
     undone: z.string(),
-    net: z.string().describe('`amount` less `undone`'),
+    net: z.string().describe('`amount` less `undone`; what was undone by hand is still in it'),
+    byHandEffects: z
+      .int()
+      .describe('undone by hand: `resolved` by an operator, with evidence; not in `undone`'),
+    byHandAmount: z
+      .string()
+      .describe('the amounts of these effects: how much of them was taken back, only the evidence says'),
   });
 export type LedgerTotal = z.infer<ReturnType<typeof total>>;
 

@@ -6,15 +6,17 @@ const decimal = (column: string): string => `CAST(${column} AS DECIMAL(38, 12))`
 const RANGE = "day BETWEEN '2026-01-01' AND '2026-12-31'";
 
 const totals = `WITH moved AS (
-  SELECT tool, currency, 1 AS effects, ${decimal('amount')} AS amount, 0 AS undone_effects, ${decimal("'0'")} AS undone
+  SELECT tool, currency, 1 AS effects, ${decimal('amount')} AS amount, 0 AS undone_effects, ${decimal("'0'")} AS undone,
+    CASE WHEN status = 'resolved' THEN 1 ELSE 0 END AS by_hand_effects, CASE WHEN status = 'resolved' THEN ${decimal('amount')} END AS by_hand_amount
   FROM effects WHERE ${RANGE}
   UNION ALL
-  SELECT tool, undone_currency, 0, ${decimal("'0'")}, 1, ${decimal('undone_amount')}
+  SELECT tool, undone_currency, 0, ${decimal("'0'")}, 1, ${decimal('undone_amount')}, 0, ${decimal("'0'")}
   FROM effects WHERE status = 'undone' AND ${RANGE}
 )
 SELECT tool, currency, sum(effects) AS effects, coalesce(sum(amount), 0) AS amount,
   sum(undone_effects) AS undone_effects, coalesce(sum(undone), 0) AS undone,
-  coalesce(sum(amount), 0) - coalesce(sum(undone), 0) AS net
+  coalesce(sum(amount), 0) - coalesce(sum(undone), 0) AS net,
+  sum(by_hand_effects) AS by_hand_effects, coalesce(sum(by_hand_amount), 0) AS by_hand_amount
 FROM moved GROUP BY tool, currency ORDER BY tool, currency`;
 
 const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error, doubt

@@ -103,12 +103,25 @@ const TOTAL_COLUMNS = [
   { head: 'UNDONE', align: 'right' as const },
   { head: 'TAKEN BACK', align: 'right' as const },
   { head: 'NET', align: 'right' as const },
+  { head: 'BY HAND', align: 'right' as const },
+  { head: 'THEIR AMOUNT', align: 'right' as const },
 ];
 
-const totalCells = ({ currency, effects, amount, undoneEffects, undone, net }: LedgerTotal): string[] =>
-  currency === null
-    ? ['no amount', String(effects), '-', String(undoneEffects), '-', '-']
-    : [currency, String(effects), amount, String(undoneEffects), undone, net];
+const totalCells = (one: LedgerTotal): string[] => {
+  const { currency, effects, amount, undoneEffects, undone, net, byHandEffects, byHandAmount } = one;
+  return currency === null
+    ? ['no amount', String(effects), '-', String(undoneEffects), '-', '-', String(byHandEffects), '-']
+    : [
+        currency,
+        String(effects),
+        amount,
+        String(undoneEffects),
+        undone,
+        net,
+        String(byHandEffects),
+        byHandAmount,
+      ];
+};
 
 const totalsTable = (head: string, totals: readonly LedgerTotal[], paint: Paint): string =>
   table(
@@ -126,6 +139,13 @@ const reconciledLine = ({ reconciliations, secondsToReconcile }: LedgerTotals): 
   return `\n${plural(reconciliations.length, 'failed compensation')}${mean}${left}\n`;
 };
 
+const byHandLine = ({ all }: LedgerTotals): string => {
+  const count = all.reduce((sum, { byHandEffects }) => sum + byHandEffects, 0);
+  return count === 0
+    ? ''
+    : `\n${plural(count, 'effect was', 'effects were')} undone by hand, and NET still holds what they moved: see evidence with --effects --status resolved --json.\n`;
+};
+
 export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
   if (totals.all.length === 0) return `No effects.\n${reconciledLine(totals)}`;
   const { all, byTool, byAgent, byDay } = totals;
@@ -135,5 +155,5 @@ export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
     totalsTable('AGENT', byAgent, paint),
     totalsTable('DAY', byDay, paint),
   ];
-  return `${tables.join('\n')}${reconciledLine(totals)}`;
+  return `${tables.join('\n')}${byHandLine(totals)}${reconciledLine(totals)}`;
 };

@@ -138,6 +138,12 @@ const totalRows = (
         isNumber: true,
         cell: (one) => money(one.currency === null ? null : one.net, one.currency),
       },
+      { title: 'Undone by hand', isNumber: true, cell: ({ byHandEffects }) => byHandEffects },
+      {
+        title: 'Their amount, still in net',
+        isNumber: true,
+        cell: (one) => money(one.currency === null ? null : one.byHandAmount, one.currency),
+      },
     ],
     rows,
     'Nothing to add up.',

@@ -68,11 +68,17 @@ describe('totals', () => {
         const { byTool, reconciliations: known } = await openLedger(ledgers, NOW).totals(march);
         const summed = database.prepare(LEDGER_QUERIES['totals-by-tool']).all();
         const text = (one: Record<string, unknown>) =>
-          `${String(one['tool'])} ${String(one['currency'])} ${String(one['effects'])} ${Number(one['amount'])} ${String(one['undone_effects'])} ${Number(one['undone'])} ${Number(one['net'])}`;
+          `${String(one['tool'])} ${String(one['currency'])} ${String(one['effects'])} ${Number(one['amount'])} ${String(one['undone_effects'])} ${Number(one['undone'])} ${Number(one['net'])} ${String(one['by_hand_effects'])} ${Number(one['by_hand_amount'])}`;
         expect(summed.map(text).toSorted()).toEqual(
           byTool
-            .map(({ key, undoneEffects, ...one }) =>
-              text({ tool: key, undone_effects: undoneEffects, ...one }),
+            .map(({ key, undoneEffects, byHandEffects, byHandAmount, ...one }) =>
+              text({
+                tool: key,
+                undone_effects: undoneEffects,
+                by_hand_effects: byHandEffects,
+                by_hand_amount: byHandAmount,
+                ...one,
+              }),
             )
             .toSorted(),
         );

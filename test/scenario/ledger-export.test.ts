@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createExportStore } from '../../adapters/aws/sagas/export-store.ts';
-import { type LedgerTotals, ledgerEffect } from '../../contract/ledger-answers.ts';
+import { type LedgerEffect, type LedgerTotals, ledgerEffect } from '../../contract/ledger-answers.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { loadTemplate } from '../../local/template.ts';
@@ -97,6 +97,17 @@ test('what was done, undone, failed and resolved is in the bucket, with the tota
     ['resolved', true],
   ]);
   expect(all.some(({ undone }) => undone !== '0')).toBe(true);
+  // Finance finds what was undone by hand beside what compensators took back, and each of its rows with the evidence.
+  expect(notCompensated.length).toBeGreaterThan(0);
+  expect(all.reduce((sum, { byHandEffects }) => sum + byHandEffects, 0)).toBe(notCompensated.length);
+  const { effects } = await ask(['ledger', 'query', '--effects', '--status', 'resolved']);
+  const byHand = effects as LedgerEffect[];
+  expect(byHand.map(({ evidence }) => evidence)).toEqual(notCompensated.map(() => 'booked by hand'));
+  for (const total of all) {
+    const moved = byHand.filter(({ currency }) => currency === total.currency);
+    expect([total.currency, total.byHandEffects]).toEqual([total.currency, moved.length]);
+    expect(Number(total.byHandAmount)).toBe(moved.reduce((sum, { amount }) => sum + Number(amount ?? 0), 0));
+  }
 });
 
 test('an object that is lost is there again after a backfill, and those that are there are kept', async () => {

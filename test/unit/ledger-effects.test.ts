@@ -103,6 +103,29 @@ describe('effects', () => {
     expect(await found({})).toEqual(['refund-1/s1', 'refund-1/s2', 'order-1/s0', 'order-1/s1']);
   });
 
+  test('that a person undid by hand are counted apart, with what they had moved, in parts too', async () => {
+    const byHand = (id: string, amount: string) =>
+      ledgerOf(id, 'shop', [
+        [2, started(0, 'pay', {})],
+        [2, committed(0, 'pay', EUR(amount))],
+        [3, undo('failed', 0, 'pay')],
+        [3, { direction: 'saga', status: 'compensation_failed' }],
+        [4, { direction: 'operator', status: 'resolved', ...stepOf(0, 'pay'), evidence: 'wired' }],
+        [4, { direction: 'saga', status: 'compensated' }],
+      ]);
+    const both = openLedger([refund, byHand('hand-1', '0.10'), byHand('hand-2', '0.20')]);
+    const { all, byTool } = await both.totals(march);
+    expect(all).toMatchObject([
+      { currency: 'EUR', effects: 3, undoneEffects: 1, undone: '12.00', net: '8.29', byHandEffects: 2 },
+      { currency: null, effects: 1, byHandEffects: 1, byHandAmount: '0' },
+    ]);
+    expect(all[0]?.byHandAmount).toBe('0.30');
+    expect(byTool.map(({ key, byHandAmount: hand }) => `${key} ${hand}`)).toEqual(['book 0', 'pay 0.30']);
+    const parts = createTotals();
+    for (const sagaId of ['refund-1', 'hand-1', 'hand-2']) parts.addTotals(await both.totals({ sagaId }));
+    expect(parts.end().all).toEqual(all);
+  });
+
   test('come in pages that lose nothing and repeat nothing', async () => {
     const whole = await ledger.effects(march);
     for (const limit of [1, 2, 3]) expect(await ledger.effects({ ...march, limit })).toEqual(whole);
@@ -130,8 +153,20 @@ describe('effects', () => {
         undoneEffects: 1,
         undone: '12.00',
         net: '7.98',
+        byHandEffects: 0,
+        byHandAmount: '0',
       },
-      { key: null, currency: null, effects: 2, amount: '0', undoneEffects: 0, undone: '0', net: '0' },
+      {
+        key: null,
+        currency: null,
+        effects: 2,
+        amount: '0',
+        undoneEffects: 0,
+        undone: '0',
+        net: '0',
+        byHandEffects: 1,
+        byHandAmount: '0',
+      },
     ]);
     expect(byTool.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
       'book null 0',
@@ -168,8 +203,8 @@ describe('effects', () => {
     const [, line = ''] = csv.split('\r\n');
     expect(line).toContain(`"'=cmd()","'-1+1",,"stands",-5.00,"EUR"`);
     const totals = await hostile.query({ ...march, view: 'totals', format: 'csv' });
-    expect(totals.csv?.split('\r\n')[1]).toBe('"all",,"EUR",1,-5.00,0,0,-5.00');
-    expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,-5.00,0,0,-5.00`);
+    expect(totals.csv?.split('\r\n')[1]).toBe('"all",,"EUR",1,-5.00,0,0,-5.00,0,0');
+    expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,-5.00,0,0,-5.00,0,0`);
   });
 
   test('refuse what does not go together, and say what does', async () => {
@@ -267,7 +302,17 @@ describe('an effect in doubt', () => {
   test('counts without an amount, also when it was undone, so that no sum has what may never have been given', async () => {
     const { all } = await ledger.totals(march);
     expect(all).toEqual([
-      { key: null, currency: null, effects: 4, amount: '0', undoneEffects: 2, undone: '0', net: '0' },
+      {
+        key: null,
+        currency: null,
+        effects: 4,
+        amount: '0',
+        undoneEffects: 2,
+        undone: '0',
+        net: '0',
+        byHandEffects: 0,
+        byHandAmount: '0',
+      },
     ]);
   });
 

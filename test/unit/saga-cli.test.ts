@@ -450,6 +450,8 @@ describe('walkback ledger', () => {
       undoneEffects: 0,
       undone: '0',
       net: '0.10',
+      byHandEffects: 0,
+      byHandAmount: '0',
     });
     const totals = (failedAt: string) => ({
       all: [total(null)],

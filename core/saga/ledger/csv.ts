@@ -24,7 +24,7 @@ const cell = (value: string | number | null | undefined): string => {
 };
 
 /** A negative amount begins like a formula and is a number; only our own columns are trusted to hold one. */
-const AMOUNTS = new Set(['amount', 'undone_amount', 'undone', 'net']);
+const AMOUNTS = new Set(['amount', 'undone_amount', 'undone', 'net', 'by_hand_amount']);
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 const columnCell = (name: string, value: string | number | null | undefined): string =>
@@ -76,13 +76,30 @@ const EFFECT_COLUMNS = [
 
 export const effectsCsv = (rows: readonly LedgerEffect[]): string => csvOf(EFFECT_COLUMNS, rows);
 
-const TOTAL_COLUMNS = ['by', 'key', 'currency', 'effects', 'amount', 'undone_effects', 'undone', 'net'];
+const TOTAL_COLUMNS = [
+  'by',
+  'key',
+  'currency',
+  'effects',
+  'amount',
+  'undone_effects',
+  'undone',
+  'net',
+  'by_hand_effects',
+  'by_hand_amount',
+];
 
 /** One line for each sum, and what it is by. The time to reconcile is not in it. */
 export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string => {
   const parts = { all, tool: byTool, agent: byAgent, day: byDay };
   const rows = Object.entries(parts).flatMap(([by, totals]) =>
-    totals.map(({ undoneEffects, ...total }) => ({ by, ...total, undone_effects: undoneEffects })),
+    totals.map(({ undoneEffects, byHandEffects, byHandAmount, ...total }) => ({
+      by,
+      ...total,
+      undone_effects: undoneEffects,
+      by_hand_effects: byHandEffects,
+      by_hand_amount: byHandAmount,
+    })),
   );
   return csvOf(TOTAL_COLUMNS, rows);
 };

@@ -29,6 +29,8 @@ const addTo = (
     undoneEffects: 0,
     undone: '0',
     net: '0',
+    byHandEffects: 0,
+    byHandAmount: '0',
   };
   const amount = addDecimals(before.amount, more.amount ?? '0');
   const undone = addDecimals(before.undone, more.undone ?? '0');
@@ -40,6 +42,9 @@ const addTo = (
     undoneEffects: before.undoneEffects + (more.undoneEffects ?? 0),
     undone,
     net: subtractDecimals(amount, undone),
+    // Functions of older releases do not count these.
+    byHandEffects: before.byHandEffects + (more.byHandEffects ?? 0),
+    byHandAmount: addDecimals(before.byHandAmount, more.byHandAmount ?? '0'),
   });
 };
 
@@ -82,6 +87,9 @@ export const createTotals = () => {
       addEverywhere(row, row.currency, { effects: 1, amount: row.amount ?? '0' });
       if (row.status === 'undone') {
         addEverywhere(row, row.undone_currency, { undoneEffects: 1, undone: row.undone_amount ?? '0' });
+      }
+      if (row.status === 'resolved') {
+        addEverywhere(row, row.currency, { byHandEffects: 1, byHandAmount: row.amount ?? '0' });
       }
       for (const one of ofSaga) addReconciliation(one);
     },
