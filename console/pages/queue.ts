@@ -7,6 +7,7 @@ import type { AwaitedApproval, Observation } from '../../contract/saga-answers.t
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { byHandForm } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
 import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
@@ -64,10 +65,12 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
         <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
         ${
-          one.children === true || one.accepted === true
+          one.children === true
             ? NOTHING
-            : html`<div class="acts">${!isRetryable(one) ? NOTHING : form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'resolve' }, html`<div class="acts"><input name="evidence" required aria-label="Evidence" placeholder="What was done, and where to see it" maxlength="2000" size="36" /> <button type="submit">Undone by hand</button></div>`)}
+            : one.accepted === true
+              ? html`<div class="acts">${byHandForm(formToken, hidden)}</div>`
+              : html`<div class="acts">${!isRetryable(one) ? NOTHING : form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
+        ${byHandForm(formToken, hidden)}
         ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`
         }`;
     })}

@@ -4,6 +4,7 @@ import { plural } from '../../cli/terminal/text.ts';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { Show, Visit } from '../context.ts';
+import { byHandForm } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { entryRows, money, reference } from '../parts/ledger-tables.ts';
 import {
@@ -109,7 +110,7 @@ const attempts = (
   return entries.filter(isOne).length || '';
 };
 
-const stepName = ({ step, path: where, sagaId }: Line): Markup =>
+const stepName = ({ step, path: where, sagaId }: Pick<Line, 'step' | 'path' | 'sagaId'>): Markup =>
   sagaId === undefined ? shown(step) : html`${link(path('sagas', sagaId), where ?? sagaId)} ${shown(step)}`;
 
 const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
@@ -127,6 +128,21 @@ const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
     stepLines(seen),
     'Nothing took effect.',
   );
+
+/** What somebody let stand can be undone by hand at any time, whatever the saga does by then. */
+const acceptedPart = ({ sagaId, notCompensated }: Observation, { formToken }: Visit): Markup => {
+  // A step that runs sagas is no effect of its own.
+  const accepted = notCompensated.filter((one) => one.accepted === true && one.children !== true);
+  return accepted.length === 0
+    ? NOTHING
+    : html`<h2>Left standing</h2><p class="hint">Somebody accepted that ${accepted.length === 1 ? 'this stays' : 'these stay'}, and nothing is to be done. What is undone by hand after all is recorded here.</p>
+      ${accepted.map(
+        (
+          one,
+        ) => html`<section class="card"><h3>${stepName(one)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
+        <p>${shown(one.reason)}</p>${byHandForm(formToken, { saga: one.sagaId ?? sagaId, step: one.step })}</section>`,
+      )}`;
+};
 
 type Child = NonNullable<Observation['children']>[number];
 
@@ -230,6 +246,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ])}
   ${statePart(seen)}
   <h2>Steps</h2>${stepsPart(seen, entries)}
+  ${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}</div>`}
   ${locks}
   <h2>Ledger</h2>${cursor === undefined ? await verdict(visit, sagaId) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}

@@ -1,5 +1,5 @@
 /** The console behind the HTTP API: people sign in at the issuer of the embedded cloud, over real HTTP. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   type BrowserPerson,
   createBrowserPerson,
@@ -166,6 +166,64 @@ describe('who is not signed in', () => {
     const answered = await person.post(`${at}/queue/answer`, hiddenIn(form));
     expect([answered.status, answered.text]).toEqual([403, expect.stringContaining('RoleMissing')]);
     await sagas.cloud.invoke('operate-saga', { sagaId: 'page-role', action: 'cancel', by: 'ops' });
+  });
+});
+
+describe('what was left standing', () => {
+  afterEach(() => {
+    sagas.faults.closedPeriod = () => false;
+    sagas.faults.refuseMail = false;
+  });
+
+  const formIn = (text: string): Record<string, string> => {
+    const forms = [...text.matchAll(/<form[^>]*action="\/queue\/operate">(.*?)<\/form>/gs)];
+    return hiddenIn(forms[0]?.[1] ?? '');
+  };
+
+  test('is recorded as undone by hand on the page of its saga: by an operator, with evidence, from the page', async () => {
+    sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+    sagas.faults.refuseMail = true;
+    await sagas.start('stood');
+    const { notCompensated } = await sagas.observe('stood');
+    expect(notCompensated.length).toBeGreaterThan(0);
+    for (const { step: stepId } of notCompensated) {
+      const skip = { action: 'skip', stepId, by: 'olga', evidence: 'the period is closed' };
+      await sagas.cloud.invoke('operate-saga', { sagaId: 'stood', ...skip });
+    }
+    expect(await sagas.observe('stood')).toMatchObject({ status: 'COMPENSATED' });
+    const path = '/sagas/stood';
+    const evidence = 'Booked back by hand, journal 4711';
+
+    const { person: reviewer } = await signedIn(path, 'reviewer', 'rita@example.com');
+    const theirs = formIn((await reviewer.get(at + path)).text);
+    const refused = await reviewer.post(`${at}/queue/operate`, { ...theirs, evidence });
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('RoleMissing')]);
+
+    const { person } = await signedIn(path, 'operator', 'otto@example.com');
+    const page = await person.get(at + path);
+    expect(page.text).toContain('Left standing');
+    const form = formIn(page.text);
+    expect(form).toMatchObject({ saga: 'stood', step: notCompensated[0]?.step, action: 'resolve' });
+    const without = await person.post(`${at}/queue/operate`, { ...form, evidence: ' ' });
+    expect([without.status, without.text]).toEqual([400, expect.stringContaining('evidence')]);
+    const forged = { ...form, form_token: 'guess', evidence };
+    expect((await person.post(`${at}/queue/operate`, forged)).status).toBe(403);
+    expect((await sagas.observe('stood', 0)).notCompensated).toHaveLength(notCompensated.length);
+
+    const sent = await person.post(`${at}/queue/operate`, { ...form, evidence });
+    expect([sent.status, locationOf(sent)]).toEqual([303, path]);
+    const seen = await sagas.observe('stood', 0);
+    expect(seen.compensated.find(({ step }) => step === form['step'])).toMatchObject({ byHand: evidence });
+    expect(seen.notCompensated).toHaveLength(notCompensated.length - 1);
+    const after = await person.get(at + path);
+    expect(after.text).toContain(evidence);
+    expect(formIn(after.text)['step']).not.toBe(form['step']);
+    const { rows } = await sagas.rows('stood');
+    expect(rows.at(-1)).toMatchObject({
+      direction: 'operator',
+      status: 'resolved',
+      actor: 'otto@example.com',
+    });
   });
 });
 

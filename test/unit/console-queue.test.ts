@@ -63,6 +63,6 @@ test('it offers for each thing that is left only what can be done about it', asy
       form.includes(`value="${action}"`) ? [/name="step" value="(.*?)"/.exec(form)?.[1]] : [],
     );
   expect(offered('retry')).toEqual(['failed']);
-  expect(offered('resolve')).toEqual(['failed', 'mail']);
+  expect(offered('resolve')).toEqual(['failed', 'mail', 'kept']);
   expect(offered('skip')).toEqual(['failed', 'mail']);
 });
