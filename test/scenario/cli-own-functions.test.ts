@@ -9,7 +9,7 @@ import { inTurn } from '../support/sampled-test.ts';
 const test = inTurn('cli-own-functions');
 
 /** A shelf that books are taken from, kept in a file beside the module: what took effect is there to be looked at. */
-const tool = (addition = '') => `
+const tool = (addition = '', more = '') => `
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -40,6 +40,7 @@ const take = defineTool({
 });
 
 export const tools = [manifestOf(take, 'library')];
+${more}
 
 let serve: ReturnType<typeof toolHandler> | undefined;
 export const handler = (event: unknown) =>
@@ -89,6 +90,23 @@ describe('walkback up --functions', () => {
     await start('three', 'Emma');
     await scene.json(['saga', 'watch', 'three']);
     expect((await shelf()).at(-1)).toBe('took Emma again');
+
+    // A tool that has less time than its function has by default: the refusal says where to write the function's.
+    const [manifest] = tools as [{ compensation: object }];
+    const compensation = { ...manifest.compensation, timeoutSeconds: 10 };
+    const shorter = { ...manifest, version: '1.1.0', timeoutSeconds: 10, compensation };
+    await writeFile(join(scene.work, 'shorter.json'), JSON.stringify({ tools: [shorter] }));
+    const put = () => scene.run(['catalog', 'put', 'shorter.json']);
+    const { code, stderr } = await put();
+    expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+      2,
+      expect.stringMatching(/limit of 10 to 14 s:.*`export const timeoutSeconds` in its module/),
+    ]);
+    await writeFile(join(directory, 'library.ts'), tool('', 'export const timeoutSeconds = 14;'));
+    await utimes(join(directory, 'library.ts'), new Date(), new Date(Date.now() + 10_000));
+    await start('four', 'Emma');
+    await scene.json(['saga', 'watch', 'four']);
+    expect(await put()).toMatchObject({ code: 0 });
   });
 
   test('refuses what it cannot serve, and stops', async () => {

@@ -170,16 +170,34 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
     });
 
     test.each([
-      [pay, 35, 'pay@1: function-timeout: its function fn may run 35 s, which must be less than 35 s'],
-      [mail, 16, 'mail@1: function-timeout: its function fn may run 16 s, which must be less than 15 s'],
-    ])('that may outlive the wait for $name is refused with both numbers', async (one, seconds, words) => {
-      const { answer, store } = put(endingAfter(seconds), tool('other', 'read', { timeoutSeconds: 60 }), one);
-      await expect(answer).rejects.toMatchObject({
-        name: 'CatalogRefused',
-        message: expect.stringContaining(words),
-      });
-      expect(await store.listTools()).toEqual([]);
-    });
+      [
+        pay,
+        35,
+        'pay@1: function-timeout: its function fn may run 35 s, which must be less than 35 s',
+        '30 to 34',
+      ],
+      [
+        mail,
+        16,
+        'mail@1: function-timeout: its function fn may run 16 s, which must be less than 15 s',
+        '10 to 14',
+      ],
+    ])(
+      'that may outlive the wait for $name is refused with both numbers',
+      async (one, seconds, words, fit) => {
+        const { answer, store } = put(
+          endingAfter(seconds),
+          tool('other', 'read', { timeoutSeconds: 60 }),
+          one,
+        );
+        await expect(answer).rejects.toMatchObject({
+          name: 'CatalogRefused',
+          message: expect.stringContaining(words),
+        });
+        await expect(answer).rejects.toThrow(`Give the function a limit of ${fit} s: deployed, the timeout`);
+        expect(await store.listTools()).toEqual([]);
+      },
+    );
 
     test('of a tool that only reads may run on: nothing it does late matters', async () => {
       await expect(put(endingAfter(900), look).answer).resolves.toMatchObject({ warnings: [] });

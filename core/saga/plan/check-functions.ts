@@ -24,6 +24,10 @@ const refuse = (tool: ToolManifest, message: string): never => {
   throw new WalkbackError('CatalogRefused', `tool ${tool.name}@${tool.version}: ${message}`);
 };
 
+/** Where a function's limit is written: there is one place for each way to run it. */
+const limitAdvice = (least: number, limit: number): string =>
+  `Give the function a limit of ${least} to ${limit - 1} s: deployed, the timeout of the Lambda function; with walkback up --functions, \`export const timeoutSeconds\` in its module.`;
+
 const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefined => {
   const deadline = longestDeadline(tool);
   const limit = deadline.seconds + ENGINE_SLACK_SECONDS;
@@ -39,7 +43,7 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
       if (seen.timeoutSeconds >= limit && tool.effect !== 'read') {
         refuse(
           tool,
-          `function-timeout: its function ${tool.functionName} may run ${seen.timeoutSeconds} s, which must be less than ${limited}; a call that runs on could act after it was undone`,
+          `function-timeout: its function ${tool.functionName} may run ${seen.timeoutSeconds} s, which must be less than ${limited}; a call that runs on could act after it was undone. ${limitAdvice(deadline.seconds, limit)}`,
         );
       }
       if (seen.timeoutSeconds >= deadline.seconds) return undefined;
