@@ -148,14 +148,6 @@ restat() {
   [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
 }
 
-# in_operation: whether the host is in the middle of a merge, a pick or a rebase, which git ends only where the index knows
-# the files.
-in_operation() {
-  local name
-  for name in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
-  return 1
-}
-
 # forget_sizes FILE: git takes a file for changed when its size is not the one that the index noted, and does not ask
 # whether it converts to the entry. So what the index noted of such a file goes, and the host's git will look at it.
 forget_sizes() {
@@ -175,8 +167,8 @@ in_operation() {
   return 1
 }
 
-# refresh_index: does the same where files were written but the index already matches the target, and git would not find out
-# by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
+# refresh_index: notes the times (restat) where files were written but the index already matches the target, and git would not
+# find out by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
 # copy gets its time, because the entries are the same, and so the next capture reads nothing again: before the lock is
 # given up, so that what another process writes then has another time.
 refresh_index() {

@@ -1,7 +1,10 @@
 /** A partial clone with a partial checkout: what it never had it need not have when it comes back. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('partial', 4);
 
 test('a partial clone with a partial checkout', async () => {
   await using harness = await createHarness();
@@ -37,9 +40,9 @@ const FETCHES = [
   ['more of a partial checkout', '--filter=blob:none --sparse', 'git sparse-checkout add a'],
 ] as const;
 
-test.each(FETCHES)(
+test.for(FETCHES)(
   'what a partial clone fetches after its first capture comes back: %s',
-  async (_, filter, work) => {
+  async ([, filter, work]) => {
     await using harness = await createHarness();
     harness.sh(
       `git init -q -b main ../origin; cd ../origin; git config uploadpack.allowFilter true; git config uploadpack.allowAnySHA1InWant true

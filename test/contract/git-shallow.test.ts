@@ -1,7 +1,10 @@
 /** A shallow clone whose boundary moves: what came below it is in the next capture. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('shallow', 3);
 
 const MOVES = [
   ['nothing but the boundary', '--depth 1', 'git fetch -q --unshallow'],
@@ -18,7 +21,7 @@ const MOVES = [
   ],
 ] as const;
 
-test.each(MOVES)('a shallow clone whose boundary moved comes back: %s', async (_, depth, work) => {
+test.for(MOVES)('a shallow clone whose boundary moved comes back: %s', async ([, depth, work]) => {
   await using harness = await createHarness();
   harness.sh(
     `git init -q -b main ../origin; cd ../origin; for i in 1 2 3 4 5; do echo $i > f; git add -A; git commit -qm $i; done

@@ -1,8 +1,11 @@
 /** Partial checkouts: their rules come with the checkpoint, else git hides what happens to the files that they leave out. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, world } from '../support/git-repositories.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+const test = sampledTest('partial checkout', 4);
 
 const MAKE = `git init -q -b main .; mkdir in out; echo in > in/f; echo out > out/f; echo top > top; git add -A; git commit -qm one`;
 const rules = (harness: Harness) =>
@@ -17,9 +20,9 @@ const PARTIAL = [
   ['patterns', "git sparse-checkout set --no-cone '/*' '!out'"],
 ] as const;
 
-test.each(PARTIAL)(
+test.for(PARTIAL)(
   'a copy of a partial checkout is one, and shows what happens to any file: %s',
-  async (_, set) => {
+  async ([, set]) => {
     await using harness = await createHarness();
     harness.sh(`mkdir -p app; cd app; ${MAKE}; ${set}`);
     const before = rules(harness);
@@ -35,9 +38,9 @@ test.each(PARTIAL)(
   },
 );
 
-test.each(PARTIAL)(
+test.for(PARTIAL)(
   'a rollback brings the rules of a partial checkout back, and takes them away: %s',
-  async (_, set) => {
+  async ([, set]) => {
     await using harness = await createHarness();
     harness.sh(`mkdir -p app; cd app; ${MAKE}`);
     const states = [];

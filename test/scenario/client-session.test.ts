@@ -110,7 +110,7 @@ const turn = async (session: Session, id: string, how: { isCut?: boolean } = {})
   if (how.isCut !== true) await run.finish();
 };
 
-always(
+test(
   'work belongs to its message, whichever client did it, and also when its turn was cut',
   async () => {
     const session = await begin();
@@ -145,7 +145,7 @@ always(
     expect(world.read('api/file.txt')).toBe('m-2');
     await session.end();
   },
-  240_000,
+  { timeout: 240_000 },
 );
 
 always('a revert tells the work of a turn that was cut from that of the message before it', async () => {
@@ -171,7 +171,7 @@ always('a revert tells the work of a turn that was cut from that of the message 
   await session.end();
 });
 
-always('a rewind knows whose work it takes back of a turn that was cut', async () => {
+test('a rewind knows whose work it takes back of a turn that was cut', async () => {
   const session = await begin();
   await turn(session, 'm-1');
   await turn(session, 'm-2', { isCut: true });
