@@ -1,8 +1,8 @@
 import type { SessionAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import { CHECKPOINT_ID_PATTERN } from '../contract/ids.ts';
 import type { Invoke } from '../contract/invoke.ts';
 import { CliError } from './failure.ts';
 
-const FULL_ID = /^cp-\d{8,}-[0-9a-f]{8}$/;
 const SHORT_ID = /^cp-(\d{1,7})$/;
 
 /** What a person typed for a point of the timeline, by its shape alone. */
@@ -14,7 +14,7 @@ type Reference =
   | { kind: 'message'; messageId: string };
 
 const parseReference = (text: string): Reference => {
-  if (FULL_ID.test(text)) return { kind: 'checkpoint', checkpointId: text };
+  if (CHECKPOINT_ID_PATTERN.test(text)) return { kind: 'checkpoint', checkpointId: text };
   const short = SHORT_ID.exec(text);
   if (short?.[1] !== undefined) return { kind: 'seq', seq: Number(short[1]) };
   if (text === 'head') return { kind: 'head' };

@@ -55,6 +55,18 @@ const tellStderr = (error: unknown): void => {
   process.stderr.write(`serveTools: a call failed: ${inspect(error)}\n`);
 };
 
+/** An `onError` that fails itself ends no call and no process. */
+const told =
+  (onError: (error: unknown) => void) =>
+  (error: unknown): void => {
+    try {
+      onError(error);
+    } catch (thrown) {
+      tellStderr(error);
+      process.stderr.write(`serveTools: onError failed: ${inspect(thrown)}\n`);
+    }
+  };
+
 /** The keys that the embedded cloud signs calls with. */
 const localKeys = async (walkback: Walkback): Promise<Serving['keyOf']> => {
   const { environment, sandboxes } = await walkback.connection();
@@ -150,7 +162,8 @@ export const serveTools = async (
     'onError?': 'function',
     'deployed?': 'object',
   });
-  const { deployed, definitions = [], walkback = new Walkback(), onError = tellStderr } = options;
+  const { deployed, definitions = [], walkback = new Walkback() } = options;
+  const onError = told(options.onError ?? tellStderr);
   const keyOf = deployed === undefined ? await localKeys(walkback) : () => deployed.key;
   const stored = deployed === undefined ? await storedPorts(walkback, tools) : new Map<string, number>();
 

@@ -3,7 +3,7 @@
  * (C10).
  */
 import * as z from 'zod';
-import { ID_PATTERN, RESERVED_ID_PREFIX } from './ids.ts';
+import { CHECKPOINT_ID_PATTERN, ID_PATTERN, RESERVED_ID_PREFIX } from './ids.ts';
 
 export const id = z
   .string()
@@ -102,7 +102,7 @@ export const metadata = z
   .record(z.string().regex(ID_PATTERN), z.string().max(1024))
   .refine((value) => Object.keys(value).length <= 50, { error: 'must have at most 50 entries' });
 
-export const checkpointId = z.string().regex(/^cp-\d{8,12}-[0-9a-f]{8}$/, 'must be a checkpoint id, cp-...');
+export const checkpointId = z.string().regex(CHECKPOINT_ID_PATTERN, 'must be a checkpoint id, cp-...');
 
 /** Of a call that changes nothing, and may take longer than its caller can wait. */
 export const joinedRequestId = id

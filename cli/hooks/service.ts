@@ -59,11 +59,15 @@ const parseAsked = (body: string) => {
 /** Whether the hook's script sent it, whatever the host gave to that. */
 const isOfScript = (body: string): boolean => body.split('\0').length > 3;
 
+const isWarning = (body: string): boolean => body.split('\0')[2] === 'warn';
+
 /** As an answer, because the script hands the person nothing of a request that was refused. */
-const misread = (error: z.ZodError): ClaudeHookAnswer => {
+const misread = (error: z.ZodError, body: string): ClaudeHookAnswer => {
   const reason = `No checkpoint, because Walkback cannot read what its hook sent. ${z.prettifyError(error)}`;
+  const systemMessage = `Walkback: ${reason}`;
+  if (isWarning(body)) return { systemMessage };
   return {
-    systemMessage: `Walkback: ${reason}`,
+    systemMessage,
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: 'deny',
@@ -118,7 +122,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     const body = await context.req.text();
     const asked = parseAsked(body);
     if (!asked.success && !isOfScript(body)) return context.text(z.prettifyError(asked.error), 400);
-    if (!asked.success) return context.json(misread(asked.error));
+    if (!asked.success) return context.json(misread(asked.error, body));
     const { hear, warnings } = hooksOf(asked.data);
     const answer = await hear(asked.data.input);
     const systemMessage = [answer.systemMessage, ...notices.splice(0), ...warnings.splice(0)].filter(

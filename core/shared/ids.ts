@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RESERVED_ID_PREFIX } from '../../contract/ids.ts';
+import { CHECKPOINT_ID_PATTERN, RESERVED_ID_PREFIX } from '../../contract/ids.ts';
 
 /** A git object id: SHA-1 or SHA-256, lower-case hex. */
 export const OBJECT_ID_PATTERN = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -18,10 +18,8 @@ export const checkpointId = (sessionId: string, seq: number, toolExecutionId: st
   `cp-${String(seq).padStart(8, '0')}-${sha256Hex(`${sessionId}\n${toolExecutionId}`).slice(0, 8)}`;
 
 /** The sequence number inside a checkpoint id, or undefined when the text is not one. */
-export const checkpointSeq = (id: string): number | undefined => {
-  const match = /^cp-(\d{8,})-[0-9a-f]{8}$/.exec(id);
-  return match?.[1] === undefined ? undefined : Number(match[1]);
-};
+export const checkpointSeq = (id: string): number | undefined =>
+  CHECKPOINT_ID_PATTERN.test(id) ? Number(id.split('-')[1]) : undefined;
 
 /** Name of the checkpoint that parking takes: the same request repeats it. */
 export const parkToolId = (requestId: string): string =>

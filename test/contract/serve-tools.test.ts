@@ -23,7 +23,10 @@ test('why a call failed is told to the author of the tools, and not to the calle
     walkback: new Walkback({ dataDir: directory.path }),
     directory: directory.path,
     deployed,
-    onError: (error) => void failures.push(error),
+    onError: (error) => {
+      failures.push(error);
+      throw new Error('of onError itself');
+    },
   });
   try {
     const port = (await readFile(`${directory.path}/port`, 'utf8')).trim();
@@ -34,6 +37,7 @@ test('why a call failed is told to the author of the tools, and not to the calle
     const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
     expect([answer.status, await answer.text()]).toEqual([500, '']);
     expect(failures).toEqual([expect.any(SyntaxError)]);
+    expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status).toBe(500);
   } finally {
     await served.close();
   }

@@ -280,6 +280,13 @@ test.each([
   });
 });
 
+test('warn: a session without an id is told, and the tool runs', async () => {
+  const env = { WALKBACK_ON_CHECKPOINT_ERROR: 'warn' };
+  const { code, stdout } = await say('PreToolUse', { ...bash('call-1', 'p1'), session_id: '' }, env);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ systemMessage: expect.stringMatching(/session_id/) });
+});
+
 sampled('a session that went on elsewhere is not the one of this directory', async () => {
   const { walkback, root } = world();
   const first = { session_id: 'moved', ...bash('call-1', 'p1') };
