@@ -1,7 +1,7 @@
 # Brings the rules of a partial checkout (`git sparse-checkout`) to those of a captured state.
 # shellcheck shell=bash
 
-# move_sparse META NOW_META: writes settings and rules where they differ. RULES_STAY tells that they are not those of META.
+# move_sparse META NOW_META: writes settings and rules where they differ. $OUT.rules-stay tells that they are not those of META.
 # The setting that makes them count comes last, so one that is killed leaves what was there, or parts of both.
 move_sparse() {
   local count cone config=$HG/config.worktree
@@ -10,15 +10,15 @@ move_sparse() {
   [ -f "$config" ] || config=$HC/config
   if [ -L "$config" ] || [ -L "$HG/info" ]; then
     printf 'the rules of the partial checkout stay as they are now, because %s or %s is a symlink\n' "${config#"$PWD"/}" "${HG#"$PWD"/}/info" >>"$OUT.warn"
-    RULES_STAY=1
-    return 0
+    : >"$OUT.rules-stay"
+    return
   fi
   free_lock "$config.lock" || { printf 'fatal: another git process holds %s\n' "${config##*/}.lock" >>"$OUT.err" && return 1; }
   part "$1" sparse "$OUT.sparse-of" || return
   if [ ! -s "$OUT.sparse-of" ]; then
     # Older releases did not capture the rules. Then the index has entries that they left out.
     part "$1" index-flags "$OUT.flags" && count=$(perhaps grep -czi '^s ' "$OUT.flags") || return
-    if [ "$count" = 0 ]; then sparse_setting sparseCheckout false; else RULES_STAY=1; fi
+    if [ "$count" = 0 ]; then sparse_setting sparseCheckout false; else : >"$OUT.rules-stay"; fi
     return
   fi
   IFS= read -r cone <"$OUT.sparse-of" && mkdir -p -- "$HG/info" && tail -n +2 -- "$OUT.sparse-of" >"$SHADOW/sparse-checkout" && mv -f -- "$SHADOW/sparse-checkout" "$HG/info/sparse-checkout" || return

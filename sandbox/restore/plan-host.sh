@@ -130,8 +130,9 @@ plan_rules() {
   same_part "$1" "$2" sparse || return
   [ -z "$SAME" ] || return 0
   for meta; do
-    part "$meta" sparse "$OUT.sparse-of" && tail -n +2 -- "$OUT.sparse-of" >"$OUT.rules" && slurp "$OUT.rules" || return
-    [ ! -s "$OUT.sparse-of" ] || TEXT=${TEXT:-$'\n'}
+    part "$meta" sparse "$OUT.sparse-of" && slurp "$OUT.sparse-of" || return
+    # Behind the line that says their kind.
+    [ -z "$TEXT" ] || { TEXT=${TEXT#*$'\n'} && TEXT=${TEXT:-$'\n'}; }
     emit host-rules-$side "${TEXT:0:RULES_MOST}" && side=to
   done
 }

@@ -72,7 +72,7 @@ half_written() {
 # reach I TREE META: brings the repository to a state, from any state, and proves it. Used for the
 # target, and for the way back (BACK) when anything failed.
 reach() {
-  local i=$1 tree=$2 meta=$3 from_tree from_meta was status made='' vacant='' RULES_STAY=''
+  local i=$1 tree=$2 meta=$3 from_tree from_meta was status made='' vacant=''
   : >"$OUT.err"
   : >"$OUT.warn"
   : >"$OUT.late"
@@ -80,6 +80,7 @@ reach() {
   : >"$OUT.old"
   : >"$OUT.kept"
   : >"$OUT.placed"
+  [ ! -e "$OUT.rules-stay" ] || rm -f -- "$OUT.rules-stay" || return
   if [ -z "$tree" ]; then
     STEP='taking it away'
     leave "$i"

@@ -28,7 +28,7 @@ verify() {
   [ "$T_KIND" != none ] && [ "$T_KIND" != unreadable ] || return 0
   left_to_others "$i" || return
   for name in host index stage1 stage2 stage3 index-flags sparse state; do
-    [ "$name$RULES_STAY" != sparse1 ] || continue
+    [ $name != sparse ] || [ ! -e "$OUT.rules-stay" ] || continue
     same_part "$META" "$meta" $name || return
     [ -n "$SAME" ] || [ $name != host ] || as_decided "$META" "$meta" || return
     [ -n "$SAME" ] || {
