@@ -230,6 +230,8 @@ export interface Checkpoint {
   messageOrder: number | null;
   /** The message whose operation it was taken for. Absent where nobody said it, and in checkpoints of older releases. */
   forMessageId?: string;
+  /** What it has since its parent is the work of no message (whose-work.ts). Absent in checkpoints of older releases. */
+  unowned?: true;
   toolExecutionId: string;
   reason: CheckpointReason;
   complete: boolean;

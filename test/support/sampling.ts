@@ -41,7 +41,15 @@ const TURNS = [
     'no-repositories',
   ],
   // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, grants.test.ts for each function, the unit tests of cursors and repository-change.test.ts.
-  ['commitments', 'workspace-tools', 'merge-queue', 'changesets-example', 'cursors', 'changes-agree'],
+  [
+    'commitments',
+    'workspace-tools',
+    'properties-reverts',
+    'merge-queue',
+    'changesets-example',
+    'cursors',
+    'changes-agree',
+  ],
   // The command at length, and sagas: cli-up.test.ts, cli-daemon.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
   [
     'cli-session',

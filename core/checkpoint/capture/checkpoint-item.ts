@@ -19,6 +19,7 @@ export const createCheckpoint = (
     messageId: string | null;
     messageOrder: number | null;
     forMessageId?: string | undefined;
+    unowned?: boolean | undefined;
     toolExecutionId: string;
     reason: string;
     sandboxId: string;
@@ -43,6 +44,7 @@ export const createCheckpoint = (
     messageId: from.messageId,
     messageOrder: from.messageOrder,
     ...(from.forMessageId !== undefined && { forMessageId: from.forMessageId }),
+    ...(from.unowned === true && { unowned: true as const }),
     toolExecutionId: from.toolExecutionId,
     reason: from.reason,
     complete: captured.complete,

@@ -6,7 +6,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { parkToolId } from '../../shared/ids.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
-import { messageAt } from './whose-work.ts';
+import { workSince } from './whose-work.ts';
 
 interface SaveFilesDependencies {
   store: Pick<SessionStore, 'getSession' | 'getCheckpoint' | 'findCheckpointByTool'>;
@@ -39,13 +39,14 @@ export const createSaveFiles =
       if (stored !== undefined && isOther) throw conflictingRequest(requestId);
       if (stored !== undefined) return stored.checkpointId;
     }
-    const messageId = wanted ?? messageAt(await store.getCheckpoint(sessionId, session.headSeq), session);
-    if (messageId === null) {
+    const head = await store.getCheckpoint(sessionId, session.headSeq);
+    if (wanted === undefined && workSince(head, session).messageId === null) {
       throw new WalkbackError(
         'InvalidInput',
         `messageId: session "${sessionId}" has no message yet; name the one whose work this is.`,
       );
     }
-    const taken = await checkpoint({ sessionId, messageId, toolExecutionId, reason: 'parked' }, invocation);
+    const input = { sessionId, messageId: wanted, toolExecutionId, reason: 'parked' };
+    const taken = await checkpoint(input, invocation);
     return taken.checkpointId;
   };

@@ -18,7 +18,7 @@ import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
-import { messageAt } from './whose-work.ts';
+import { workSince } from './whose-work.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply
@@ -53,6 +53,7 @@ interface Taken {
   captured: Captured;
   head: Checkpoint | undefined;
   messageId: string;
+  unowned: boolean;
   /** Read while it was captured. */
   known: Message | undefined;
 }
@@ -78,7 +79,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   const commit = async (
     session: Session,
-    { captured, head, messageId, known }: Taken,
+    { captured, head, messageId, unowned, known }: Taken,
     input: CheckpointInput,
   ) => {
     const said =
@@ -93,6 +94,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         messageId,
         messageOrder: order,
         forMessageId: input.forMessageId,
+        unowned,
         toolExecutionId: input.toolExecutionId,
         reason: input.reason,
         sandboxId: session.sandboxId,
@@ -126,13 +128,15 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         store.getCheckpoint(session.sessionId, session.headSeq),
       ]);
       const { toolExecutionId, reason } = input;
-      const messageId = input.messageId ?? messageAt(head, session) ?? input.forMessageId ?? toolExecutionId;
+      const since = workSince(head, session);
+      const messageId = input.messageId ?? since.messageId ?? input.forMessageId ?? toolExecutionId;
+      const unowned = input.messageId === undefined && since.unowned;
       const said = saidOf(input, messageId);
       const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
       const known = store.findMessage(session.sessionId, messageId);
       known.catch(() => undefined);
       const captured = await capture(about, invocation);
-      return { head, messageId, captured, known: await known };
+      return { head, messageId, unowned, captured, known: await known };
     });
 
   return async (input: CheckpointInput, invocation: Invocation): Promise<CheckpointAnswer> => {

@@ -1,20 +1,40 @@
 /** Whose work is in the repositories, where nobody says it. Pure. */
+import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { Checkpoint, Session } from '../model.ts';
 
-type Head = Pick<Checkpoint, 'seq' | 'messageId' | 'forMessageId' | 'epoch' | 'sandboxId'>;
+/** Reasons of checkpoints that were made from other work. They are free text, so a caller's may be called so, too. */
+export const COMPOSED_REASONS: ReadonlySet<string> = new Set(['merge', 'revert', 'partial-rollback']);
+
+type Head = Pick<
+  Checkpoint,
+  'seq' | 'messageId' | 'forMessageId' | 'epoch' | 'sandboxId' | 'reason' | 'toolExecutionId' | 'unowned'
+>;
+
+/** Only ids of ours begin so. Releases before this one did not mark what they composed. */
+const isComposed = ({ reason, toolExecutionId }: Head): boolean =>
+  COMPOSED_REASONS.has(reason) && toolExecutionId.startsWith(RESERVED_ID_PREFIX);
+
+export interface Whose {
+  /** The message that it is filed under: the last one whose work is there. Null: no message is known yet. */
+  messageId: string | null;
+  /** It is that of no message: it was done after a merge, a revert or a rollback of some paths, and before the next tool. */
+  unowned: boolean;
+}
 
 /**
- * The last message whose work is there, of a session that stands on `head`: what came after a checkpoint is the work of the
- * message whose operation it was taken for. `epoch`: the one in which that work was done. A head of another epoch was gone back
- * to, and what came after it at its time is not there; but not the newest checkpoint, because going back takes another, and a
- * resume another sandbox: a rewind raises the epoch before it touches any file. Null: no message is known yet.
+ * Whose the work is that was done since a session stands on `head`: of the message whose operation that checkpoint was taken
+ * for. `epoch`: the one in which that work was done. A head of another epoch was gone back to, and what came after it at its time
+ * is not there; but not the newest checkpoint, because going back takes another, and a resume another sandbox: a rewind raises
+ * the epoch before it touches any file.
  */
-export const messageAt = (
+export const workSince = (
   head: Head | undefined,
   session: Pick<Session, 'seq' | 'sandboxId' | 'epoch'>,
   epoch = session.epoch,
-): string | null => {
-  if (head === undefined) return null;
+): Whose => {
+  if (head === undefined) return { messageId: null, unowned: false };
   const isNewest = head.seq === session.seq && head.sandboxId === session.sandboxId;
-  return (isNewest || head.epoch === epoch ? head.forMessageId : undefined) ?? head.messageId;
+  const forMessageId = isNewest || head.epoch === epoch ? head.forMessageId : undefined;
+  if (forMessageId !== undefined) return { messageId: forMessageId, unowned: false };
+  return { messageId: head.messageId, unowned: head.unowned === true || isComposed(head) };
 };

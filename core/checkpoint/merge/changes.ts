@@ -1,4 +1,5 @@
 /** Which steps of a timeline are taken back by a revert. Pure. */
+import { COMPOSED_REASONS } from '../capture/whose-work.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { pathTo } from '../timeline/tree.ts';
 
@@ -8,10 +9,12 @@ export interface Change {
   afterSeq: number | null;
 }
 
-type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'reason' | 'checkpointId'>;
+type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'unowned' | 'reason' | 'checkpointId'>;
 
-/** They were made from other work, and are nobody's message. */
-const COMPOSED = new Set(['merge', 'revert', 'partial-rollback']);
+/** Releases before this one did not mark what they composed: it stands on the capture that its rollback began with. */
+const isUnowned = ({ unowned, reason }: Node, before: Node | undefined): boolean =>
+  unowned === true ||
+  (COMPOSED_REASONS.has(reason) && (before === undefined || before.reason === 'rollback'));
 
 const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
   const bySeq = new Map(nodes.map((node) => [node.seq, node]));
@@ -20,8 +23,8 @@ const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
 
 /**
  * The work of one message on the way to the head, the newest first. `sinceHead`: the message whose work was done since the
- * head, which is another one than the head's where the turn after it was cut. Since a merge or a revert it is nobody's.
- * Undefined: a step begins at a checkpoint that is gone.
+ * head, which is another one than the head's where the turn after it was cut. Null: it is nobody's. Undefined: a step begins
+ * at a checkpoint that is gone.
  */
 export const changesOfMessage = (
   nodes: readonly Node[],
@@ -33,20 +36,19 @@ export const changesOfMessage = (
   const changes: Change[] = [];
   let open: Change | undefined;
   for (const [index, node] of path.entries()) {
-    if (node.messageId !== messageId || COMPOSED.has(node.reason)) {
+    const before = path[index - 1];
+    if (node.messageId !== messageId || isUnowned(node, before)) {
       open = undefined;
       continue;
     }
     if (open === undefined) {
-      const before = path[index - 1];
       if (before === undefined) return undefined;
       open = { beforeSeq: before.seq, afterSeq: node.seq };
       changes.unshift(open);
     }
     open.afterSeq = node.seq;
   }
-  const head = path.at(-1);
-  if (sinceHead !== messageId || head === undefined || COMPOSED.has(head.reason)) return changes;
+  if (sinceHead !== messageId) return changes;
   if (open === undefined) changes.unshift({ beforeSeq: headSeq, afterSeq: null });
   else open.afterSeq = null;
   return changes;

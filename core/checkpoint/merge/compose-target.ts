@@ -128,6 +128,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       parent: now,
       messageId: now.messageId,
       messageOrder: now.messageOrder,
+      unowned: true,
       toolExecutionId,
       reason: REASONS[composition.kind],
       mergedFrom: secondParent(composition),

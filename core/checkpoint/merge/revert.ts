@@ -8,7 +8,7 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { messageAt } from '../capture/whose-work.ts';
+import { workSince } from '../capture/whose-work.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../rollback/request-hash.ts';
@@ -40,7 +40,8 @@ const changesFor = async (
     throw leftBehind(`Checkpoint ${first}, or the one before it,`);
   }
   if (messageId === undefined) return changesOfSession(tree, headSeq);
-  const sinceHead = messageAt(await store.getCheckpoint(sessionId, headSeq), session);
+  const since = workSince(await store.getCheckpoint(sessionId, headSeq), session);
+  const sinceHead = since.unowned ? null : since.messageId;
   // Of a turn that was cut there may be no checkpoint yet.
   if (sinceHead !== messageId) await findTarget(store, sessionId, { messageId });
   const changes = changesOfMessage(tree, headSeq, messageId, sinceHead);

@@ -52,6 +52,7 @@ export type TreeNode = Pick<
   | 'parentSeq'
   | 'messageId'
   | 'messageOrder'
+  | 'unowned'
   | 'checkpointId'
   | 'reason'
   | 'complete'

@@ -83,6 +83,7 @@ export const createLateWrites = (deps: RollbackDeps) => {
           parent: below,
           messageId: below.messageId,
           messageOrder: below.messageOrder,
+          unowned: below.unowned,
           toolExecutionId,
           reason: 'late-writes',
           sandboxId: journal.sandboxId,

@@ -10,7 +10,7 @@ import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, moveMessage, touch } from '../capture/checkpoint-item.ts';
-import { messageAt } from '../capture/whose-work.ts';
+import { workSince } from '../capture/whose-work.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
@@ -166,8 +166,10 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const { session, copy } = place;
       const captures = journal.captures + 1;
       // Work of a turn that was cut, which no checkpoint of its own message holds.
-      const messageId =
-        copy === undefined ? messageAt(head, session, journal.epoch - 1) : (head?.messageId ?? null);
+      const { messageId, unowned } =
+        copy === undefined
+          ? workSince(head, session, journal.epoch - 1)
+          : { messageId: head?.messageId ?? null, unowned: false };
       const isHeads = messageId === null || messageId === head?.messageId;
       const known = isHeads ? undefined : await store.findMessage(journal.sessionId, messageId);
       const isNew = !isHeads && known === undefined;
@@ -179,6 +181,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
           parentSeq: headSeqOf(place),
           parent: head,
           messageId,
+          unowned,
           messageOrder: isHeads ? (head?.messageOrder ?? null) : (known?.order ?? messageCount),
           toolExecutionId: rollbackToolId(journal.requestId, captures),
           reason: 'rollback',

@@ -10,7 +10,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import { messageAt } from '../capture/whose-work.ts';
+import { workSince } from '../capture/whose-work.ts';
 import { type Composed, createCompose } from '../merge/compose.ts';
 import { enteredIn } from '../merge/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
@@ -74,7 +74,7 @@ const onRecord = (now: readonly RepositoryState[], below: readonly RepositorySta
 
 /** What the rollback's capture would be: work since the head may be of another message. */
 const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
-  const messageId = place.copy === undefined ? messageAt(head, place.session) : head.messageId;
+  const messageId = place.copy === undefined ? workSince(head, place.session).messageId : head.messageId;
   if (messageId === head.messageId) return head;
   return { ...head, seq: place.session.seq + 1, parentSeq: head.seq, messageId, messageOrder: null };
 };

@@ -13,6 +13,7 @@ export const nodeOf = (checkpoint: TreeNode): TreeNode => ({
   complete: checkpoint.complete,
   detached: checkpoint.detached,
   createdAt: checkpoint.createdAt,
+  ...(checkpoint.unowned && { unowned: true }),
   ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
   ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
 });

@@ -1,7 +1,7 @@
 /** Finds the checkpoint that a caller means, and checks whether a rollback to it is allowed. */
 import { WalkbackError } from '../../shared/errors.ts';
 import { checkpointSeq } from '../../shared/ids.ts';
-import { messageAt } from '../capture/whose-work.ts';
+import { workSince } from '../capture/whose-work.ts';
 import type { Checkpoint } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { nearestIds, newestRestorable } from './tree.ts';
@@ -31,7 +31,7 @@ const refuseCheckpointName = async (store: SessionStore, sessionId: string, mess
 const refuseWorkSinceHead = async (store: SessionStore, sessionId: string, messageId: string) => {
   const session = await store.getSession(sessionId);
   const head = session && (await store.getCheckpoint(sessionId, session.headSeq));
-  if (session === undefined || head === undefined || messageAt(head, session) !== messageId) return;
+  if (session === undefined || head === undefined || workSince(head, session).messageId !== messageId) return;
   const { checkpointId: id } = head;
   const advice =
     session.status === 'active'

@@ -2,6 +2,7 @@
  * What undo and redo mean in a timeline, as an editor means them: undo takes back the last rollback that stands, redo makes
  * again what was undone last, and new work ends the redoing. Merges and reverts are rollbacks to what they composed. Pure: the checkpoints themselves tell everything.
  */
+import { COMPOSED_REASONS } from '../capture/whose-work.ts';
 
 export interface HistoryPoint {
   seq: number;
@@ -28,12 +29,9 @@ const ROLLBACK = 'rollback';
 /** Kept beside the way, never stood on. */
 const BESIDE = new Set(['late-writes']);
 
-/** What merges, reverts and rollbacks of some paths compose: the target of the rollback that was begun just before. */
-const COMPOSED = new Set(['merge', 'revert', 'partial-rollback']);
-
-/** Reasons are free text, so a composed checkpoint is one by its place, too. */
+/** Reasons are free text, so a composed checkpoint is one by its place, too: the target of the rollback that was begun just before. */
 const isComposed = ({ reason, parentSeq }: HistoryPoint, before: HistoryPoint | undefined): boolean =>
-  COMPOSED.has(reason) && before?.reason === ROLLBACK && parentSeq === before.seq;
+  COMPOSED_REASONS.has(reason) && before?.reason === ROLLBACK && parentSeq === before.seq;
 
 const requestOf = ({ toolExecutionId }: HistoryPoint): string => toolExecutionId.replace(/-\d+$/, '');
 

@@ -1,0 +1,147 @@
+/**
+ * Random work of turns, also of those that are cut, of merges, and of nobody, among checkpoints and rollbacks: a revert of a
+ * message takes back the work of that message, and no other, and an undo brings it back. Each piece of work is a file, so that whose it is can be told.
+ */
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { Walkback } from '../../client/index.ts';
+import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { mergeStage, PATHS } from '../support/merge-stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { shell } from '../support/world.ts';
+
+const test = inTurn('properties-reverts');
+
+const SEED = printedSeed('properties of reverts');
+const [RUNS, STEPS] = WHOLE ? [8, 12] : [1, 8];
+
+const place = fc.constantFrom(...PATHS);
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('turn' as const),
+      of: fc.array(place, { minLength: 1, maxLength: 2 }),
+      isCut: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('loose' as const), of: place }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('merge' as const), of: place }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('revert' as const), message: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('checkpoint' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('rollback' as const), to: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('undo' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** What is there, and whose it is: a message, or nobody (null). */
+interface Expected {
+  files: Map<string, string | null>;
+  /** Whose is what is done without a tool from here on. */
+  current: string | null;
+  /** Those on the way to here. */
+  messages: readonly string[];
+}
+
+const copyOf = (one: Expected): Expected => ({ ...one, files: new Map(one.files) });
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud();
+});
+afterAll(() => cloud.close());
+
+const play = async (stage: ReturnType<typeof mergeStage>, walkback: Walkback, steps: readonly Step[]) => {
+  const world = await stage.open();
+  await world.checkpoint('t0', 'm-0');
+  const session = await walkback.sessions.get(world.sessionId);
+  let expected: Expected = { files: new Map(), current: 'm-0', messages: [] };
+  let before: Expected | undefined;
+  const points: { checkpointId: string; expected: Expected }[] = [];
+  const told: string[] = [];
+  const write = (root: string, path: string): void => {
+    shell(root, `echo ${path} > ${path}`);
+  };
+  const check = (): void => {
+    const found = shell(
+      world.root,
+      `ls -d ${PATHS.map((path) => `${path}/work-*`).join(' ')} 2>/dev/null || :`,
+    );
+    expect(found.split('\n').filter(Boolean), told.join('\n')).toEqual([...expected.files.keys()].toSorted());
+  };
+  const play1 = async (one: Step, index: number): Promise<void> => {
+    const name = (path: string, part = 0): string => `${path}/work-${index}-${part}`;
+    if (one.kind === 'turn') {
+      const id = `m-${index + 1}`;
+      await session.refresh();
+      const run = session.run({ message: { id } });
+      for (const [part, path] of one.of.entries()) {
+        const call = { id: `call-${index}-${part}`, name: 'Edit', input: { file_path: name(path, part) } };
+        await run.guard(call, () => write(world.root, name(path, part)));
+        expected.files.set(name(path, part), id);
+      }
+      if (!one.isCut) await run.finish();
+      expected = { ...expected, current: id, messages: [...expected.messages, id] };
+    } else if (one.kind === 'loose') {
+      write(world.root, name(one.of));
+      expected.files.set(name(one.of), expected.current);
+    } else if (one.kind === 'merge') {
+      const fork = await stage.forkOf(world, `fork-${index}`);
+      // A fork begins at the last checkpoint: what was done since is not in it.
+      write(fork.root, name(one.of));
+      await fork.checkpoint(`f-${index}`);
+      await stage.merge(fork, world, `merge-${index}`);
+      expected.files.set(name(one.of), null);
+      expected.current = null;
+    } else if (one.kind === 'revert') {
+      const id = expected.messages[one.message % expected.messages.length];
+      if (id === undefined) return;
+      await session.refresh();
+      before = copyOf(expected);
+      told.push(`  reverts ${id}`);
+      const answer = await session.revert({ messageId: id, requestId: `revert-${world.sessionId}-${index}` });
+      expect(answer.status).toBe('APPLIED');
+      const kept = [...expected.files].filter(([, owner]) => owner !== id);
+      expected = { ...expected, files: new Map(kept), current: null };
+      return;
+    } else if (one.kind === 'checkpoint') {
+      await session.refresh();
+      const { checkpointId } = await session.checkpoint();
+      points.push({ checkpointId, expected: copyOf(expected) });
+    } else if (one.kind === 'rollback') {
+      const point = points[one.to % points.length];
+      if (point === undefined) return;
+      await session.refresh();
+      before = copyOf(expected);
+      await session.rollback({ to: { checkpointId: point.checkpointId } });
+      expected = copyOf(point.expected);
+      return;
+    } else if (before !== undefined) {
+      await session.undo();
+      expected = copyOf(before);
+    }
+    // Only what is done last is taken back here.
+    before = undefined;
+  };
+  for (const [index, one] of steps.entries()) {
+    told.push(`${index}: ${JSON.stringify(one)}`);
+    await play1(one, index);
+    check();
+  }
+};
+
+test('a revert takes back the work of its message and no other, whatever was done between', async () => {
+  const stage = mergeStage(cloud);
+  const walkback = new Walkback({ dataDir: cloud.dataDir });
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), (steps) =>
+        play(stage, walkback, steps),
+      ),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    );
+  } finally {
+    await walkback.close();
+  }
+});
