@@ -1,24 +1,16 @@
 /** What the page of the queue says of how much waits. */
 import { expect, test } from 'vitest';
 import { made } from '../support/console-in-process.ts';
+import { AT, observed } from '../support/observed.ts';
 
-const AT = '2026-01-02T10:00:00.000Z';
-
-const seenOf = (sagaId: string) => ({
-  sagaId,
-  status: sagaId.startsWith('ask') ? 'AWAITING' : 'COMPENSATION_FAILED',
-  requestedBy: 'agent',
-  createdAt: AT,
-  updatedAt: AT,
-  committed: [],
-  compensated: [],
-  notCompensated: [],
-  results: [],
-  advice: '',
-  ...(sagaId.startsWith('ask')
-    ? { awaiting: { step: 'pay', tool: 'pay', version: '1', arguments: {}, prompt: 'Pay?', until: AT } }
-    : {}),
-});
+const seenOf = (sagaId: string) =>
+  sagaId.startsWith('ask')
+    ? observed({
+        sagaId,
+        status: 'AWAITING',
+        awaiting: { step: 'pay', tool: 'pay', version: '1', arguments: {}, prompt: 'Pay?', until: AT },
+      })
+    : observed({ sagaId, status: 'COMPENSATION_FAILED' });
 
 test.each([
   [['ask-1'], [], '1 approval waits.'],

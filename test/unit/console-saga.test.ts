@@ -1,24 +1,19 @@
 /** What the page of a saga says of its steps, and of those below. */
 import { expect, test } from 'vitest';
 import { made } from '../support/console-in-process.ts';
-
-const AT = '2026-01-02T10:00:00.000Z';
+import { AT, observed } from '../support/observed.ts';
 
 test('what was left below is listed with the saga that has it, and is not taken for a step of this one', async () => {
   const below = { tool: 'part', externalRef: 'ref-1', path: 'c', sagaId: 's.c' };
   const { fetchPage, enter } = made({
-    'describe-saga': () => ({
-      sagaId: 's',
-      status: 'COMPENSATED',
-      requestedBy: 'agent',
-      createdAt: AT,
-      updatedAt: AT,
-      committed: [{ step: 'q', tool: 'pay', externalRef: 're-1' }],
-      compensated: [{ ...below, step: 'q', residue: 'a fee stays' }],
-      notCompensated: [{ ...below, step: 'q', reason: 'skipped by an operator: it may stay' }],
-      results: [],
-      advice: 'The saga was undone except for what is listed.',
-    }),
+    'describe-saga': () =>
+      observed({
+        status: 'COMPENSATED',
+        committed: [{ step: 'q', tool: 'pay', externalRef: 're-1' }],
+        compensated: [{ ...below, step: 'q', residue: 'a fee stays' }],
+        notCompensated: [{ ...below, step: 'q', reason: 'skipped by an operator: it may stay' }],
+        advice: 'The saga was undone except for what is listed.',
+      }),
     'query-ledger': () => ({
       entries: [{ step: 'q', direction: 'forward', status: 'started', seq: 1, at: AT, actor: 'engine' }],
       // So the page does not verify it.
@@ -42,24 +37,16 @@ test('what was left below is listed with the saga that has it, and is not taken 
 
 test('what a saga below has more than is listed here is counted beside it, and so are approvals below', async () => {
   const { fetchPage, enter } = made({
-    'describe-saga': () => ({
-      sagaId: 's',
-      status: 'COMPENSATION_FAILED',
-      requestedBy: 'agent',
-      createdAt: AT,
-      updatedAt: AT,
-      committed: [],
-      compensated: [],
-      notCompensated: [],
-      results: [],
-      children: [
-        { path: 'a', sagaId: 's.a', status: 'COMPENSATION_FAILED', notListed: 4, residueNotListed: 5 },
-        { path: 'b', sagaId: 's.b', status: 'COMPENSATED' },
-      ],
-      awaitingBelow: [{ path: 'c', sagaId: 's.c', tool: 'mail', until: AT }],
-      awaitingBelowNotListed: 2,
-      advice: '',
-    }),
+    'describe-saga': () =>
+      observed({
+        status: 'COMPENSATION_FAILED',
+        children: [
+          { path: 'a', sagaId: 's.a', status: 'COMPENSATION_FAILED', notListed: 4, residueNotListed: 5 },
+          { path: 'b', sagaId: 's.b', status: 'COMPENSATED' },
+        ],
+        awaitingBelow: [{ path: 'c', sagaId: 's.c', tool: 'mail', until: AT }],
+        awaitingBelowNotListed: 2,
+      }),
     'query-ledger': () => ({ entries: [], cursor: '2' }),
     'list-locks': () => ({ locks: [] }),
   });

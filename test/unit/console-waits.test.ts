@@ -2,24 +2,11 @@
 import { expect, test } from 'vitest';
 import { waitPart } from '../../console/parts/waits.ts';
 import { type Observation, observation } from '../../contract/saga-answers.ts';
+import { observed } from '../support/observed.ts';
 
-const AT = '2026-01-02T10:00:00.000Z';
 const UNTIL = '2026-01-02T11:30:00.000Z';
 
-const seen = (more: Partial<Observation>): Observation =>
-  observation().parse({
-    sagaId: 's',
-    status: 'RUNNING',
-    requestedBy: 'agent',
-    createdAt: AT,
-    updatedAt: AT,
-    committed: [],
-    compensated: [],
-    notCompensated: [],
-    results: [],
-    advice: '',
-    ...more,
-  });
+const seen = (more: Partial<Observation>): Observation => observation().parse(observed(more));
 
 /** As a person reads it. */
 const words = async (more: Partial<Observation>): Promise<string> =>
