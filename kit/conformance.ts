@@ -242,10 +242,11 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     }
   };
   let short = await cut(5);
-  if (overran) {
-    // A single overrun may come from a slow machine.
+  // One that does not stop overruns each time; a few overruns may come from a slow machine.
+  for (const index of [6, 8, 9]) {
+    if (!overran) break;
     overran = false;
-    short = await cut(6);
+    short = await cut(index);
   }
   check('stops when its signal aborts, before the deadline', !overran, short);
   if (effect === 'read') check('changes nothing', done === untouched);
