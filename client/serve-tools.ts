@@ -13,6 +13,7 @@ import { endpointKey } from '../core/saga/tools/http-signature.ts';
 import type { Tool } from '../kit/define-tool.ts';
 import { openFileTombstones } from '../kit/file-tombstones.ts';
 import { toolHandler } from '../kit/handler.ts';
+import { heard } from '../kit/heard.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { manifestOf } from '../kit/manifest.ts';
 import { errors } from './errors.ts';
@@ -54,18 +55,6 @@ export interface ServedTools {
 const tellStderr = (error: unknown): void => {
   process.stderr.write(`serveTools: a call failed: ${inspect(error)}\n`);
 };
-
-/** An `onError` that fails itself ends no call and no process. */
-const told =
-  (onError: (error: unknown) => void) =>
-  (error: unknown): void => {
-    try {
-      onError(error);
-    } catch (thrown) {
-      tellStderr(error);
-      process.stderr.write(`serveTools: onError failed: ${inspect(thrown)}\n`);
-    }
-  };
 
 /** The keys that the embedded cloud signs calls with. */
 const localKeys = async (walkback: Walkback): Promise<Serving['keyOf']> => {
@@ -163,7 +152,7 @@ export const serveTools = async (
     'deployed?': 'object',
   });
   const { deployed, definitions = [], walkback = new Walkback() } = options;
-  const onError = told(options.onError ?? tellStderr);
+  const onError = heard(options.onError ?? tellStderr);
   const keyOf = deployed === undefined ? await localKeys(walkback) : () => deployed.key;
   const stored = deployed === undefined ? await storedPorts(walkback, tools) : new Map<string, number>();
 

@@ -19,6 +19,7 @@ import {
 import { MAX_RESULT_BYTES } from '../core/saga/tools/tool-protocol.ts';
 import type { Tool, ToolCall } from './define-tool.ts';
 import { endLambdaInstance } from './end-instance.ts';
+import { heard } from './heard.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
 import { createSpans } from './spans.ts';
 
@@ -48,12 +49,9 @@ type Describe = NonNullable<GuardDependencies['describe']>;
 /** Where the author is told the reason, nobody else is. */
 const describing = (onError: HandlerDependencies['onError']): Describe => {
   if (onError === undefined) return describeThrown;
+  const tell = heard(onError);
   return (thrown) => {
-    try {
-      onError(thrown);
-    } catch {
-      // What became of the call is answered all the same.
-    }
+    tell(thrown);
     return { name: describeThrown(thrown).name, message: 'The tool failed. Who serves it was told why.' };
   };
 };

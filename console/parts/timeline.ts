@@ -2,6 +2,7 @@
  * A page of a timeline that reads at a glance: a bar for each checkpoint, and below it messages, newest first, with what they
  * changed, where the head stands, what rollbacks left behind and what was no work of a message.
  */
+
 import { html, raw } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { shortCheckpointId, whyTaken } from '../../cli/view/timeline-rows.ts';
@@ -10,6 +11,7 @@ import type {
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
+import { COMPOSED_REASONS } from '../../core/checkpoint/capture/whose-work.ts';
 import { badge, type Markup, NOTHING, shown, time } from './markup.ts';
 
 interface Lines {
@@ -43,7 +45,7 @@ export interface Group {
 }
 
 /** An undo point, and what a merge or a revert made, have the message that the session stands at, and are none of its work. */
-const NO_WORK = ['baseline', 'rollback', 'merge', 'revert', 'partial-rollback', 'late-writes'];
+const NO_WORK = ['baseline', 'rollback', ...COMPOSED_REASONS, 'late-writes'];
 
 export const isWork = ({ reason }: Pick<TimelineCheckpoint, 'reason'>): boolean => !NO_WORK.includes(reason);
 

@@ -24,7 +24,7 @@ objects_present() {
 # lists_present META: whether the lists of a host state can be read. A restore goes from those of now.
 lists_present() {
   local name ids=''
-  for name in host modes empty left-out index-flags; do
+  for name in host modes empty left-out index-flags sparse; do
     part_id "$1" $name || return
     [ -z "$ID" ] || ids+=$ID$'\n'
   done

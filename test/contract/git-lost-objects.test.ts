@@ -9,7 +9,7 @@ const test = sampledTest('lost objects', 3);
 
 const SHADOW = '.agent-shadow/session-s1';
 
-/** Each state has other files, other modes and an empty directory of its own. */
+/** Each state has other files, modes, an empty directory or a partial checkout of its own. */
 const states = async (harness: Harness): Promise<{ snapshot: Snapshot; world: string[] }[]> => {
   harness.sh(
     'git init -q -b main app; cd app; mkdir -p d/e; for i in 1 2 3; do echo $i | tee f$i d/f$i d/e/f$i; done; git add -A; git commit -qm one',
@@ -20,6 +20,7 @@ const states = async (harness: Harness): Promise<{ snapshot: Snapshot; world: st
     'echo 2 > f1; mkdir empty',
     'echo 3 > d/f1; chmod 700 d/f2; git add d/f1',
     'echo 4 > d/e/f1; rm d/f3',
+    "git sparse-checkout set --no-cone '/*' '!d/e/f2'",
   ]) {
     harness.sh(change, 'app');
     made.push({ snapshot: await harness.capture(), world: world(harness, ['app']) });

@@ -1,10 +1,17 @@
 /** A partial clone with a partial checkout: what it never had it need not have when it comes back. */
 import { expect } from 'vitest';
-import { createHarness } from '../support/git-harness.ts';
+import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { applies, rebuilds, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('partial', 4);
+
+const rebuildsEach = async (harness: Harness, ...states: [Snapshot, string[]][]): Promise<void> => {
+  for (const [snapshot, looks] of states) {
+    await rebuilds(harness, snapshot);
+    expect(world(harness, ['app'])).toEqual(looks);
+  }
+};
 
 test('a partial clone with a partial checkout', async () => {
   await using harness = await createHarness();
@@ -23,13 +30,7 @@ git clone -q --filter=blob:none --sparse "file://$PWD" ../projects/app; cd ../pr
   expect(world(harness, ['app'])).toEqual(before);
   await applies(harness, second);
   expect(world(harness, ['app'])).toEqual(after);
-  for (const [snapshot, looks] of [
-    [first, before],
-    [second, after],
-  ] as const) {
-    await rebuilds(harness, snapshot);
-    expect(world(harness, ['app'])).toEqual(looks);
-  }
+  await rebuildsEach(harness, [first, before], [second, after]);
 });
 
 /** What an agent does in a partial clone that makes git fetch what the first bundle could not hold. */
@@ -55,13 +56,7 @@ git clone -q ${filter} "file://$PWD" ../projects/app`,
     const after = world(harness, ['app']);
     const second = await harness.capture();
     expect([first.report.failures, second.report.failures]).toEqual([[], []]);
-    for (const [snapshot, looks] of [
-      [first, before],
-      [second, after],
-    ] as const) {
-      await rebuilds(harness, snapshot);
-      expect(world(harness, ['app'])).toEqual(looks);
-    }
+    await rebuildsEach(harness, [first, before], [second, after]);
   },
 );
 

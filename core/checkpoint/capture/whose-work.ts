@@ -1,9 +1,16 @@
 /** Whose work is in the repositories, where nobody says it. Pure. */
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
-import type { Checkpoint, Session } from '../model.ts';
+import type { Checkpoint, Composition, Session } from '../model.ts';
 
-/** Reasons of checkpoints that were made from other work. They are free text, so a caller's may be called so, too. */
-export const COMPOSED_REASONS: ReadonlySet<string> = new Set(['merge', 'revert', 'partial-rollback']);
+/** Reasons of checkpoints that were made from other work, by what made them. */
+export const COMPOSED_REASON: Readonly<Record<Composition['kind'], string>> = {
+  paths: 'partial-rollback',
+  revert: 'revert',
+  merge: 'merge',
+};
+
+/** Reasons are free text, so a caller's may be called so, too. */
+export const COMPOSED_REASONS: ReadonlySet<string> = new Set(Object.values(COMPOSED_REASON));
 
 type Head = Pick<
   Checkpoint,

@@ -6,6 +6,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { composedToolId } from '../../shared/ids.ts';
 import type { CaptureDeps } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { COMPOSED_REASON } from '../capture/whose-work.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createRollbackJournal } from '../rollback/rollback-journal.ts';
@@ -14,12 +15,6 @@ import { findTarget } from '../timeline/targets.ts';
 import { type Composed, createCompose } from './compose.ts';
 import { requireNoConflicts } from './conflicts.ts';
 import { enteredIn } from './entered.ts';
-
-const REASONS: Record<Composition['kind'], string> = {
-  paths: 'partial-rollback',
-  revert: 'revert',
-  merge: 'merge',
-};
 
 /** What the checkpoint's item has room for, beside the repositories. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
@@ -130,7 +125,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       messageOrder: now.messageOrder,
       unowned: true,
       toolExecutionId,
-      reason: REASONS[composition.kind],
+      reason: COMPOSED_REASON[composition.kind],
       mergedFrom: secondParent(composition),
       composed: {
         conflicts: firstThatFit(composed.conflicts, TOLD),
