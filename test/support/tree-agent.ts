@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../contract/json.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { PlanStep } from '../../core/saga/model/plan.ts';
+import { parsePlan } from '../../core/saga/plan/catalog.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import type { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { Crash, type sagaMachine } from '../../kit/testing/saga-machine.ts';
@@ -18,6 +19,11 @@ export const agentStep = (
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is JSON, which an interface does not say
   return { id, interactive: { onIdle }, input: work as unknown as Json, ...rest };
 };
+
+/** The step `work` of a plan, which an agent does, as the catalog reads it. */
+export const parsedAgentStep = (policy: JsonObject = {}, more: JsonObject = {}): PlanStep =>
+  parsePlan({ steps: [{ id: 'work', interactive: { onIdle: 'unwind', ...policy }, ...more }] })
+    .steps[0] as PlanStep;
 
 interface Stage {
   machine: Pick<ReturnType<typeof sagaMachine>, 'submit' | 'close'>;

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { isReadOnly } from '../../client/classify.ts';
 import { isReadOnlyShell } from '../../client/classify-shell.ts';
 import { chosenSeed } from '../support/sampling.ts';
-import { MORE_WRITES, READS, WRITES } from '../support/shell-cases.ts';
+import { READS } from '../support/shell-reads.ts';
 import { runReads } from '../support/shell-soup.ts';
+import { MORE_WRITES, WRITES } from '../support/shell-writes.ts';
 
 describe('shell commands', () => {
   test('the lists are long', () => {

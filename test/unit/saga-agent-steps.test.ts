@@ -6,111 +6,13 @@ import { createPaint } from '../../cli/terminal/terminal.ts';
 import { sagaTree } from '../../cli/view/saga-views.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { verifyFamily } from '../../core/saga/ledger/verify-family.ts';
-import type { Plan, PlanStep } from '../../core/saga/model/plan.ts';
+import type { PlanStep } from '../../core/saga/model/plan.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
-import { parsePlan } from '../../core/saga/plan/catalog.ts';
-import { checkPlan } from '../../core/saga/plan/plan-validation.ts';
-import { lookup, rules, step } from '../support/plan-tools.ts';
-import { agentStep } from '../support/tree-agent.ts';
+import { agentStep, parsedAgentStep } from '../support/tree-agent.ts';
 import { expectSettledTree, put, ROOT, type TreeSagaOptions, treeSaga } from '../support/tree-saga.ts';
 
 const WORK = `${ROOT}.work`;
 const HOUR_MS = 3_600_000;
-
-const asks = (more: JsonObject = {}, rest: JsonObject = {}): PlanStep =>
-  parsePlan({ steps: [{ id: 'work', interactive: { onIdle: 'unwind', ...more }, ...rest }] })
-    .steps[0] as PlanStep;
-
-describe('a plan with a step for an agent is refused', () => {
-  const pay = step('pay', 'pay');
-  const nested = (levels: number): Plan =>
-    levels === 0 ? { steps: [asks()] } : { steps: [{ id: 'down', saga: { plan: nested(levels - 1) } }] };
-  test.each<[string, Plan, string[]]>([
-    [
-      'a tool allowed that the catalog does not have',
-      { steps: [asks({ allowIrreversible: ['none'] })] },
-      ['work: unknown-tool'],
-    ],
-    [
-      'a tool allowed that needs no leave',
-      { steps: [asks({ allowIrreversible: ['pay'] })] },
-      ['work: needless-leave'],
-    ],
-    [
-      'irreversible without an approval, and a step after it that may have to be undone',
-      { steps: [asks({ allowIrreversible: ['mail'] }), pay] },
-      ['work: irreversible-before-compensatable'],
-    ],
-    [
-      'something irreversible before it, for what it does may have to be undone',
-      { steps: [step('mail', 'mail'), asks()] },
-      ['mail: irreversible-before-compensatable'],
-    ],
-    [
-      'an input that names a later step',
-      { steps: [asks({}, { input: '{% steps.pay.result %}' }), pay] },
-      ['work: later-reference'],
-    ],
-    [
-      'an input that is too large',
-      { steps: [asks({}, { input: 'x'.repeat(33_000) })] },
-      ['work: arguments-too-large'],
-    ],
-    ['six levels', nested(4), ['down/down/down/down/work: too-deep']],
-  ])('%s', async (_, plan, expected) => {
-    expect(await rules(plan, {})).toEqual(expected);
-  });
-
-  test('unless it is gated: by an approval of the step, or of each irreversible step in it', async () => {
-    const approval = { timeoutSeconds: 60 };
-    expect(await rules({ steps: [asks({ allowIrreversible: ['mail'] }, { approval }), pay] }, {})).toEqual(
-      [],
-    );
-    expect(await rules({ steps: [asks(), pay] }, {})).toEqual([]);
-    expect(await rules(nested(3), {})).toEqual([]);
-  });
-
-  test.each<[string, JsonObject, RegExp]>([
-    ['without onIdle', { id: 'work', interactive: {} }, /step 0: shape: .*onIdle/],
-    [
-      'with another key that says a kind',
-      { id: 'work', interactive: { onIdle: 'ask' }, tool: 'pay', arguments: {} },
-      /one of the keys tool, saga, branches, each, interactive/,
-    ],
-    [
-      'with an output, which the agent gives',
-      { id: 'work', interactive: { onIdle: 'ask' }, output: 1 },
-      /output/,
-    ],
-    [
-      'with an idle time of a second',
-      { id: 'work', interactive: { onIdle: 'ask', idleTimeoutSeconds: 1 } },
-      /idleTimeoutSeconds/,
-    ],
-  ])('%s', (_, given, message) => {
-    expect(() => parsePlan({ steps: [given] })).toThrow(
-      expect.objectContaining({ name: 'PlanRefused', message: expect.stringMatching(message) }),
-    );
-  });
-
-  test('its rules are pinned with the plan', async () => {
-    const { steps } = await checkPlan({ steps: [asks()] }, lookup);
-    expect(steps).toMatchObject([
-      {
-        kind: 'children',
-        tool: 'interactive',
-        effect: 'compensatable',
-        children: [
-          {
-            branch: 'work',
-            stepCount: 0,
-            interactive: { onIdle: 'unwind', idleTimeoutSeconds: 3600, approvalTimeoutSeconds: 86_400 },
-          },
-        ],
-      },
-    ]);
-  });
-});
 
 const standing = ({ provider }: Awaited<ReturnType<typeof treeSaga>>) =>
   [...provider.standing.values()].map(({ resource }) => resource).toSorted();
@@ -171,7 +73,7 @@ describe('a step that an agent does', () => {
   });
 
   test('is told with its id, its turn and its input, and no execution runs for it', async () => {
-    const { saga, submit, close, describeOne } = await waiting(asks({}, { input: { order: 7 } }));
+    const { saga, submit, close, describeOne } = await waiting(parsedAgentStep({}, { input: { order: 7 } }));
     expect(await saga.machine.engine.look(WORK, 1)).toBe('missing');
     const seen = await describeOne(ROOT);
     expect(seen.children).toEqual([
@@ -188,7 +90,7 @@ describe('a step that an agent does', () => {
   });
 
   test('ends soon after it was closed, without the sweeper', async () => {
-    const { saga, close } = await waiting(asks());
+    const { saga, close } = await waiting(parsedAgentStep());
     const beganMs = saga.clock.nowMs();
     await close({ outcome: 'complete' });
     await saga.machine.settle();
@@ -228,7 +130,7 @@ describe('a step that an agent does', () => {
   });
 
   test('closed twice it is one; with another result it is RequestConflict', async () => {
-    const { saga, close } = await waiting(asks(), {}, used);
+    const { saga, close } = await waiting(parsedAgentStep(), {}, used);
     await close({ outcome: 'complete', result: { made: 'x' } });
     await close({ outcome: 'complete', result: { made: 'x' } });
     await close({ outcome: 'complete' });
@@ -248,7 +150,7 @@ describe('a step that an agent does', () => {
     ['of a saga that is taken back', { outcome: 'unwind', result: {} }, /^result: a saga that is taken back/],
     ['of 33 KB', { outcome: 'complete', result: { text: 'x'.repeat(33_000) } }, /^result: takes more than/],
   ])('a result %s is refused, and nothing is written', async (_, request, message) => {
-    const { saga, close } = await waiting(asks());
+    const { saga, close } = await waiting(parsedAgentStep());
     const { seq } = saga.headOf(WORK);
     await expect(close(request)).rejects.toMatchObject({
       name: 'InvalidInput',
@@ -258,7 +160,7 @@ describe('a step that an agent does', () => {
   });
 
   test('that nobody goes on with is taken back after its idle time', async () => {
-    const { saga, submit } = await waiting(asks());
+    const { saga, submit } = await waiting(parsedAgentStep());
     await submit('one');
     await saga.clock.advance(HOUR_MS + 1000);
     await saga.machine.settle();
@@ -269,7 +171,7 @@ describe('a step that an agent does', () => {
 
   test('asks people when it is told to, and goes on with the next step', async () => {
     let asked = false;
-    const { saga, submit, close } = await waiting(asks({ onIdle: 'ask' }), {
+    const { saga, submit, close } = await waiting(parsedAgentStep({ onIdle: 'ask' }), {
       onQuiet: async () => {
         if (saga.headOf(WORK).state.status !== 'AWAITING') return false;
         asked = true;
@@ -286,7 +188,7 @@ describe('a step that an agent does', () => {
   });
 
   test('that takes longer than the time of the step is cancelled', async () => {
-    const { saga, submit } = await waiting(asks({}, { timeoutSeconds: 600 }));
+    const { saga, submit } = await waiting(parsedAgentStep({}, { timeoutSeconds: 600 }));
     await submit('one');
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
@@ -295,7 +197,7 @@ describe('a step that an agent does', () => {
   });
 
   test.each(['waits for a step', 'is parked'] as const)('is unwound while it %s', async (when) => {
-    const { saga, submit } = await waiting(asks());
+    const { saga, submit } = await waiting(parsedAgentStep());
     await submit('one');
     if (when === 'is parked') await saga.machine.park({ sagaId: WORK, summary: 'later', sessionId: 'a' });
     await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' });
@@ -306,7 +208,7 @@ describe('a step that an agent does', () => {
   });
 
   test('that is parked goes on, and is parked with its session', async () => {
-    const { saga, submit, close } = await waiting(asks());
+    const { saga, submit, close } = await waiting(parsedAgentStep());
     await saga.machine.submit({ sagaId: WORK, stepId: 'one', ...putOf('one'), sessionId: 'ada' });
     const { sagas } = await saga.machine.park({ sessionId: 'ada', summary: 'tomorrow', checkpoint: false });
     expect(sagas).toEqual([{ sagaId: WORK, status: 'PARKED' }]);
@@ -319,7 +221,7 @@ describe('a step that an agent does', () => {
 
   test('is unwound in the middle of a step: that is called once, settled, and taken back', async () => {
     let calls = 0;
-    const { saga, submit } = await waiting(asks(), {
+    const { saga, submit } = await waiting(parsedAgentStep(), {
       onInvoke: async ({ step: at, operation }) => {
         if (at !== 'one' || operation !== 'execute') return;
         calls += 1;
@@ -366,7 +268,7 @@ describe('a step that an agent does', () => {
   });
 
   test('waits for an approval of what nothing takes back, which is told above', async () => {
-    const { saga, submit, close, describeOne } = await waiting(asks(), {
+    const { saga, submit, close, describeOne } = await waiting(parsedAgentStep(), {
       onAwait: async ({ sagaId, step: id }) => {
         const seen = await describeOne(ROOT);
         expect(seen.awaitingBelow).toMatchObject([{ path: 'work', sagaId: WORK, step: 'bye' }]);
@@ -389,7 +291,7 @@ describe('a step of the agent that cannot be taken back alone', () => {
   /** Its answer is lost for good, and its compensator is refused. */
   const stuck = async (...after: PlanStep[]) => {
     const { saga, ...rest } = await waiting(
-      asks(),
+      parsedAgentStep(),
       {
         around: (invoke) => async (request) => {
           const answer = await invoke(request);
@@ -442,7 +344,7 @@ describe('a step of the agent that cannot be taken back alone', () => {
 
 describe('what is stored of it', () => {
   test('an older release refuses the heads of the plan and of the step, once it has begun', async () => {
-    const saga = await treeSaga({ plan: { steps: [put('before'), asks()] }, onQuiet: noAgent });
+    const saga = await treeSaga({ plan: { steps: [put('before'), parsedAgentStep()] }, onQuiet: noAgent });
     await saga.start();
     expect(sagaFormatOf(saga.headOf(ROOT))).toBeLessThan(4);
     await saga.machine.execute(ROOT, 1);
@@ -451,7 +353,7 @@ describe('what is stored of it', () => {
   });
 
   test('a policy that is not the one of the plan is seen by the ledgers', async () => {
-    const { saga } = await waiting(asks());
+    const { saga } = await waiting(parsedAgentStep());
     const first = saga.memory.ledger.get(WORK)?.[0];
     if (first?.direction !== 'saga' || first.status !== 'started') throw new Error('it has begun');
     expect(checkedEntry(first)).toEqual(first);

@@ -1,68 +1,13 @@
 /** Locks on exclusive resources and limits of a project, case by case (L8, L9). */
 import { expect, test } from 'vitest';
-import type { ToolRequest } from '../../contract/tool-request.ts';
-import { fold } from '../../core/saga/decide/fold.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
-import { observe } from '../../core/saga/people/observation.ts';
-import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { Crash } from '../../kit/testing/saga-machine.ts';
-import { type FleetOptions, sagaFleet } from '../support/saga-fleet.ts';
+import { lockFleet } from '../support/lock-fleet.ts';
 import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';
 
-type Answer = (request: ToolRequest) => ReturnType<typeof committed> | Promise<ReturnType<typeof committed>>;
-
-const open = async (answer: Answer = () => committed(), storing?: FleetOptions['storing']) => {
-  const requests: ToolRequest[] = [];
-  const fleet = sagaFleet({
-    random: () => 0,
-    ...(storing === undefined ? {} : { storing }),
-    invoke: async (request) => {
-      requests.push(request);
-      return answer(request);
-    },
-  });
-  const exclusive = { resourceKey: 'key', exclusive: true };
-  const once = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
-  const compensation = { name: 'undo', timeoutSeconds: 10, retry: once };
-  await fleet.store.putTool(scriptedTool('work', 'compensatable', { ...exclusive, compensation }));
-  await fleet.store.putTool(scriptedTool('free', 'compensatable', { resourceKey: 'key' }));
-  const start = async (
-    sagaId: string,
-    keys: readonly (string | { key: string; approval: true } | { late: string })[],
-    more: { project?: string; maxConcurrent?: number } = {},
-  ) => {
-    await fleet.clock.advance(1000);
-    const steps = keys.map((one, at) => {
-      if (typeof one === 'string') return { id: `s${at}`, tool: 'work', arguments: { key: one } };
-      if ('late' in one) {
-        // It depends on a result, so it is not known before its step.
-        const key = `{% steps.s0.result.ok ? '${one.late}' : '' %}`;
-        return { id: `s${at}`, tool: 'work', arguments: { key } };
-      }
-      return { id: `s${at}`, tool: 'work', arguments: { key: one.key }, approval: { timeoutSeconds: 3600 } };
-    });
-    return fleet.start({ sagaId, plan: { steps }, input: {}, requestedBy: 'me', ...more });
-  };
-  const stateOf = async (sagaId: string) => {
-    const head = await fleet.store.getHead(sagaId);
-    if (head === undefined) throw new Error(`no saga ${sagaId}`);
-    return head.state;
-  };
-  const observed = async (sagaId: string) => {
-    const head = await fleet.store.getHead(sagaId);
-    if (head === undefined) throw new Error(`no saga ${sagaId}`);
-    return observe(head, await fleet.store.listEntries(sagaId));
-  };
-  const story = async (sagaId: string) =>
-    (await fleet.store.listEntries(sagaId)).map(({ direction, status }) => `${direction} ${status}`);
-  const list = createListLocks({ store: fleet.store });
-  return { ...fleet, begin: start, requests, stateOf, observed, story, list };
-};
-
 test('the lock is taken before the first call, which carries its fencing token', async () => {
-  const { begin, settle, story, requests, list } = await open();
+  const { begin, settle, story, requests, list } = await lockFleet();
   await begin('one', ['ada', 'ada']);
   await settle();
   expect(await story('one')).toEqual([
@@ -85,7 +30,7 @@ test('the lock is taken before the first call, which carries its fencing token',
 });
 
 test('a compensator gets the token of its call', async () => {
-  const { begin, settle, requests } = await open(({ step, operation }) =>
+  const { begin, settle, requests } = await lockFleet(({ step, operation }) =>
     step === 's1' && operation === 'execute' ? rejected() : committed(),
   );
   await begin('one', ['ada', 'ben']);
@@ -95,7 +40,7 @@ test('a compensator gets the token of its call', async () => {
 });
 
 test('locks that the input names are taken all together, or none while one of them is busy', async () => {
-  const { begin, settle, answer, stateOf, observed, list } = await open();
+  const { begin, settle, answer, stateOf, observed, list } = await lockFleet();
   await begin('holder', [{ key: 'ben', approval: true }]);
   await settle(20_000);
   await begin('both', ['ada', 'ben']);
@@ -114,7 +59,7 @@ test('locks that the input names are taken all together, or none while one of th
 });
 
 test('a saga that stands first in line keeps a free lock from younger ones', async () => {
-  const { begin, settle, answer, requests } = await open();
+  const { begin, settle, answer, requests } = await lockFleet();
   await begin('holder', [{ key: 'ben', approval: true }]);
   await settle(20_000);
   await begin('first', ['ada', 'ben']);
@@ -128,7 +73,7 @@ test('a saga that stands first in line keeps a free lock from younger ones', asy
 });
 
 test('an older saga waits for a younger one; the younger one gives up after 30 s, and is undone', async () => {
-  const fleet = await open(async ({ sagaId, step, attempt }) => {
+  const fleet = await lockFleet(async ({ sagaId, step, attempt }) => {
     if (sagaId !== 'older' || step !== 's0' || attempt > 1) return committed({ ok: true });
     // While it pauses, the younger one takes its first lock.
     await fleet.begin('younger', ['ben', { late: 'ada' }]);
@@ -154,7 +99,7 @@ test('an older saga waits for a younger one; the younger one gives up after 30 s
 });
 
 test('effects that could not be undone keep their lock, until an operator has worked them', async () => {
-  const { begin, settle, stateOf, operate, list } = await open(({ sagaId, step, operation }) => {
+  const { begin, settle, stateOf, operate, list } = await lockFleet(({ sagaId, step, operation }) => {
     if (sagaId !== 'fails') return committed();
     return step === 's1' || operation === 'compensate' ? rejected() : committed();
   });
@@ -171,7 +116,7 @@ test('effects that could not be undone keep their lock, until an operator has wo
 });
 
 test('an operator breaks a lock with a reason, which the ledger of the holder keeps', async () => {
-  const { begin, settle, stateOf, operate, store } = await open();
+  const { begin, settle, stateOf, operate, store } = await lockFleet();
   await begin('holder', [{ key: 'ada', approval: true }]);
   await settle(20_000);
   await begin('next', ['ada']);
@@ -195,7 +140,7 @@ test('an operator breaks a lock with a reason, which the ledger of the holder ke
 });
 
 test('cancelling a saga that waits for a lock ends it at once, and the line goes on', async () => {
-  const { begin, settle, stateOf, operate, answer } = await open();
+  const { begin, settle, stateOf, operate, answer } = await lockFleet();
   await begin('holder', [{ key: 'ada', approval: true }]);
   await settle(20_000);
   await begin('first', ['ada']);
@@ -210,7 +155,7 @@ test('cancelling a saga that waits for a lock ends it at once, and the line goes
 });
 
 test('the first in line whose executions died gets one when the lock is free, and keeps nobody behind it waiting', async () => {
-  const { begin, settle, stateOf, answer, running, engine, sweep, clock } = await open();
+  const { begin, settle, stateOf, answer, running, engine, sweep, clock } = await lockFleet();
   await begin('holder', [{ key: 'ada', approval: true }]);
   await settle(20_000);
   await begin('first', ['ada']);
@@ -242,7 +187,7 @@ test('the first in line whose executions died gets one when the lock is free, an
 });
 
 test('a saga that waits tells who holds the lock now, not who held it when it began to wait', async () => {
-  const { begin, settle, answer, store, clock } = await open();
+  const { begin, settle, answer, store, clock } = await lockFleet();
   const reasonOf = async (sagaId: string) => (await createDescribe({ store, clock })(sagaId)).doing?.reason;
   await begin('holder', [{ key: 'ada', approval: true }]);
   await begin('next', ['ada', { key: 'ben', approval: true }]);
@@ -262,7 +207,7 @@ test('a saga that waits tells who holds the lock now, not who held it when it be
 });
 
 test('projects do not share locks', async () => {
-  const { begin, settle, stateOf } = await open();
+  const { begin, settle, stateOf } = await lockFleet();
   await begin('holder', [{ key: 'ada', approval: true }], { project: 'one' });
   await begin('other', ['ada'], { project: 'two' });
   await settle(20_000);
@@ -270,7 +215,7 @@ test('projects do not share locks', async () => {
 });
 
 test('a saga that finds its project full is queued, and starts in its turn', async () => {
-  const { begin, settle, stateOf, observed, answer, requests } = await open();
+  const { begin, settle, stateOf, observed, answer, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
   expect(await begin('one', ['a', 'a2'], project)).toMatchObject({ status: 'RUNNING' });
   expect(await begin('two', ['b'], project)).toMatchObject({ status: 'QUEUED' });
@@ -294,7 +239,7 @@ test('a saga that finds its project full is queued, and starts in its turn', asy
 });
 
 test('a queued saga whose start was refused is started when the machine tries again', async () => {
-  const { begin, settle, stateOf, engine } = await open();
+  const { begin, settle, stateOf, engine } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
   await begin('one', ['a'], project);
   await begin('two', ['b'], project);
@@ -308,7 +253,7 @@ test('a queued saga whose start was refused is started when the machine tries ag
 });
 
 test('who waits for a person gives the slot back, and takes one again before its next step', async () => {
-  const { begin, settle, stateOf, answer, requests } = await open();
+  const { begin, settle, stateOf, answer, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
   await begin('asks', [{ key: 'a', approval: true }], project);
   await settle(20_000);
@@ -323,7 +268,7 @@ test('who waits for a person gives the slot back, and takes one again before its
 });
 
 test('a queued saga is cancelled without having run', async () => {
-  const { begin, settle, stateOf, operate, requests } = await open();
+  const { begin, settle, stateOf, operate, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
   await begin('one', ['a'], project);
   await begin('two', ['b'], project);
@@ -333,144 +278,8 @@ test('a queued saga is cancelled without having run', async () => {
   expect(requests.map(({ sagaId }) => sagaId)).toEqual(['one']);
 });
 
-test('an interactive saga keeps its lock until it is closed, and then the next one is woken', async () => {
-  const { begin, start, submit, close, settle, stateOf, story } = await open();
-  await start({
-    sagaId: 'live',
-    interactive: { onIdle: 'ask', idleTimeoutSeconds: 3600 },
-    requestedBy: 'me',
-  });
-  const step = { sagaId: 'live', tool: 'work', arguments: { key: 'ada' } };
-  expect((await submit({ ...step, stepId: 'one' })).step.status).toBe('committed');
-  expect((await submit({ ...step, stepId: 'two' })).step.status).toBe('committed');
-  expect((await story('live')).filter((entry) => entry === 'lock taken')).toHaveLength(1);
-  await begin('next', ['ada']);
-  await settle(20_000);
-  expect((await stateOf('next')).wait?.kind).toBe('resource');
-  await close({ sagaId: 'live', outcome: 'complete' });
-  await settle(20_000);
-  expect((await stateOf('next')).status).toBe('COMPLETED');
-});
-
-test('a step of an interactive saga that finds its resource taken, or its project full, is done in its turn', async () => {
-  const { begin, start, submit, answer, settle, stateOf } = await open();
-  const project = { project: 'shop', maxConcurrent: 1 };
-  await begin('holder', [{ key: 'ada', approval: true }], { project: 'shop' });
-  await settle(20_000);
-  const interactive = { onIdle: 'ask' as const, idleTimeoutSeconds: 36_000 };
-  await start({ sagaId: 'live', interactive, requestedBy: 'me', ...project });
-  const step = { sagaId: 'live', stepId: 'one', tool: 'work', arguments: { key: 'ada' }, waitSeconds: 0 };
-  expect((await submit(step)).step.status).not.toBe('committed');
-  await settle(20_000);
-  expect(await stateOf('live')).toMatchObject({ wait: { kind: 'resource' }, slot: null });
-  await begin('fills', ['ben', 'cara'], project);
-  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
-  await settle(60_000);
-  expect((await stateOf('fills')).status).toBe('COMPLETED');
-  expect(await stateOf('live')).toMatchObject({ status: 'RUNNING', wait: { kind: 'next-step' }, slot: 0 });
-  expect((await submit(step)).step.status).toBe('committed');
-});
-
-test('children take locks in the name of their root, which keeps them until all of it has ended', async () => {
-  const { begin, start, answer, settle, stateOf, list, requests, clock } = await open();
-  const branch = (id: string) => ({
-    id,
-    plan: { steps: [{ id: 'w', tool: 'work', arguments: { key: 'ada', id } }] },
-  });
-  const ask = { id: 'ask', tool: 'free', arguments: { key: 'x' }, approval: { timeoutSeconds: 3600 } };
-  await clock.advance(1000);
-  const steps = [{ id: 'both', branches: [branch('left'), branch('right')] }, ask];
-  await start({ sagaId: 'root', plan: { steps }, input: {}, requestedBy: 'me' });
-  await settle(20_000);
-  expect((await stateOf('root')).status).toBe('AWAITING');
-  expect(await list({ sagaId: 'root' })).toMatchObject({ locks: [{ sagaId: 'root', resourceKey: 'ada' }] });
-  await begin('other', ['ada']);
-  await settle(20_000);
-  expect((await stateOf('other')).wait?.kind).toBe('resource');
-  await answer({ sagaId: 'root', stepId: 'ask', decision: 'approve', by: 'ada' });
-  await settle(60_000);
-  expect((await stateOf('other')).status).toBe('COMPLETED');
-  expect(requests.map(({ fencingToken }) => fencingToken)).toEqual([1, 1, undefined, 2]);
-});
-
-/** Two branches of a root wait for the lock of `holder`. */
-const openWithBranches = async (storing?: FleetOptions['storing']) => {
-  const fleet = await open(undefined, storing);
-  const { begin, start, answer, settle, stateOf, clock } = fleet;
-  await begin('holder', [{ key: 'ada', approval: true }]);
-  await clock.advance(1000);
-  const branch = (id: string) => ({
-    id,
-    plan: { steps: [{ id: 'w', tool: 'work', arguments: { key: 'ada', id } }] },
-  });
-  const steps = [{ id: 'both', branches: [branch('left'), branch('right')] }];
-  await start({ sagaId: 'root', plan: { steps }, input: {}, requestedBy: 'me' });
-  await settle(20_000);
-  for (const child of ['left', 'right']) {
-    expect((await stateOf(`root.both.${child}`)).wait?.kind).toBe('resource');
-  }
-  await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
-  return fleet;
-};
-
-test('all branches that wait for a lock go on at once when their root gets it', async () => {
-  const { settle, stateOf, requests } = await openWithBranches();
-  await settle(20_000);
-  expect((await stateOf('root')).status).toBe('COMPLETED');
-  expect(requests.map(({ sagaId, fencingToken }) => [sagaId.split('.')[0], fencingToken])).toEqual([
-    ['holder', 1],
-    ['root', 2],
-    ['root', 2],
-  ]);
-});
-
-test('a branch that was not told that its root has the lock is woken by the sweeper', async () => {
-  let isLost = false;
-  const { settle, stateOf } = await openWithBranches((inner) => ({
-    ...inner,
-    append: async (head, version, entries, beside) => {
-      const outcome = await inner.append(head, version, entries, beside);
-      const took = entries.some(({ direction, status }) => direction === 'lock' && status === 'taken');
-      // Who took it dies before it tells the others.
-      if (head.root === undefined || !took || isLost) return outcome;
-      isLost = true;
-      throw new Crash();
-    },
-  }));
-  await settle(200_000);
-  expect(isLost).toBe(true);
-  expect((await stateOf('root')).status).toBe('COMPLETED');
-});
-
-test('a step that an older release started and left waiting for the lock of its own root is called', async () => {
-  const left = new Set<string>();
-  const { settle, stateOf, requests, store } = await openWithBranches((inner) => ({
-    ...inner,
-    append: async (head, version, entries, beside) => {
-      const before = await inner.getHead(head.sagaId);
-      const wait = before?.state.wait;
-      const started = entries.some(
-        ({ direction, status }) => direction === 'forward' && status === 'started',
-      );
-      const took = entries.some(({ direction }) => direction === 'lock');
-      if (wait?.kind !== 'resource' || !started || took || left.size > 0) {
-        return inner.append(head, version, entries, beside);
-      }
-      left.add(head.sagaId);
-      await inner.append({ ...head, state: { ...head.state, wait } }, version, entries, beside);
-      throw new Crash();
-    },
-  }));
-  await settle(300_000);
-  const [child = ''] = left;
-  expect((await stateOf('root')).status).toBe('COMPLETED');
-  expect(requests.filter(({ sagaId }) => sagaId === child)).toHaveLength(1);
-  const entries = await store.listEntries(child);
-  expect(fold(entries)).toEqual(await stateOf(child));
-});
-
 test('a limit without a project, and an exclusive tool without a resource, are refused', async () => {
-  const { begin } = await open();
+  const { begin } = await lockFleet();
   await expect(begin('one', ['a'], { maxConcurrent: 1 })).rejects.toMatchObject({
     name: 'InvalidInput',
     message: 'maxConcurrent: name the project that it limits.',
