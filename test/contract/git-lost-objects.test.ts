@@ -5,7 +5,7 @@ import { world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
-const test = sampledTest('lost objects', 3);
+const test = sampledTest('lost objects', 4);
 
 const SHADOW = '.agent-shadow/session-s1';
 

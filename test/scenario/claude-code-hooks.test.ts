@@ -10,7 +10,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const sampled = sampledTest('claude code hooks', 2);
+const sampled = sampledTest('claude code hooks', 3);
 
 const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
 const world = sharedWorld();

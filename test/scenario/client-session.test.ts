@@ -13,7 +13,7 @@ import type { Fault } from '../support/fault-proxy.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in `npm run test:long`. */
-const test = sampledTest('client session', 5);
+const test = sampledTest('client session', 7);
 
 let world: ClientWorld;
 beforeAll(async () => {

@@ -112,7 +112,7 @@ const TRICKS = [
 ];
 
 /** Some of them, others each time; all of them in `npm run test:long`. Of what takes long, a third. */
-const sampledLong = sampledTest('refused', 3);
+const sampledLong = sampledTest('refused', 4);
 test.each(sampled(TRICKS, { every: 4, offset: printedSeed('tricks') }))(
   'an id like %j is refused wherever an id stands',
   async (id) => {
