@@ -93,7 +93,9 @@ export const parkSagaInput = () =>
       messageId: id.optional().describe('of that checkpoint; default: that of the last one'),
       requestId: id
         .optional()
-        .describe('the same id again takes no other checkpoint; without it, one is taken each time'),
+        .describe(
+          'the same id again takes no other checkpoint, and parks nothing that was resumed since; without it, one is taken each time',
+        ),
     })
     .refine(({ sagaId, sessionId }) => sagaId !== undefined || sessionId !== undefined, {
       path: ['sagaId'],

@@ -10,6 +10,7 @@ import { committed, lost, SAGA, scriptedSaga, scriptedTool } from '../support/sc
 
 const TOOLS = [
   scriptedTool('pay', 'compensatable'),
+  scriptedTool('wire', 'irreversible'),
   scriptedTool('hold', 'compensatable', { resourceKey: 'key', exclusive: true }),
 ];
 const plan = { steps: [{ id: 'pay', tool: 'pay', arguments: {} }] };
@@ -110,6 +111,79 @@ describe('parking a saga', () => {
     await machine.settle();
     expect((await store.getHead('next'))?.state.status).toBe('COMPLETED');
     expect((await store.getHead(SAGA))?.state.status).toBe('PARKED');
+  });
+});
+
+describe('the same request to park again, when the saga was resumed since', () => {
+  const asked = { requestId: 'park-1' };
+  const resume = (sagaId: string) => ({ sagaId, action: 'resume' as const, by: 'ada' });
+
+  test('leaves it as it is, and names the checkpoint of that time', async () => {
+    for (const more of [{}, { checkpointId: 'cp-00000009-0badcafe' }, { checkpoint: false }]) {
+      const { begin, submit, park, machine, seen, saved } = await opened();
+      await begin();
+      const first = await park({ sagaId: SAGA, ...asked, ...more });
+      expect(await park({ sagaId: SAGA, ...asked, ...more })).toEqual(first);
+      await machine.operate(resume(SAGA));
+      await submit(SAGA, 'two', { sessionId: 'a' });
+      const running = { sagaId: SAGA, status: 'RUNNING' };
+      expect(await park({ sagaId: SAGA, ...asked, ...more })).toEqual({
+        ...first,
+        ...running,
+        sagas: [running],
+      });
+      expect(saved.length).toBe('checkpoint' in more || 'checkpointId' in more ? 0 : 1);
+      const { isSound, story } = await seen();
+      expect([isSound, story.filter((line) => line === 'saga parked')]).toEqual([true, ['saga parked']]);
+      await machine.close({ sagaId: SAGA, outcome: 'complete' });
+      expect(await park({ sagaId: SAGA, ...asked, ...more })).toMatchObject({ status: 'COMPLETED' });
+    }
+  });
+
+  test('is told its own checkpoint while another request has it parked; that one parks', async () => {
+    const { begin, park, machine } = await opened();
+    await begin();
+    const first = await park({ sagaId: SAGA, ...asked });
+    await machine.operate(resume(SAGA));
+    const second = await park({ sagaId: SAGA, requestId: 'park-2' });
+    expect([second.status, second.checkpointId]).toEqual(['PARKED', 'cp-00000002-0badcafe']);
+    expect(await park({ sagaId: SAGA, ...asked })).toEqual(first);
+    expect(await park({ sagaId: SAGA })).toEqual(second);
+  });
+
+  test('of a session: parks what a death before kept from it, and nothing that went on or began since', async () => {
+    const { begin, submit, park, machine, store, clock } = await opened();
+    for (const sagaId of ['resumed', 'handed', 'closed', 'missed']) await begin(sagaId);
+    await submit('missed', 'asks', { tool: 'wire', sessionId: 'a', waitSeconds: 0 });
+    const first = await park({ sessionId: 'a', ...asked });
+    expect(first.sagas.find(({ error }) => error !== undefined)?.sagaId).toBe('missed');
+    // Nobody approves its step, so it waits for another one.
+    await machine.settle();
+    await clock.advance(1000);
+    await machine.operate(resume('resumed'));
+    await submit('handed', 'on', { sessionId: 'b' });
+    await machine.operate(resume('closed'));
+    await machine.close({ sagaId: 'closed', outcome: 'complete' });
+    await begin('later');
+    const again = await park({ sessionId: 'a', ...asked });
+    const statuses = Object.fromEntries(again.sagas.map(({ sagaId, status }) => [sagaId, status]));
+    expect(statuses).toEqual({
+      resumed: 'RUNNING',
+      handed: 'RUNNING',
+      closed: 'COMPLETED',
+      missed: 'PARKED',
+    });
+    expect((await store.getHead('later'))?.state.status).toBe('RUNNING');
+  });
+
+  test('asked for twice at once with a resume between, it is parked once', async () => {
+    const { begin, park, machine, seen } = await opened();
+    await begin();
+    const asks = [0, 1, 2, 3].map(() => park({ sagaId: SAGA, ...asked, checkpoint: false }));
+    await asks[0];
+    await machine.operate(resume(SAGA));
+    await Promise.all(asks);
+    expect((await seen()).head.state.status).toBe('RUNNING');
   });
 });
 

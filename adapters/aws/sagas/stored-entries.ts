@@ -134,6 +134,7 @@ const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
       summary: text,
       sessionId: text.optional(),
       checkpointId: text.optional(),
+      requestId: text.optional(),
     }),
   'saga unparked': () => z.looseObject({ sessionId: text.optional() }),
   'saga idle': () => z.looseObject({ untilMs: z.number() }),

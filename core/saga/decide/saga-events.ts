@@ -84,7 +84,7 @@ export type SagaEvent =
     }
   /** An interactive saga ends, and all of it stands. */
   | { type: 'close'; reason?: string; result?: Json }
-  | { type: 'park'; summary: string; sessionId?: string; checkpointId?: string }
+  | { type: 'park'; summary: string; sessionId?: string; checkpointId?: string; requestId?: string }
   | { type: 'unpark' }
   /** Its project has a slot for it. */
   | { type: 'admit'; slot: SlotLook }

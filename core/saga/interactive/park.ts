@@ -9,9 +9,10 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
 import { createHandBack } from '../permits/hand-back.ts';
-import type { AdvanceDependencies, SagaStore } from '../ports.ts';
+import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { interactiveHead, requireWaiting } from './accepting.ts';
 
@@ -24,34 +25,49 @@ export interface ParkDependencies extends Pick<AdvanceDependencies, 'store' | 'e
 }
 
 type Moved = { sagaId: string; status: SagaStatus };
-type Told = Pick<ParkSagaInput, 'summary' | 'sessionId' | 'checkpointId'>;
+type Told = Pick<ParkSagaInput, 'summary' | 'sessionId' | 'checkpointId' | 'requestId'>;
+type Parked = LedgerEntry & { status: 'parked' };
+type Saved = { checkpointId?: string; warnings: string[] };
+
+interface Found extends Moved {
+  /** When the same request put it aside. */
+  parkedAt: string | undefined;
+  wentOnAt: string;
+}
 
 const isParked = ({ state }: SagaHead): boolean => state.wait?.kind === 'parked';
 
-const isOpen = ({ state }: SagaHead): boolean =>
-  state.interactive !== undefined &&
-  state.interactive.single !== true &&
-  state.phase === 'forward' &&
-  !state.cancelRequested;
+const isStepwise = ({ state }: SagaHead): boolean =>
+  state.interactive !== undefined && state.interactive.single !== true;
+
+const isOpen = ({ state }: SagaHead): boolean => state.phase === 'forward' && !state.cancelRequested;
 
 /** The session that submitted the last step, or started the saga when none did. */
-const ownerOf = async (store: SagaStore, { sagaId, sessionId }: SagaHead): Promise<string | undefined> => {
-  const entries = await store.listEntries(sagaId);
+const ownerOf = ({ sessionId }: SagaHead, entries: readonly LedgerEntry[]): string | undefined => {
   const last = entries.findLast((entry) => entry.status === 'submitted' && entry.sessionId !== undefined);
   return last?.status === 'submitted' ? last.sessionId : sessionId;
 };
 
-/** The checkpoint that was named when it was parked. */
-const savedAt = async (store: SagaStore, { sagaId }: SagaHead): Promise<{ checkpointId?: string }> => {
-  const entry = (await store.listEntries(sagaId)).findLast(({ status }) => status === 'parked');
-  return entry?.status === 'parked' && entry.checkpointId !== undefined
-    ? { checkpointId: entry.checkpointId }
-    : {};
-};
+/** When it took its last step, or began. */
+const wentOnAt = ({ createdAt }: SagaHead, entries: readonly LedgerEntry[]): string =>
+  entries.findLast(({ status }) => status === 'submitted')?.at ?? createdAt;
+
+const parkings = (entries: readonly LedgerEntry[]): Parked[] =>
+  entries.filter((entry): entry is Parked => entry.status === 'parked');
+
+/** How the same request put it aside, whatever became of it since. */
+const parkedBy = (entries: readonly LedgerEntry[], requestId: string | undefined): Parked | undefined =>
+  requestId === undefined ? undefined : parkings(entries).find((one) => one.requestId === requestId);
+
+const savedAt = ({ checkpointId }: Parked): Saved => ({
+  ...(checkpointId === undefined ? {} : { checkpointId }),
+  warnings: [],
+});
 
 /**
  * Between two steps only, so that nothing is in flight; else `StepInProgress`. A saga that is parked already stays as
- * it is, and the answer names its checkpoint again. With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
+ * it is, and the answer names its checkpoint again. So does one that the same request parked, also when it was resumed since.
+ * With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
  */
 export const createParkSaga = (dependencies: ParkDependencies) => {
   const { store } = dependencies;
@@ -59,8 +75,9 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
 
   const parkOne = async (sagaId: string, told: Told): Promise<Moved> => {
     const { requestedBy } = await interactiveHead(store, sagaId);
-    const event = (head: SagaHead): SagaEvent | undefined => {
+    const event = async (head: SagaHead): Promise<SagaEvent | undefined> => {
       if (isParked(head)) return undefined;
+      if (parkedBy(await store.listEntries(sagaId), told.requestId) !== undefined) return undefined;
       requireWaiting(head);
       return { type: 'park', ...told };
     };
@@ -75,7 +92,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     sessionId: string | undefined,
     { checkpoint = true, checkpointId, messageId, requestId }: ParkSagaInput,
     invocation: Invocation,
-  ): Promise<{ checkpointId?: string; warnings: string[] }> => {
+  ): Promise<Saved> => {
     if (checkpointId !== undefined) return { checkpointId, warnings: [] };
     const { saveFiles } = dependencies;
     if (!checkpoint || sessionId === undefined || saveFiles === undefined) return { warnings: [] };
@@ -89,8 +106,12 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     }
   };
 
-  const toldOf = ({ summary, sessionId }: ParkSagaInput, checkpointId: string | undefined): Told => ({
+  const toldOf = (
+    { summary, sessionId, requestId }: ParkSagaInput,
+    checkpointId: string | undefined,
+  ): Told => ({
     summary,
+    ...(requestId === undefined ? {} : { requestId }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(checkpointId === undefined ? {} : { checkpointId }),
   });
@@ -101,12 +122,30 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     invocation: Invocation,
   ): Promise<ParkedSagas> => {
     const head = await interactiveHead(store, sagaId);
-    if (!isParked(head)) requireWaiting(head);
-    const saved = isParked(head)
-      ? { ...(await savedAt(store, head)), warnings: [] }
-      : await save(request.sessionId ?? head.sessionId, request, invocation);
+    const entries = await store.listEntries(sagaId);
+    const known =
+      parkedBy(entries, request.requestId) ?? (isParked(head) ? parkings(entries).at(-1) : undefined);
+    if (known === undefined) requireWaiting(head);
+    const saved =
+      known === undefined
+        ? await save(request.sessionId ?? head.sessionId, request, invocation)
+        : savedAt(known);
     const moved = await parkOne(sagaId, toldOf(request, saved.checkpointId));
     return { ...moved, sagas: [moved], ...saved };
+  };
+
+  /** Those that the session works on, and those that the same request put aside before. */
+  const sagasOf = async (sessionId: string, requestId: string | undefined): Promise<Found[]> => {
+    const found: Found[] = [];
+    for (const head of (await sessionSagas(store, sessionId)).filter(isStepwise)) {
+      if (requestId === undefined && !isOpen(head)) continue;
+      const { sagaId, state } = head;
+      const entries = await store.listEntries(sagaId);
+      const parkedAt = parkedBy(entries, requestId)?.at;
+      if (parkedAt === undefined && !(isOpen(head) && ownerOf(head, entries) === sessionId)) continue;
+      found.push({ sagaId, status: state.status, parkedAt, wentOnAt: wentOnAt(head, entries) });
+    }
+    return found;
   };
 
   const parkSession = async (
@@ -116,15 +155,18 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   ): Promise<ParkedSagas> => {
     const saved = await save(sessionId, request, invocation);
     const told = toldOf(request, saved.checkpointId);
+    const found = await sagasOf(sessionId, request.requestId);
+    const [sinceAt] = found.flatMap(({ parkedAt = [] }) => parkedAt).toSorted();
     const sagas: ParkedSaga[] = [];
-    for (const { sagaId, state, ...rest } of (await sessionSagas(store, sessionId)).filter(isOpen)) {
-      if ((await ownerOf(store, { sagaId, state, ...rest })) !== sessionId) continue;
+    for (const { sagaId, status, parkedAt, wentOnAt: at } of found) {
+      // A saga that began or took a step after this request was carried out is not what it meant.
+      if (parkedAt === undefined && sinceAt !== undefined && at > sinceAt) continue;
       try {
         sagas.push(await parkOne(sagaId, told));
       } catch (error) {
         if (!isWalkbackError(error)) throw error;
         const { name, message } = error;
-        sagas.push({ sagaId, status: state.status, error: { name, message } });
+        sagas.push({ sagaId, status, error: { name, message } });
       }
     }
     return { sagas, ...saved };

@@ -90,7 +90,15 @@ type InteractiveFact =
   /** No step came in time, and people are asked. */
   | { direction: 'saga'; status: 'idle'; untilMs: number }
   /** It was put aside between two steps. */
-  | { direction: 'saga'; status: 'parked'; summary: string; sessionId?: string; checkpointId?: string }
+  | {
+      direction: 'saga';
+      status: 'parked';
+      summary: string;
+      sessionId?: string;
+      checkpointId?: string;
+      /** By which the same request is recognised, also when the saga was resumed since. */
+      requestId?: string;
+    }
   | { direction: 'saga'; status: 'unparked'; sessionId?: string };
 
 /**
