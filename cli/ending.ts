@@ -4,7 +4,7 @@
  */
 import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
-import { notListedIn } from '../core/saga/people/not-listed.ts';
+import { openNotListedIn } from '../core/saga/people/not-listed.ts';
 import { CliError } from './failure.ts';
 import { isRetryable } from './retryable.ts';
 import { plural } from './terminal/text.ts';
@@ -34,7 +34,7 @@ export const watchFailure = (seen: Observation): CliError | undefined => {
   const left = notCompensated.filter(({ accepted }) => accepted !== true);
   if (status === 'COMPENSATION_FAILED' && left.length > 0) {
     // A step that runs sagas is no effect of its own.
-    const effects = left.filter(({ children }) => children !== true).length + notListedIn(seen);
+    const effects = left.filter(({ children }) => children !== true).length + openNotListedIn(seen);
     const what = effects === 0 ? `What saga ${sagaId} ran` : plural(effects, 'effect');
     return new CliError('CompensationFailed', `${what} could not be undone.`, {
       hint: workHint(sagaId, left),

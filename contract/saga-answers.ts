@@ -165,6 +165,10 @@ const childLine = () =>
       .describe(
         'so many more effects stand there than notCompensated lists here; its own description has all',
       ),
+    acceptedNotListed: z
+      .int()
+      .optional()
+      .describe('of these, so many that somebody let stand: nothing is to be done'),
     residueNotListed: z
       .int()
       .optional()

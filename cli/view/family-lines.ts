@@ -22,9 +22,12 @@ const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
   parked: 'put aside',
 };
 
+const standText = (count: number, accepted = 0): string =>
+  `${count} more ${count === 1 ? 'stands' : 'stand'}${accepted === 0 ? '' : `, ${accepted} of them accepted`}`;
+
 /** What its line alone counts: the rest is in its own description. */
-export const notListedTexts = ({ notListed, residueNotListed }: Child): string[] => [
-  ...(notListed === undefined ? [] : [`${notListed} more ${notListed === 1 ? 'stands' : 'stand'}`]),
+export const notListedTexts = ({ notListed, acceptedNotListed, residueNotListed }: Child): string[] => [
+  ...(notListed === undefined ? [] : [standText(notListed, acceptedNotListed)]),
   ...(residueNotListed === undefined ? [] : [`${residueNotListed} more left something`]),
 ];
 

@@ -227,13 +227,31 @@ test('what is too much to list of a saga below is counted, for everybody who is 
   const seen = await observeFamily(saga.store, saga.headOf(ROOT), entries);
   const listed = seen.notCompensated.filter(({ sagaId }) => sagaId === 'root.kid');
   expect(listed).toHaveLength(20);
-  expect(seen.children).toMatchObject([{ sagaId: 'root.kid', notListed: 4 }]);
+  expect(seen.children).toMatchObject([{ sagaId: 'root.kid', notListed: 5, acceptedNotListed: 1 }]);
   expect(watchFailure(seen)?.message).toBe('24 effects could not be undone.');
   const isOfRoot = ({ subject }: { subject: string }) => subject.endsWith(`: ${ROOT}`);
   const notice = noticesIn(told).find((one) => isOfRoot(one.notice))?.notice;
   // One of them is the step that runs the saga.
   expect([notice?.references.length, notice?.more]).toEqual([21, 5]);
   expect(saga.machine.alerts.find(isOfRoot)?.message).toContain('... and 5 more');
+
+  // Everything is let stand: nobody is needed, and what stands is told all the same.
+  for (const { id } of stuck) {
+    await saga.machine.operate({
+      sagaId: 'root.kid',
+      action: 'skip',
+      stepId: id,
+      evidence: 'it may stay',
+      by: 'olga',
+    });
+    await saga.machine.settle();
+  }
+  const end = await observeFamily(saga.store, saga.headOf(ROOT), saga.memory.ledger.get(ROOT) ?? []);
+  expect(end.status).toBe('COMPENSATED');
+  expect(end.notCompensated).toHaveLength(20);
+  expect(end.children).toMatchObject([{ sagaId: 'root.kid', notListed: 5, acceptedNotListed: 5 }]);
+  expect(watchFailure(end)).toBeUndefined();
+  expect(observationText(end, createPaint(false), 120)).toContain('5 more stand, 5 of them accepted');
 });
 
 test('what left something below, and is too much to list, is counted, also by the command', async () => {

@@ -108,10 +108,18 @@ const collect = async (
     if (!isLooked) continue;
     const more = await detail(store, head, isTakenBack(parent), whole, below);
     if (more.notListed > 0) line.notListed = more.notListed;
+    if (more.acceptedNotListed > 0) line.acceptedNotListed = more.acceptedNotListed;
     if (more.residueNotListed > 0) line.residueNotListed = more.residueNotListed;
     if (!isTold && more.notListed + more.residueNotListed > 0) below.lines.push(line);
   }
 };
+
+interface NotListed {
+  notListed: number;
+  /** Of these, what somebody let stand. */
+  acceptedNotListed: number;
+  residueNotListed: number;
+}
 
 /** Answers how many effects stand there, or left something, that are not told here. */
 const detail = async (
@@ -120,7 +128,7 @@ const detail = async (
   isUndone: boolean,
   path: string,
   below: Below,
-): Promise<{ notListed: number; residueNotListed: number }> => {
+): Promise<NotListed> => {
   const entries = await readTrueLedger(store, head);
   const seen = observe(head, entries);
   const { sagaId } = head;
@@ -141,8 +149,10 @@ const detail = async (
   const accepted = left.filter((one) => one.accepted === true);
   below.notCompensated.push(...[...open, ...accepted].slice(0, MAX_DETAILS));
   await collect(store, head, entries, `${path}/`, below);
+  const notListed = Math.max(0, open.length + accepted.length - MAX_DETAILS);
   return {
-    notListed: Math.max(0, open.length - MAX_DETAILS),
+    notListed,
+    acceptedNotListed: Math.min(accepted.length, notListed),
     residueNotListed: Math.max(0, residue.length - MAX_DETAILS),
   };
 };
