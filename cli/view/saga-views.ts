@@ -5,6 +5,7 @@ import type {
   SagaStatus,
   SagaSummary,
 } from '../../contract/saga-answers.ts';
+import { standingIn } from '../../core/saga/people/standing.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -37,9 +38,14 @@ const block = (text: string, width: number, colour: (line: string) => string): s
     .split('\n')
     .map((one) => `${INDENT}${colour(one)}`);
 
-const effect = (mark: string, { step, tool, externalRef }: ObservedStep, paint: Paint): string => {
+const moneyText = ({ amount, currency }: Pick<ObservedStep, 'amount' | 'currency'>): string =>
+  amount === undefined ? '' : `  ${printableLine(`${amount} ${currency ?? ''}`.trimEnd())}`;
+
+const effect = (mark: string, one: ObservedStep, paint: Paint): string => {
+  const { step, tool, externalRef, epoch } = one;
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
-  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}`;
+  const again = epoch === undefined ? '' : paint.dim(`  epoch ${epoch}`);
+  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${moneyText(one)}${again}`;
 };
 
 const MAX_ARGUMENTS = 20;
@@ -56,7 +62,7 @@ export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: nu
   const shown = given.slice(0, MAX_ARGUMENTS).map((line) => truncate(line, room));
   const cut = given.length > MAX_ARGUMENTS || given.some((line) => visibleLength(line) > room);
   return [
-    `${INDENT}${paint.bold(printableLine(`${tool}@${version}`))}`,
+    `${INDENT}${paint.bold(printableLine(`${tool}@${version}`))}${moneyText(awaiting)}`,
     ...shown.map((line) => `${INDENT}${INDENT}${line}`),
     ...(cut ? block('cut; saga show --json has all of it', width, paint.dim) : []),
     ...(prompt === undefined || promptBy === undefined
@@ -125,11 +131,7 @@ const interactiveText = ({
 
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
-  // What is left below may have the name of a step here.
-  const left = new Set(
-    seen.notCompensated.flatMap(({ step, sagaId }) => (sagaId === undefined ? [step] : [])),
-  );
-  const standing = seen.committed.filter(({ step }) => !left.has(step));
+  const standing = standingIn(seen);
   const { failed, awaiting } = seen;
   const about = (text: string): string[] => block(text, width, paint.dim);
   const lines = [

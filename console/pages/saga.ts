@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
+import { standingIn } from '../../core/saga/people/standing.ts';
 import type { Show, Visit } from '../context.ts';
 import { byHandForm } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
@@ -74,13 +75,10 @@ interface Line extends Step {
   sagaId?: string | undefined;
 }
 
-const stepLines = ({ committed, compensated, notCompensated, rejected = [] }: Observation): Line[] => {
-  // An observation of what is left below names the saga there.
-  const left = new Set(notCompensated.flatMap(({ step, sagaId }) => (sagaId === undefined ? [step] : [])));
+const stepLines = (seen: Observation): Line[] => {
+  const { compensated, notCompensated, rejected = [] } = seen;
   return [
-    ...committed
-      .filter(({ step }) => !left.has(step))
-      .map((one) => ({ ...one, what: badge('stands', 'good') })),
+    ...standingIn(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
     ...compensated.map((one) => ({
       ...one,
       what: html`${badge('undone', 'calm')} ${shown(one.byHand ?? one.residue)}`,
@@ -110,8 +108,8 @@ const attempts = (
   return entries.filter(isOne).length || '';
 };
 
-const stepName = ({ step, path: where, sagaId }: Pick<Line, 'step' | 'path' | 'sagaId'>): Markup =>
-  sagaId === undefined ? shown(step) : html`${link(path('sagas', sagaId), where ?? sagaId)} ${shown(step)}`;
+const stepName = ({ step, epoch, path: where, sagaId }: Omit<Line, 'what'>): Markup =>
+  html`${sagaId === undefined ? NOTHING : html`${link(path('sagas', sagaId), where ?? sagaId)} `}${shown(step)}${epoch === undefined ? NOTHING : html` <span class="meta">epoch ${epoch}</span>`}`;
 
 const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
   table(

@@ -55,3 +55,24 @@ test('what a saga below has more than is listed here is counted beside it, and s
   expect(text.match(/4 more stand · 5 more left something/g)).toHaveLength(1);
   expect(text).toContain('2 more approvals are waited for below');
 });
+
+test('a step that was let stand and took effect again after a rewind is listed twice', async () => {
+  const mail = { step: 'mail', tool: 'mail', externalRef: null, amount: '5.00', currency: 'EUR' };
+  const { fetchPage, enter } = made({
+    'describe-saga': () =>
+      observed({
+        committed: [{ ...mail, epoch: 1 }],
+        notCompensated: [{ ...mail, reason: 'irreversible, and accepted', accepted: true }],
+      }),
+    'query-ledger': () => ({ entries: [], cursor: '2' }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  const rows = [...text.matchAll(/<tr>.*?<\/tr>/gs)]
+    .map(([row]) => row)
+    .filter((row) => row.includes('mail'));
+  expect(rows).toHaveLength(2);
+  expect(rows[0]).toMatch(/epoch 1.*stands/s);
+  expect(rows[1]).toContain('not undone');
+});

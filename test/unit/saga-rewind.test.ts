@@ -1,5 +1,7 @@
 /** A saga that is rewound: its last effects are undone, and it goes forward again with guidance (L6). */
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import type { Asked } from '../../contract/identity.ts';
 import type { SagaRewind } from '../../contract/rewind.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
@@ -218,6 +220,12 @@ describe('what nothing takes back', () => {
       { step: 'mail', reason: expect.stringMatching(/accepted/) },
     ]);
     expect(observation.committed.map(({ step, epoch }) => `${step}@${epoch}`)).toEqual(['pay@1', 'mail@1']);
+    // One mail was let stand and another one was sent: people are told of both.
+    const lines = observationText(observation, createPaint(false), 200).split('\n');
+    expect(lines.filter((line) => / mail /.test(line))).toEqual([
+      '  ✔ mail mail  no reference  epoch 1',
+      '  ✖ mail mail  no reference',
+    ]);
   });
 });
 
