@@ -172,6 +172,13 @@ export const operateSagaInput = () =>
         .describe('undo: of a saga that is COMPLETED; resume: of one that is PARKED'),
       resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
       stepId: stepId.optional().describe('resolve and skip need it'),
+      epoch: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          'with stepId: only what the step did in this epoch, 0 before the first rewind; default: in each',
+        ),
       ...asker(),
       evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
       dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { parseId } from '../options.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { statusWord } from '../view/saga-views.ts';
 
@@ -10,6 +10,7 @@ interface Options {
   by?: string;
   evidence?: string;
   reason?: string;
+  epoch?: number;
 }
 
 const act = (
@@ -36,6 +37,18 @@ const operation = (parent: Command, name: string, description: string): Command 
     .description(description)
     .option('--by <who>', 'who acts (default: you)');
 
+/** One thing a person can do to what a step did. */
+const stepOperation = (parent: Command, name: string, description: string, which: string): Command =>
+  operation(parent, name, description)
+    .argument('<step>', which)
+    .option(
+      '--epoch <n>',
+      'of a saga that was rewound: only what the step did in this epoch, 0 before the first rewind',
+      parseWholeNumber(0, Number.MAX_SAFE_INTEGER),
+    );
+
+const epochOf = ({ epoch }: Options) => (epoch === undefined ? {} : { epoch });
+
 export const addSagaOperations = (parent: Command, app: App): void => {
   operation(parent, 'cancel', 'stop a saga; what is in flight is settled, then everything is undone')
     .option('--reason <text>', 'goes into the ledger')
@@ -54,16 +67,21 @@ export const addSagaOperations = (parent: Command, app: App): void => {
   ).action((sagaId: string, { by }: Options, command: Command) =>
     act(app, command, { sagaId, action: 'resume' }, by),
   );
-  operation(parent, 'resolve', 'record that a step was undone by hand, also one that was let stand')
-    .argument('<step>', 'the step that was undone by hand')
+  stepOperation(
+    parent,
+    'resolve',
+    'record that a step was undone by hand, also one that was let stand',
+    'the step that was undone by hand',
+  )
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')
-    .action((sagaId: string, stepId: string, { by, evidence = '' }: Options, command: Command) =>
-      act(app, command, { sagaId, action: 'resolve', stepId, evidence }, by),
-    );
-  operation(parent, 'skip', 'leave the effect of a step standing')
-    .argument('<step>', 'the step that stays as it is')
+    .action((sagaId: string, stepId: string, options: Options, command: Command) => {
+      const { by, evidence = '' } = options;
+      return act(app, command, { sagaId, action: 'resolve', stepId, evidence, ...epochOf(options) }, by);
+    });
+  stepOperation(parent, 'skip', 'leave the effect of a step standing', 'the step that stays as it is')
     .requiredOption('--reason <text>', 'why it stays')
-    .action((sagaId: string, stepId: string, { by, reason = '' }: Options, command: Command) =>
-      act(app, command, { sagaId, action: 'skip', stepId, evidence: reason }, by),
-    );
+    .action((sagaId: string, stepId: string, options: Options, command: Command) => {
+      const { by, reason = '' } = options;
+      return act(app, command, { sagaId, action: 'skip', stepId, evidence: reason, ...epochOf(options) }, by);
+    });
 };

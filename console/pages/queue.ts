@@ -7,7 +7,7 @@ import type { AwaitedApproval, Observation } from '../../contract/saga-answers.t
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Act, Show, Visit } from '../context.ts';
-import { byHandForm } from '../parts/by-hand.ts';
+import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
 import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
@@ -60,8 +60,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       ['Waits since', waitsSince(seen, now())],
     ])}
     ${seen.notCompensated.map((one) => {
-      const saga = one.sagaId ?? seen.sagaId;
-      const hidden = { saga, step: one.step };
+      const hidden = effectFields(seen, one);
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
         <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${shown(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : shown(`${one.error.name}: ${one.error.message}`)}</p>
         ${
@@ -138,7 +137,7 @@ export const answer: Act = async ({ ask, by, fields }) => {
 const ACTIONS = ['retry', 'resolve', 'skip'] as const;
 
 export const operate: Act = async ({ ask, by, fields }) => {
-  const { saga = '', step = '' } = fields;
+  const { saga = '', step = '', epoch } = fields;
   const action = choice('action', fields['action'], ACTIONS);
   const evidence = text(fields['evidence']);
   await ask('operate-saga', {
@@ -146,6 +145,7 @@ export const operate: Act = async ({ ask, by, fields }) => {
     stepId: step,
     action,
     by,
+    ...(epoch === undefined ? {} : { epoch: Number(epoch) }),
     ...(evidence === undefined ? {} : { evidence }),
   });
   return { location: path('sagas', saga) };

@@ -5,7 +5,7 @@ import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import type { Show, Visit } from '../context.ts';
-import { byHandForm } from '../parts/by-hand.ts';
+import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { entryRows, money, reference } from '../parts/ledger-tables.ts';
 import {
@@ -128,9 +128,9 @@ const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
   );
 
 /** What somebody let stand can be undone by hand at any time, whatever the saga does by then. */
-const acceptedPart = ({ sagaId, notCompensated }: Observation, { formToken }: Visit): Markup => {
+const acceptedPart = (seen: Observation, { formToken }: Visit): Markup => {
   // A step that runs sagas is no effect of its own.
-  const accepted = notCompensated.filter((one) => one.accepted === true && one.children !== true);
+  const accepted = seen.notCompensated.filter((one) => one.accepted === true && one.children !== true);
   return accepted.length === 0
     ? NOTHING
     : html`<h2>Left standing</h2><p class="hint">Somebody accepted that ${accepted.length === 1 ? 'this stays' : 'these stay'}, and nothing is to be done. What is undone by hand after all is recorded here.</p>
@@ -138,7 +138,7 @@ const acceptedPart = ({ sagaId, notCompensated }: Observation, { formToken }: Vi
         (
           one,
         ) => html`<section class="card"><h3>${stepName(one)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
-        <p>${shown(one.reason)}</p>${byHandForm(formToken, { saga: one.sagaId ?? sagaId, step: one.step })}</section>`,
+        <p>${shown(one.reason)}</p>${byHandForm(formToken, effectFields(seen, one))}</section>`,
       )}`;
 };
 

@@ -1,8 +1,19 @@
 /** What a person undid at the provider is recorded with evidence: of a compensation that failed, or of what was left standing. */
 import { html } from 'hono/html';
+import type { Observation } from '../../contract/saga-answers.ts';
 import { form, type Markup } from './markup.ts';
 
-export const byHandForm = (formToken: string, effect: { saga: string; step: string }): Markup =>
+/** What a form is about: of a saga that was rewound, a step may have had an effect in each epoch. */
+export const effectFields = (
+  { sagaId, epoch }: Pick<Observation, 'sagaId' | 'epoch'>,
+  one: Observation['notCompensated'][number],
+): { saga: string; step: string; epoch?: string } => ({
+  saga: one.sagaId ?? sagaId,
+  step: one.step,
+  ...(epoch === undefined || one.sagaId !== undefined ? {} : { epoch: String(one.epoch ?? 0) }),
+});
+
+export const byHandForm = (formToken: string, effect: ReturnType<typeof effectFields>): Markup =>
   form(
     '/queue/operate',
     formToken,

@@ -58,3 +58,26 @@ test('it offers for each thing that is left only what can be done about it', asy
   expect(offered('resolve')).toEqual(['failed', 'mail', 'kept']);
   expect(offered('skip')).toEqual(['failed', 'mail']);
 });
+
+test('what a step did in two epochs is worked one by one; without a rewind nothing names an epoch', async () => {
+  const mail = { tool: 'mail', externalRef: null, reason: 'kept', step: 'mail', accepted: true };
+  const epochsOf = async (epoch: object) => {
+    const { fetchPage, enter } = made({
+      'list-sagas': ({ status }: { status: string }) => ({
+        sagas: status === 'AWAITING' ? [] : [{ sagaId: 'left-1' }],
+      }),
+      'describe-saga': () => ({
+        ...seenOf('left-1'),
+        ...epoch,
+        notCompensated: [mail, { ...mail, epoch: 1 }, { ...mail, sagaId: 'left-1.kid', path: 'kid' }],
+      }),
+    });
+    const { cookie } = await enter();
+    const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
+    return [...text.matchAll(/<form.*?<\/form>/gs)].flatMap(([form]) =>
+      form.includes('value="resolve"') ? [/name="epoch" value="(.*?)"/.exec(form)?.[1]] : [],
+    );
+  };
+  expect(await epochsOf({ epoch: 1 })).toEqual(['0', '1', undefined]);
+  expect(await epochsOf({})).toEqual([undefined, undefined, undefined]);
+});

@@ -127,6 +127,33 @@ test('of a step that was let stand twice, each is resolved with its own evidence
   ]);
 });
 
+test('of a step that was let stand twice, one is resolved by its epoch, and the other stays', async () => {
+  const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
+  await saga.begin();
+  await saga.machine.settle();
+  for (const requestId of ['one', 'two']) {
+    const to = { stepId: 'pay' };
+    await saga.machine.rewind({ sagaId: SAGA, to, requestId, acceptResidue: true, by: 'rita' });
+    await saga.machine.settle();
+  }
+  const request = { ...operation('resolve', 'mail', 'recalled the second'), epoch: 1 };
+  for (const _ of [1, 2]) await saga.machine.operate(request);
+  const { observation, isSound } = await saga.seen();
+  expect(isSound).toBe(true);
+  expect(observation.compensated).toMatchObject([{ step: 'mail', epoch: 1, byHand: 'recalled the second' }]);
+  expect(observation.notCompensated).toHaveLength(1);
+  expect(observation.notCompensated[0]).not.toHaveProperty('epoch');
+  await expect(saga.machine.operate({ ...request, epoch: 7 })).rejects.toMatchObject({
+    name: 'StepNotFound',
+  });
+  const { stepId: _, ...nameless } = request;
+  await expect(saga.machine.operate({ ...nameless, action: 'retry' })).rejects.toMatchObject({
+    name: 'InvalidInput',
+  });
+  await saga.machine.operate({ ...request, evidence: 'called them', epoch: 0 });
+  expect((await saga.seen()).observation.notCompensated).toEqual([]);
+});
+
 test('what was skipped in a child is resolved there, and nothing above it moves', async () => {
   const stuck = put('one', { stuck: true });
   const { saga } = await runTree({

@@ -17,6 +17,7 @@ import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
+import { checkOperation } from './check-operation.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
 
@@ -98,16 +99,25 @@ const isDone = ({ state }: SagaHead, action: OperateSagaInput['action'], named: 
   );
 };
 
-/** The places of the effects of a step: after a rewind there may be several. */
-const findPlaces = async (store: SagaStore, head: SagaHead, stepId: string): Promise<Set<string>> => {
+/** The places of the effects of a step: after a rewind there may be several, one for each epoch. */
+const findPlaces = async (
+  store: SagaStore,
+  head: SagaHead,
+  stepId: string,
+  asked: number | undefined,
+): Promise<Set<string>> => {
   const places = new Set<string>();
   const reading = readingOf(store, head);
   for (const { step, epoch } of head.state.effects) {
+    if (asked !== undefined && epoch !== asked) continue;
     const { id } = await reading.step(step, head.state, epoch);
     if (id === stepId) places.add(placeOf(step, epoch));
   }
   if (places.size > 0) return places;
-  throw new WalkbackError('StepNotFound', `Saga ${head.sagaId} has not started a step ${stepId}.`);
+  throw new WalkbackError(
+    'StepNotFound',
+    `Saga ${head.sagaId} has not started a step ${stepId}${asked === undefined ? '' : ` in epoch ${asked}`}.`,
+  );
 };
 
 const isLeftBelow = (state: SagaState): boolean =>
@@ -216,44 +226,6 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
   return new Map([...last].filter(([, error]) => error === name));
 };
 
-const checkBreak = ({ action, resourceKey, evidence = '' }: Asked<OperateSagaInput>): void => {
-  if ((action === 'break-lock') !== (resourceKey !== undefined)) {
-    throw new WalkbackError(
-      'InvalidInput',
-      'resourceKey: break-lock needs the resource, and nothing else does.',
-    );
-  }
-  if (action === 'break-lock' && evidence.trim() === '') {
-    throw new WalkbackError('InvalidInput', 'evidence: break-lock needs a reason.');
-  }
-};
-
-/** Those that are about a step. The others are about the whole saga, whatever step is named. */
-const OF_A_STEP: readonly OperateSagaInput['action'][] = ['retry', 'resolve', 'skip'];
-
-const checkRequest = (request: Asked<OperateSagaInput>): void => {
-  checkBreak(request);
-  if (request.stepId !== undefined && !OF_A_STEP.includes(request.action)) {
-    throw new WalkbackError(
-      'InvalidInput',
-      `stepId: ${request.action} is about the whole saga; leave it out. To take back the last steps alone, rewind the saga.`,
-    );
-  }
-  if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
-    throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
-  }
-  if (request.error !== undefined && (request.action !== 'retry' || request.stepId !== undefined)) {
-    throw new WalkbackError('InvalidInput', 'error: only a retry without a step can be chosen by it.');
-  }
-  if ((request.action === 'resolve' || request.action === 'skip') && request.stepId === undefined) {
-    throw new WalkbackError('InvalidInput', `stepId: ${request.action} needs the step it is about.`);
-  }
-  if ((request.action === 'resolve' || request.action === 'skip') && (request.evidence ?? '').trim() === '') {
-    const what = request.action === 'resolve' ? 'evidence of what was done by hand' : 'a reason';
-    throw new WalkbackError('InvalidInput', `evidence: ${request.action} needs ${what}.`);
-  }
-};
-
 /**
  * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
  * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
@@ -262,7 +234,7 @@ const checkRequest = (request: Asked<OperateSagaInput>): void => {
 export const createOperate =
   (dependencies: Dependencies) =>
   async (request: Asked<OperateSagaInput>): Promise<OperatedSaga> => {
-    checkRequest(request);
+    checkOperation(request);
     const { store, clock } = dependencies;
     const { sagaId, action, stepId, by } = request;
     const head = await store.getHead(sagaId);
@@ -280,7 +252,7 @@ export const createOperate =
       return { sagaId, status: state.status };
     }
     const about = {
-      named: stepId === undefined ? undefined : await findPlaces(store, head, stepId),
+      named: stepId === undefined ? undefined : await findPlaces(store, head, stepId, request.epoch),
       nowMs: clock.now().getTime(),
       ...(request.error === undefined ? {} : { errors: await findErrors(store, head, request.error) }),
     };
