@@ -4,16 +4,17 @@ import { LEDGER_COLUMNS } from './ledger-row.ts';
 
 /**
  * Matches where a spreadsheet could take a text for a formula: at the start of a cell and of each of its
- * lines, behind blanks and invisible marks, and with the full-width forms that some programs accept. An
- * apostrophe in front makes it plain text.
+ * lines, behind blanks, quotes and invisible marks, and with the full-width forms that some programs accept. An
+ * apostrophe in front makes it plain text. Where the decimal mark is a comma, cells are split at each semicolon, also in quotes:
+ * the quotes around a cell are then no longer at its start.
  */
-const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹢﹣﹦﹫]/u;
-const LINE = /[^\r\n\u0085\u2028\u2029]+/g;
+const FORMULA = /^[\s\p{Cc}\p{Cf}"]*[=+\-@＝＋－＠﹢﹣﹦﹫]/u;
+const PIECE = /[^\r\n\u0085\u2028\u2029;]+/g;
 /** Some programs treat these as a command of their own, whatever follows. */
 const BLANK = /^[\t\r\n]/;
 
 const asText = (value: string): string => {
-  const marked = value.replaceAll(LINE, (line) => (FORMULA.test(line) ? `'${line}` : line));
+  const marked = value.replaceAll(PIECE, (piece) => (FORMULA.test(piece) ? `'${piece}` : piece));
   return BLANK.test(marked) ? `'${marked}` : marked;
 };
 
