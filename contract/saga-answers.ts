@@ -419,6 +419,7 @@ const sessionEffect = () =>
     ...standingEffect().shape,
     stands: z.boolean().describe('false: taken back, or it never happened'),
     rejected: z.literal(true).optional().describe('it never happened: the provider refused it'),
+    residue: z.string().optional().describe('taken back in part: what stays'),
   });
 export type SessionEffect = z.infer<ReturnType<typeof sessionEffect>>;
 

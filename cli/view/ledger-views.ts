@@ -62,9 +62,13 @@ const EFFECT_COLUMNS = [
 /** Functions of older releases say nothing of doubt. */
 const isInDoubt = ({ doubt }: LedgerEffect): boolean => typeof doubt === 'string';
 
+/** Its compensator took back a part, and said what stays. */
+const isInPart = ({ status, residue }: LedgerEffect): boolean =>
+  status === 'undone' && typeof residue === 'string';
+
 const statusOf = (row: LedgerEffect): string => {
   const { status } = row;
-  const said = status.replaceAll('_', ' ');
+  const said = `${status.replaceAll('_', ' ')}${isInPart(row) ? ' in part' : ''}`;
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
 };
 
@@ -93,7 +97,12 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     doubts === 0
       ? ''
       : `${plural(doubts, 'effect is', 'effects are')} in doubt: it may have happened, and no amount is known. See doubt with --json.\n`;
-  return `${table(EFFECT_COLUMNS, cells, paint)}${note}${doubtNote}`;
+  const parts = rows.filter(isInPart).length;
+  const partNote =
+    parts === 0
+      ? ''
+      : `${plural(parts, 'effect was', 'effects were')} undone in part: what stays is in residue with --json.\n`;
+  return `${table(EFFECT_COLUMNS, cells, paint)}${note}${doubtNote}${partNote}`;
 };
 
 const TOTAL_COLUMNS = [

@@ -81,7 +81,7 @@ const stepLines = (seen: Observation): Line[] => {
     ...standingIn(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
     ...compensated.map((one) => ({
       ...one,
-      what: html`${badge('undone', 'calm')} ${shown(one.byHand ?? one.residue)}`,
+      what: html`${one.residue === undefined ? badge('undone', 'calm') : badge('undone in part', 'ask')} ${shown(one.byHand ?? one.residue)}`,
     })),
     ...notCompensated.map((one) => ({
       ...one,

@@ -22,11 +22,13 @@ export const standingPart = (effects: readonly StandingEffect[] = []): Markup =>
       '',
     )}</section>`;
 
-const standing = ({ stands, reversible, rejected }: SessionEffect): Markup =>
+const standing = ({ stands, reversible, rejected, residue }: SessionEffect): Markup =>
   rejected === true
     ? badge('did not happen', 'plain')
     : !stands
-      ? badge('undone', 'calm')
+      ? residue === undefined
+        ? badge('undone', 'calm')
+        : html`${badge('undone in part', 'ask')} ${shown(residue)}`
       : reversible
         ? badge('stands', 'good')
         : badge('cannot be undone', 'bad');

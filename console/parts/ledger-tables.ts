@@ -76,8 +76,10 @@ const TONES: Readonly<Record<string, string>> = {
   in_doubt: 'bad',
 };
 
+/** What stays of an effect that is undone in part comes first: the error of an undo that did not work is over then. */
 const note = (one: LedgerEffect): Markup => {
-  const said = shown(one.evidence ?? one.error ?? one.residue ?? one.amount_problem);
+  const problem = one.amount_problem ?? one.undone_problem;
+  const said = shown(one.evidence ?? one.residue ?? (one.status === 'undone' ? null : one.error) ?? problem);
   // Functions of older releases say nothing of doubt.
   return typeof one.doubt === 'string'
     ? html`In doubt, it may have happened: ${shown(one.doubt)} ${said}`
@@ -95,7 +97,13 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Resource', cell: (one) => shown(one.resource_key) },
       { title: 'Reference', cell: (one) => reference(one.external_ref) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
-      { title: 'Now', cell: (one) => badge(one.status, TONES[one.status]) },
+      {
+        title: 'Now',
+        cell: (one) =>
+          one.status === 'undone' && typeof one.residue === 'string'
+            ? badge('undone in part', 'ask')
+            : badge(one.status, TONES[one.status]),
+      },
       { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },

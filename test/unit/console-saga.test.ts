@@ -30,7 +30,7 @@ test('what was left below is listed with the saga that has it, and is not taken 
   const [own = '', undone = '', left = ''] = rows;
   expect(own).toContain('stands');
   expect(own).not.toContain('/sagas/s.c');
-  expect(undone).toContain('a fee stays');
+  expect(undone).toMatch(/undone in part.*a fee stays/s);
   expect(left).toContain('skipped by an operator: it may stay');
   for (const row of [undone, left]) expect(row).toContain('href="/sagas/s.c"');
 });

@@ -355,6 +355,17 @@ test.each([
   else expect(text).toContain(said);
 });
 
+test('an effect that is undone in part says so and what stays, also when its undo did not work at first', async () => {
+  const effect = { saga_id: 's', status: 'undone', tool: 'pay', committed_at: '2026-01-01T00:00:00.000Z' };
+  const { fetchPage, enter } = made({
+    'query-ledger': () => ({ effects: [{ ...effect, residue: 'the fee stays', error: 'Lost: no answer' }] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/ledger?view=effects&ref=re_1', { headers: { cookie } })).text();
+  expect(text).toContain('>undone in part<');
+  expect(text).toContain('the fee stays');
+});
+
 test('whoever may read only the ledger gets it as the first page, and as the page of a saga', async () => {
   const forbidden = (): never => {
     throw new WalkbackError('RoleMissing', 'not for finance');

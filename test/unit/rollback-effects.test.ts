@@ -74,6 +74,24 @@ test('what a provider refused never happened, and is told as that', async () => 
   ]);
 });
 
+test('what was undone in part says what stays', async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('part', 'partial')],
+    answer: ({ operation }) =>
+      operation === 'compensate'
+        ? { Payload: { outcome: 'committed', result: null, residue: 'the fee stays' } }
+        : committed(),
+  });
+  const plan = { steps: [{ id: 'part', tool: 'part', arguments: {} }] };
+  await saga.machine.start({ sagaId: SAGA, plan, input: {}, sessionId: 'session', requestedBy: 'me' });
+  await saga.machine.settle();
+  await saga.machine.operate({ sagaId: SAGA, action: 'undo', by: 'ada' });
+  await saga.machine.settle();
+  const { effects = [] } = await createListSagas(saga)({ sessionId: 'session' });
+  expect(effects).toMatchObject([{ stands: false, residue: 'the fee stays' }]);
+  expect(String(await outsidePart(effects))).toMatch(/undone in part<.*the fee stays/s);
+});
+
 test('the effects of a session that stand: not what was read or undone, and of no other session', async () => {
   const saga = await scriptedSaga({
     tools: [

@@ -479,6 +479,13 @@ describe('walkback ledger', () => {
     });
     expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
+    expect(shown.stdout).not.toContain('in part');
+    const parted = await runCommand([...of, '--effects'], {
+      answers: { 'walkback-query-ledger': { effects: [{ ...effect, residue: 'the fee' }] } },
+      env,
+    });
+    expect(parted.stdout).toMatch(/ undone in part /);
+    expect(parted.stdout).toContain('1 effect was undone in part: what stays is in residue');
     const skipped = { ...effect, status: 'skipped', undone_amount: null, undone_currency: null };
     const left = await runCommand([...of, '--effects'], {
       answers: { 'walkback-query-ledger': { effects: [skipped] } },

@@ -36,7 +36,7 @@ const effectsOf = async (
   return stories
     .filter(({ effect }) => isTold(effect))
     .filter(({ submitted }) => submitted === undefined || isStepMeant(submitted, head, sessionId, isMeant))
-    .map(({ step, tool, externalRef, effect, submitted }) => ({
+    .map(({ step, tool, externalRef, effect, submitted, residue }) => ({
       sagaId: head.sagaId,
       status: head.state.status,
       messageId: submitted?.messageId ?? head.messageId ?? null,
@@ -45,6 +45,7 @@ const effectsOf = async (
       externalRef,
       reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
       stands: stands(effect),
+      ...(residue === undefined ? {} : { residue }),
       ...(effect.status === 'rejected' ? { rejected: true as const } : {}),
     }));
 };
