@@ -379,6 +379,12 @@ export const ledgerAnswer = () =>
       .describe('of what this page read: add those of the pages behind `cursor`'),
     csv: z.string().optional(),
     cursor,
+    below: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'of effects and totals of one saga, with the last page: the sagas that it runs as steps. What they did is not in this answer: ask for each',
+      ),
     tip: z
       .object({ seq: z.int(), hash: z.string() })
       .optional()

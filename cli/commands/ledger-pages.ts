@@ -56,25 +56,86 @@ export const readEntries = (
   limit?: number,
 ): Promise<ReadRows<LedgerRow>> => pagesOf(run, query, ({ entries }) => entries, limit);
 
-export const readEffects = (
+/** Of a saga: its effects or sums, and the sagas that it runs as steps, whose effects are not among them. */
+interface Below {
+  below: readonly string[];
+}
+
+const effectsOf = async (
   run: Run,
   query: QueryLedgerInput,
   limit?: number,
-): Promise<ReadRows<LedgerEffect>> =>
-  pagesOf(run, { ...query, view: 'effects' }, ({ effects }) => effects, limit);
+): Promise<ReadRows<LedgerEffect> & Below> => {
+  let below: readonly string[] = [];
+  const read = await pagesOf(
+    run,
+    { ...query, view: 'effects' },
+    (answer) => {
+      below = answer.below ?? below;
+      return answer.effects;
+    },
+    limit,
+  );
+  return { ...read, below };
+};
 
-/** The sums of all pages. */
-export const readTotals = async (run: Run, query: QueryLedgerInput): Promise<LedgerTotals> => {
+/** `sagaIds`, and those below them, each once. */
+const eachBelow = async (
+  sagaIds: readonly string[],
+  read: (sagaId: string) => Promise<Below | undefined>,
+): Promise<void> => {
+  const found = new Set(sagaIds);
+  for (const sagaId of found) {
+    const seen = await read(sagaId);
+    if (seen === undefined) return;
+    for (const one of seen.below) found.add(one);
+  }
+};
+
+/** `isDeep`: also of the sagas below the one that is asked for, saga after saga. */
+export const readEffects = async (
+  run: Run,
+  query: QueryLedgerInput,
+  { limit = Number.POSITIVE_INFINITY, isDeep = false }: { limit?: number | undefined; isDeep?: boolean } = {},
+): Promise<ReadRows<LedgerEffect> & Below & { isCut: boolean }> => {
+  const read = await effectsOf(run, query, limit);
+  if (!isDeep || read.cursor !== undefined) return { ...read, isCut: read.cursor !== undefined };
+  const rows = [...read.rows];
+  let isCut = false;
+  await eachBelow(read.below, async (sagaId) => {
+    // One more than fits shows that there are more.
+    const child = await effectsOf(run, { ...query, sagaId }, limit - rows.length + 1);
+    rows.push(...child.rows);
+    isCut = rows.length > limit;
+    return isCut ? undefined : child;
+  });
+  return { rows: rows.slice(0, limit), below: [], isCut };
+};
+
+/** The sums of all pages; `isDeep`: also of the sagas below the one that is asked for. */
+export const readTotals = async (
+  run: Run,
+  query: QueryLedgerInput,
+  isDeep = false,
+): Promise<{ totals: LedgerTotals } & Below> => {
   const totals = createTotals();
-  let cursor: string | undefined;
-  do {
-    const answer = await run.invoke('walkback-query-ledger', {
-      ...query,
-      view: 'totals',
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    if (answer.totals !== undefined) totals.addTotals(answer.totals);
-    cursor = answer.cursor;
-  } while (cursor !== undefined);
-  return totals.end();
+  const addOf = async (sagaId?: string): Promise<Below> => {
+    let cursor: string | undefined;
+    let below: readonly string[] = [];
+    do {
+      const answer = await run.invoke('walkback-query-ledger', {
+        ...query,
+        view: 'totals',
+        ...(sagaId === undefined ? {} : { sagaId }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      if (answer.totals !== undefined) totals.addTotals(answer.totals);
+      below = answer.below ?? below;
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return { below };
+  };
+  const { below } = await addOf();
+  if (isDeep) await eachBelow(below, addOf);
+  return { totals: totals.end(), below: isDeep ? [] : below };
 };

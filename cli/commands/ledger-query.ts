@@ -10,6 +10,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseDay, parseId, parseWholeNumber } from '../options.ts';
+import { plural } from '../terminal/text.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
 import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
 
@@ -25,6 +26,7 @@ interface Which {
   reference?: string;
   effects?: boolean;
   totals?: boolean;
+  below?: boolean;
 }
 
 const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: Which): QueryLedgerInput => ({
@@ -41,7 +43,12 @@ const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: W
 
 const withWhich = (command: Command): Command =>
   command
-    .option('--saga <id>', 'of this saga, without those that it runs as steps', parseId)
+    .option(
+      '--saga <id>',
+      'of this saga; without --below, nothing of those that it runs as steps is in it',
+      parseId,
+    )
+    .option('--below', 'with --saga, of effects and totals: also of all sagas below it')
     .option(
       '--status <status>',
       `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,
@@ -63,11 +70,16 @@ interface Read {
   count: string;
   /** There are more rows than these. */
   isCut?: boolean;
+  /** Sagas that the one that was asked for runs as steps. What they did is not in it. */
+  below?: readonly string[];
 }
 
 /** One place to begin, as the function has it; said here, because it does not know the options. */
 const requireOnePlace = (which: Which): void => {
-  const { saga, ref, status, day, from, to } = which;
+  const { saga, ref, status, day, from, to, below } = which;
+  if (below === true && (saga === undefined || !(which.totals === true || isOfEffects(which)))) {
+    throw new CliError('InvalidInput', '--below goes with --saga, and with --effects or --totals.');
+  }
   const days = [
     ...(day === undefined ? [] : ['--day']),
     ...(from === undefined ? [] : ['--from']),
@@ -112,18 +124,26 @@ const isOfEffects = ({ effects, tool, agent, reference }: Which): boolean =>
 const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
   const query = queryOf(which);
   if (which.totals === true) {
-    const totals = await readTotals(run, query);
+    const { totals, below } = await readTotals(run, query, which.below);
     const text = () => totalsTables(totals, run.paint);
-    return { value: { totals }, csv: () => totalsCsv(totals), text, count: 'Totals' };
+    const value = { totals, ...(below.length === 0 ? {} : { below }) };
+    return { value, csv: () => totalsCsv(totals), text, count: 'Totals', below };
   }
   if (isOfEffects(which)) {
-    const { rows, ...more } = await readEffects(run, query, limit);
+    const { rows, below, isCut, cursor } = await readEffects(run, query, { limit, isDeep: which.below });
     return {
-      value: { effects: rows, ...more },
+      value: {
+        effects: rows,
+        ...(below.length === 0 ? {} : { below }),
+        // No cursor goes on through several sagas.
+        ...(which.below === true ? { hasMore: isCut } : {}),
+        ...(cursor === undefined || which.below === true ? {} : { cursor }),
+      },
       csv: () => effectsCsv(rows),
       text: () => effectsTable(rows, run.paint),
       count: `${rows.length} effects`,
-      isCut: more.cursor !== undefined,
+      isCut,
+      below,
     };
   }
   const { rows, ...more } = await readEntries(run, query, limit);
@@ -144,6 +164,17 @@ const moreNote = (count: string, limit: number): string => {
   return `these are the first ${count}, and there are more: ${larger}write all to a file with walkback ledger export FILE and the same options`;
 };
 
+/** Whoever adds up the money of a saga must not believe that this is all. */
+const belowNote = (run: Run, { below = [] }: Read): void => {
+  if (below.length === 0) return;
+  const what = plural(below.length, 'saga', 'sagas');
+  run.note(
+    run.paint.yellow(
+      `! it runs ${what} as ${below.length === 1 ? 'a step' : 'steps'}, and what they did is not in this: add --below`,
+    ),
+  );
+};
+
 export const addLedgerQuery = (parent: Command, app: App): void => {
   withWhich(parent.command('query').description('show entries, effects or totals, oldest first'))
     .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, MOST), 200)
@@ -152,9 +183,9 @@ export const addLedgerQuery = (parent: Command, app: App): void => {
       requireStatus(options);
       requireOnePlace(options);
       return withConnection(app, command, async (run) => {
-        const { value, csv, text, count, isCut } = await run.progress('Reading the ledger', () =>
-          read(run, options, options.limit),
-        );
+        const seen = await run.progress('Reading the ledger', () => read(run, options, options.limit));
+        const { value, csv, text, count, isCut } = seen;
+        belowNote(run, seen);
         if (isCut === true) run.note(run.paint.dim(moreNote(count, options.limit)));
         return { value, text: options.csv === true ? csv : text };
       });
@@ -172,7 +203,9 @@ export const addLedgerExport = (parent: Command, app: App): void => {
     requireStatus(options);
     requireOnePlace(options);
     return withConnection(app, command, async (run) => {
-      const { csv, count, value } = await run.progress('Reading the ledger', () => read(run, options));
+      const seen = await run.progress('Reading the ledger', () => read(run, options));
+      const { csv, count, value } = seen;
+      belowNote(run, seen);
       // Finance data: for the owner of the file only.
       const mark = options.bom === true ? BYTE_ORDER_MARK : '';
       await writingNamedFile(file, () => writeFile(file, `${mark}${csv()}`, { mode: 0o600 }));

@@ -15,6 +15,8 @@ import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/m
 const PAGE = 100;
 /** Pages that one answer of ours is put together from. */
 const MOST_PAGES = 40;
+/** Sagas below that are named. */
+const MOST_BELOW = 20;
 
 /** `said`: by the function that would not tell anything else. */
 export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string, said?: string): Promise<Markup> => {
@@ -89,7 +91,7 @@ const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput =
 /** All that the filters mean, as one file; without an end, it would be cut, and the last line says so. */
 export const ledgerCsv = async (ask: Ask, asked: Visit['query'], today: string): Promise<string> => {
   const request = ledgerRequest(asked, today);
-  if (request.view === 'totals') return totalsCsv(await readTotals(ask, request));
+  if (request.view === 'totals') return totalsCsv((await readTotals(ask, request)).totals);
   const pages: string[] = [];
   let cursor: string | undefined;
   do {
@@ -107,15 +109,18 @@ export const ledgerCsv = async (ask: Ask, asked: Visit['query'], today: string):
   return cursor === undefined ? pages.join('') : `${pages.join('')}"cut here: choose fewer days"\r\n`;
 };
 
-const readTotals = async (ask: Ask, request: QueryLedgerInput): Promise<LedgerTotals> => {
+const readTotals = async (
+  ask: Ask,
+  request: QueryLedgerInput,
+): Promise<{ totals: LedgerTotals } & Pick<LedgerAnswer, 'below'>> => {
   const totals = createTotals();
-  let cursor: string | undefined;
+  let page: LedgerAnswer = {};
   do {
-    const page = await ask('query-ledger', { ...request, ...(cursor === undefined ? {} : { cursor }) });
+    const { cursor } = page;
+    page = await ask('query-ledger', { ...request, ...(cursor === undefined ? {} : { cursor }) });
     if (page.totals !== undefined) totals.addTotals(page.totals);
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return totals.end();
+  } while (page.cursor !== undefined);
+  return { totals: totals.end(), ...(page.below === undefined ? {} : { below: page.below }) };
 };
 
 /** What was asked for, and is not looked at: whoever filters must not believe that it was. */
@@ -137,6 +142,12 @@ const unusedPart = (asked: Visit['query'], view: View): Markup => {
     : `All ${view} of these days are shown, whatever their`;
   return unused.length === 0 ? NOTHING : html`<p class="hint" role="note">${all} ${listSome(unused, 6)}.</p>`;
 };
+
+/** Whoever adds up the money of a saga must not believe that this is all. */
+const belowPart = ({ below = [] }: LedgerAnswer, here: (saga: string) => string): Markup =>
+  below.length === 0
+    ? NOTHING
+    : html`<p class="hint" role="note">It runs ${plural(below.length, 'saga', 'sagas')} as ${below.length === 1 ? 'a step' : 'steps'}, and what they did is not in this: ${below.slice(0, MOST_BELOW).map((one) => html`${link(here(one), one)} `)}${below.length > MOST_BELOW ? `and ${below.length - MOST_BELOW} more` : ''}</p>`;
 
 const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
   html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" size="14" value="${value ?? ''}" /></div>`;
@@ -171,9 +182,9 @@ export const showLedger: Show = async (visit) => {
   let answer: LedgerAnswer;
   let rows: Markup;
   if (view === 'totals') {
-    const totals = await readTotals(ask, request);
-    answer = { totals };
-    rows = totalsPart(totals, here);
+    const read = await readTotals(ask, request);
+    answer = read;
+    rows = totalsPart(read.totals, here);
   } else {
     let broken: string | undefined;
     answer = await ask('query-ledger', { ...request, limit: PAGE, ...(cursor ? { cursor } : {}) }).catch(
@@ -189,6 +200,7 @@ export const showLedger: Show = async (visit) => {
   const body = html`${filterForm(asked, view, request)}
     ${saga ? await verdict(visit, saga) : NOTHING}
     ${unusedPart(asked, view)}
+    ${belowPart(answer, (one) => here({ saga: one }))}
     ${rows}
     <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga && visit.params['id'] !== saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
   return { title: 'Ledger', body, data: answer, place: '/ledger', isWide: true };

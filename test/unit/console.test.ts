@@ -355,6 +355,33 @@ test.each([
   else expect(text).toContain(said);
 });
 
+test.each(['effects', 'totals'])(
+  'the %s of a saga say that it runs others, whose money is not in them',
+  async (view) => {
+    const none = {
+      all: [],
+      byTool: [],
+      byAgent: [],
+      byDay: [],
+      reconciliations: [],
+      secondsToReconcile: null,
+    };
+    const { fetchPage, enter } = made({
+      ...NO_SAGA,
+      'query-ledger': (asked: { view?: string }) =>
+        asked.view === undefined
+          ? { entries: [], evidence: { head: null, findings: [] } }
+          : { effects: [], totals: none, below: ['s.kid'] },
+    });
+    const { cookie } = await enter();
+    const page = async (more: string) =>
+      (await fetchPage(`/ledger?view=${view}&saga=s${more}`, { headers: { cookie } })).text();
+    const text = await page('');
+    expect(text).toContain('It runs 1 saga as a step, and what they did is not in this');
+    expect(text).toContain('saga=s.kid');
+  },
+);
+
 test('an effect that is undone in part says so and what stays, also when its undo did not work at first', async () => {
   const effect = { saga_id: 's', status: 'undone', tool: 'pay', committed_at: '2026-01-01T00:00:00.000Z' };
   const { fetchPage, enter } = made({

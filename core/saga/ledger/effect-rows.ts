@@ -149,12 +149,15 @@ export interface SagaEffects {
   committed: CommittedEffect[];
   /** One for each time that the saga could not be undone, with the last entry that it is made of. */
   failures: { reconciliation: Reconciliation; lastSeq: number }[];
+  /** The sagas that it runs as steps, each with the entry that names it. Their effects are in their own ledgers. */
+  children: { sagaId: string; startSeq: number }[];
 }
 
 /** Takes the entries of one saga as they are read, oldest first, and keeps only what rows need. */
 export const createSagaEffects = () => {
   const open = new Map<string, Open>();
   const failures: SagaEffects['failures'] = [];
+  const children: SagaEffects['children'] = [];
   let agent = '';
 
   /** From here on an effect in doubt has a row. */
@@ -188,6 +191,7 @@ export const createSagaEffects = () => {
     const place = placeOf(entry);
     if (entry.direction === 'forward' && entry.status === 'started') {
       // Later attempts do not repeat what the first one says.
+      for (const { sagaId } of entry.children ?? []) children.push({ sagaId, startSeq: entry.seq });
       const isEffect = entry.effect !== 'read' && entry.children === undefined;
       if (isEffect && !open.has(place)) {
         const { arguments: _, ...started } = entry;
@@ -232,6 +236,7 @@ export const createSagaEffects = () => {
         .flatMap((one) => one.committed ?? [])
         .sort((one, other) => one.row.committed_seq - other.row.committed_seq),
       failures,
+      children,
     }),
   };
 };

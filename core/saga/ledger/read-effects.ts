@@ -9,10 +9,11 @@ import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import { isChildOf } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
-import { createSagaEffects } from './effect-rows.ts';
+import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
 
 /** Entries that one call reads, more or less: a saga that is begun is read to its end. */
 const MAX_READ = 20_000;
@@ -66,6 +67,7 @@ interface ReadSaga {
   agent: string;
   rows: LedgerEffect[];
   reconciliations: Reconciliation[];
+  children: SagaEffects['children'];
 }
 
 /** Reads each saga once, and counts what was read. */
@@ -83,11 +85,12 @@ const createReader = (store: Store, nowMs: () => number) => {
       read += page.items.length + QUERY_COST;
       from = page.next;
     }
-    const { agent, committed, failures } = effects.end();
+    const { agent, committed, failures, children } = effects.end();
     sagas.set(sagaId, {
       agent,
       rows: committed.map(({ row }) => row),
       reconciliations: failures.map(({ reconciliation }) => reconciliation),
+      children,
     });
   };
 
@@ -98,7 +101,7 @@ const createReader = (store: Store, nowMs: () => number) => {
     },
     saga: async (sagaId: string): Promise<ReadSaga> => {
       if (!sagas.has(sagaId)) await readSaga(sagaId);
-      return sagas.get(sagaId) ?? { agent: '', rows: [], reconciliations: [] };
+      return sagas.get(sagaId) ?? { agent: '', rows: [], reconciliations: [], children: [] };
     },
     /** The rows of these entries, in their order. */
     rowsOf: async (
@@ -121,7 +124,21 @@ const createReader = (store: Store, nowMs: () => number) => {
 };
 
 type Reader = ReturnType<typeof createReader>;
-type Told = { cursor?: string };
+type Told = { cursor?: string; below?: string[] };
+
+/** The sagas that one runs as steps, and that began. An id that was taken by another saga is none of them. */
+const belowIn = async (
+  store: Pick<Store, 'getHead'>,
+  sagaId: string,
+  children: SagaEffects['children'],
+): Promise<Told> => {
+  const found = await mapAtOnce(children, AT_ONCE, async (one) => {
+    const head = await store.getHead(one.sagaId);
+    return head !== undefined && isChildOf(head, sagaId, one.startSeq) ? [one.sagaId] : [];
+  });
+  const below = found.flat();
+  return below.length === 0 ? {} : { below };
+};
 
 const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedgerInput): Promise<Told> => {
   const { sagaId = '', cursor } = query;
@@ -138,7 +155,7 @@ const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedg
     const found = { row, ofSaga: reconciliations };
     if (isWanted(query)(found)) sink.add(found);
   }
-  return {};
+  return belowIn(store, sagaId, saga.children);
 };
 
 /** An effect that has the reference twice, for its call and for its undo, is found by its call. */

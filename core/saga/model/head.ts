@@ -67,3 +67,7 @@ export interface SagaHead {
    */
   statusSince: string;
 }
+
+/** Whether this is the saga that the parent named, and no other that has its id. */
+export const isChildOf = (child: SagaHead, parent: string, startSeq: number): boolean =>
+  child.parent?.sagaId === parent && child.parent.seq === startSeq;

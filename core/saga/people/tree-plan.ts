@@ -4,9 +4,10 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { isFinal, isUndoable } from '../decide/effects.ts';
 import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
+import { isChildOf } from '../model/head.ts';
 import type { EffectRecord } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
-import { isChildOf, namedIn } from '../run/prepare-children.ts';
+import { namedIn } from '../run/prepare-children.ts';
 import { type Story, storiesOf } from './stories.ts';
 import { undoPlanOf } from './undo-plan.ts';
 

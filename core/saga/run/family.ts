@@ -9,11 +9,11 @@ import type { Clock } from '../../shared/surroundings.ts';
 import { letterOf } from '../decide/child-letters.ts';
 import { childEnd } from '../decide/decide-children.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
-import type { SagaHead } from '../model/head.ts';
+import { isChildOf, type SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
 import { newChild } from './create-child.ts';
 import { move } from './move.ts';
-import { isChildOf, namedIn, seenChild, statusForParent } from './prepare-children.ts';
+import { namedIn, seenChild, statusForParent } from './prepare-children.ts';
 import { wake } from './wake.ts';
 
 export interface FamilyDependencies {

@@ -15,7 +15,7 @@ import {
   type PinnedChild,
   type PinnedChildrenStep,
 } from '../model/children.ts';
-import type { SagaHead } from '../model/head.ts';
+import { isChildOf, type SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { resolveArguments } from '../plan/expressions.ts';
@@ -146,10 +146,6 @@ export const prepareChildrenStep = async (
 /** The children that the start of an effect names. Empty for an effect without children. */
 export const namedIn = (fact: Fact | undefined): NamedChild[] =>
   fact?.direction === 'forward' && fact.status === 'started' ? (fact.children ?? []) : [];
-
-/** Whether this is the saga that the parent named, and no other that has its id. */
-export const isChildOf = (child: SagaHead, parent: string, startSeq: number): boolean =>
-  child.parent?.sagaId === parent && child.parent.seq === startSeq;
 
 /** Resource keys that a saga and its children touched, each with the last start on it. */
 const resourcesIn = (entries: readonly LedgerEntry[]): { [mark: string]: number } => {
