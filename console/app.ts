@@ -18,6 +18,7 @@ import { rewind, showRewind } from './pages/rewind.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
+import { showUndo, undo } from './pages/undo.ts';
 import { formAgain, link, query, shown, time } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
 import { SCRIPT } from './parts/script.ts';
@@ -59,6 +60,7 @@ const PAGES: Readonly<Record<string, Show>> = {
   '/queue': showQueue,
   '/sagas': showSagas,
   '/sagas/:id': showSaga,
+  '/sagas/:id/undo': showUndo,
   '/ledger': showLedger,
   '/catalog': showCatalog,
 };
@@ -80,6 +82,7 @@ const ACTS: Readonly<Record<string, readonly [Act, string]>> = {
   '/sessions/:id/revert': [revert, 'Taking back'],
   '/sessions/:id/rewind': [rewind, 'Rewinding'],
   '/sessions/:id/copy': [openCopy, 'Building the review copy'],
+  '/sagas/:id/undo': [undo, 'Telling the saga'],
   '/queue/answer': [answer, 'Answering'],
   '/queue/operate': [operate, 'Working on the saga'],
 };

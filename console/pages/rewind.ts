@@ -1,13 +1,11 @@
 /** A session goes back: effects first, then files, then the conversation. The plan, then exactly that. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
-import { money } from '../parts/ledger-tables.ts';
-import { badge, form, link, type Markup, NOTHING, path, shown, table } from '../parts/markup.ts';
+import { badge, form, link, type Markup, NOTHING, path, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   changedMeanwhile,
@@ -16,6 +14,7 @@ import {
   repositoriesPart,
   warningsPart,
 } from '../parts/plan-parts.ts';
+import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
@@ -69,24 +68,7 @@ const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPEN
 
 const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
   html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
-    ${table(
-      `What ${sagaId} did`,
-      [
-        { title: 'Step', cell: ({ step }) => shown(step) },
-        { title: 'Tool', cell: ({ tool }) => shown(tool) },
-        { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
-        { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
-        { title: 'What becomes of it', cell: ({ what }) => what },
-      ],
-      [
-        ...plan.undo.map((one) => ({
-          ...one,
-          what: html`${badge('is undone', 'calm')}${one.partly ? ' in part' : ''}${one.unsure ? ', if it happened' : ''}`,
-        })),
-        ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${shown(one.reason)}` })),
-      ],
-      isStopped(status) ? '' : 'Nothing is left to take back.',
-    )}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
+    ${undoPlanTable(`What ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
 
 const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
   html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>
@@ -118,12 +100,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
         visit.formToken,
         hidden,
         html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
-        ${
-          stand === 0
-            ? NOTHING
-            : html`<section class="card stop"><h2>Point of no return</h2><p>Nothing takes back ${plural(stand, 'effect')} named above. To rewind all the same means that ${stand === 1 ? 'it stays' : 'they stay'} as ${stand === 1 ? 'it is' : 'they are'}.</p>
-            <label class="tick"><input type="checkbox" name="residue" value="accepted" required /> ${stand === 1 ? 'It may stay' : 'They may stay'}</label></section>`
-        }
+        ${residueTick(stand, 'rewind')}
         <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Leave it')}</div>`,
       )}`,
     data: plan,

@@ -244,6 +244,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ])}
   ${statePart(seen)}
   <h2>Steps</h2>${stepsPart(seen, entries)}
+  ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}</div>`}
   ${locks}

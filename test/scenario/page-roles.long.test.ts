@@ -31,6 +31,7 @@ const pagesOf = (session: string, saga: string): Record<string, string[]> => ({
   'GET /queue': ['/queue'],
   'GET /sagas': ['/sagas'],
   'GET /sagas/:id': [`/sagas/${saga}`],
+  'GET /sagas/:id/undo': ['/sagas/done/undo'],
   'GET /ledger': ['/ledger', '/ledger?view=totals', `/ledger?saga=${saga}`],
   'GET /ledger.csv': ['/ledger.csv'],
   'GET /catalog': ['/catalog'],
@@ -45,6 +46,7 @@ const actsOf = (session: string, checkpoint: string): Record<string, [string, Re
     { message: 'msg-2', request: 'r-3', scope: 'all' },
   ],
   'POST /sessions/:id/copy': ['/sessions/nobody/copy', { message: 'msg-2', request: 'r-4' }],
+  'POST /sagas/:id/undo': ['/sagas/nobody/undo', {}],
   'POST /queue/answer': ['/queue/answer', { saga: 'nobody', step: 'x', decision: 'approve' }],
   'POST /queue/operate': ['/queue/operate', { saga: 'nobody', step: 'x', action: 'retry' }],
 });

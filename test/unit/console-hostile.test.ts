@@ -58,6 +58,7 @@ const PAGES = [
   '/queue',
   '/sagas',
   '/sagas/s',
+  '/sagas/s/undo',
   '/ledger',
   '/ledger?view=effects',
   '/ledger?view=totals',

@@ -1,0 +1,66 @@
+/** A completed saga is taken back: the plan, then exactly that. */
+import { html } from 'hono/html';
+import type { OperatedSaga, UndoPlan } from '../../contract/saga-answers.ts';
+import { sha256Hex } from '../../core/shared/ids.ts';
+import type { Act, Show, Visit } from '../context.ts';
+import { badge, form, link, NOTHING, path } from '../parts/markup.ts';
+import type { Page } from '../parts/page.ts';
+import { changedMeanwhile } from '../parts/plan-parts.ts';
+import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
+
+const EMPTY: UndoPlan = { undo: [], stands: [] };
+
+/** A plan that would take back or leave anything else has another one. */
+const digestOf = ({ undo, stands }: UndoPlan): string => sha256Hex(JSON.stringify([undo, stands]));
+
+const planned = ({ ask, by, params }: Visit): Promise<OperatedSaga> =>
+  ask('operate-saga', { sagaId: params['id'] ?? '', action: 'undo', by, dryRun: true });
+
+const planPage = (
+  { formToken }: Visit,
+  { sagaId, status, plan = EMPTY }: OperatedSaga,
+  before?: string,
+): Page => {
+  const digest = digestOf(plan);
+  const saga = link(path('sagas', sagaId), sagaId);
+  return {
+    title: 'Undo: the plan',
+    body: html`${before === undefined || before === digest ? NOTHING : changedMeanwhile}
+      <p>${saga} ${badge(status)} Effects are undone one after the other, in this order. When one cannot be undone, ${link('/queue', 'the queue')} has it.</p>
+      ${undoPlanTable(`What ${sagaId} did`, plan, 'Nothing is left to take back.')}
+      ${
+        status === 'COMPLETED'
+          ? form(
+              path('sagas', sagaId, 'undo'),
+              formToken,
+              { digest },
+              html`<label for="evidence">Why (optional; goes into the ledger)</label><input id="evidence" name="evidence" maxlength="2000" size="48" />
+              ${residueTick(plan.stands.length, 'undo the rest')}
+              <div class="acts"><button class="main" type="submit">Undo exactly this</button>${link(path('sagas', sagaId), 'Leave it')}</div>`,
+            )
+          : html`<p class="hint">Its undo was asked for already, and this is what was left of it.</p>`
+      }`,
+    data: { sagaId, status, plan },
+  };
+};
+
+export const showUndo: Show = async (visit) => planPage(visit, await planned(visit));
+
+/** Asked twice, it is one undo. */
+export const undo: Act = async (sent) => {
+  const { ask, by, fields } = sent;
+  const { digest = '', residue } = fields;
+  const evidence = fields['evidence']?.trim() ?? '';
+  const now = await planned(sent);
+  if (now.status === 'COMPLETED' && digestOf(now.plan ?? EMPTY) !== digest) {
+    return planPage(sent, now, digest);
+  }
+  await ask('operate-saga', {
+    sagaId: now.sagaId,
+    action: 'undo',
+    by,
+    ...(evidence === '' ? {} : { evidence }),
+    ...(residue === 'accepted' ? { acceptResidue: true } : {}),
+  });
+  return { location: path('sagas', now.sagaId) };
+};

@@ -1,0 +1,33 @@
+/** What a rewind or an undo takes back of a saga, and what stays; and that nobody leaves it standing by silence. */
+import { html } from 'hono/html';
+import { plural } from '../../cli/terminal/text.ts';
+import type { UndoPlan } from '../../contract/saga-answers.ts';
+import { money } from './ledger-tables.ts';
+import { badge, type Markup, NOTHING, shown, table } from './markup.ts';
+
+export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Markup =>
+  table(
+    caption,
+    [
+      { title: 'Step', cell: ({ step }) => shown(step) },
+      { title: 'Tool', cell: ({ tool }) => shown(tool) },
+      { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
+      { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
+      { title: 'What becomes of it', cell: ({ what }) => what },
+    ],
+    [
+      ...plan.undo.map((one) => ({
+        ...one,
+        what: html`${badge('is undone', 'calm')}${one.partly ? ' in part' : ''}${one.unsure ? ', if it happened' : ''}`,
+      })),
+      ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${shown(one.reason)}` })),
+    ],
+    none,
+  );
+
+/** `what`: as in "To rewind all the same". */
+export const residueTick = (stands: number, what: string): Markup =>
+  stands === 0
+    ? NOTHING
+    : html`<section class="card stop"><h2>Point of no return</h2><p>Nothing takes back ${plural(stands, 'effect')} named above. To ${what} all the same means that ${stands === 1 ? 'it stays' : 'they stay'} as ${stands === 1 ? 'it is' : 'they are'}.</p>
+            <label class="tick"><input type="checkbox" name="residue" value="accepted" required /> ${stands === 1 ? 'It may stay' : 'They may stay'}</label></section>`;
