@@ -149,6 +149,7 @@ test(
 );
 
 always('a revert tells the work of a turn that was cut from that of the message before it', async () => {
+  world.write('api/file.txt', 'of before the session');
   const session = await begin();
   await turn(session, 'm-1');
   const cut = session.run({ message: { id: 'm-2' } });
