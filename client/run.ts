@@ -120,9 +120,13 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   /** The text of the message goes with the first checkpoint that is of this message. */
   let isSaid = false;
 
-  /** Before a tool, whose work is there is known where the timeline is: other clients may have taken turns. */
-  const ask = async (toolExecutionId: string, reason: string, call?: ToolCall): Promise<CheckpointAnswer> => {
-    const of = call === undefined ? { messageId } : { forMessageId: messageId };
+  /** Whose work is there is known where the timeline is: other clients may have taken turns, and people may have worked. */
+  const ask = async (
+    toolExecutionId: string,
+    reason: string,
+    { call, isOwn = false }: { call?: ToolCall; isOwn?: boolean } = {},
+  ): Promise<CheckpointAnswer> => {
+    const of = isOwn ? { messageId } : { forMessageId: messageId };
     const said = {
       ...(!isSaid && saidMessage(options.message, redact)),
       ...(call && saidTool(call, redact)),
@@ -139,7 +143,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     const own = idFrom(runId, id);
     const takeUnder = async (toolExecutionId: string): Promise<Taken> => ({
       toolExecutionId,
-      answer: await ask(toolExecutionId, reasonFor(call), call),
+      answer: await ask(toolExecutionId, reasonFor(call), { call }),
     });
     const taken = await takeUnder(id).catch((error: unknown) => {
       if (isWalkbackError(error, 'RequestConflict')) return takeUnder(own);
@@ -177,7 +181,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
 
   /** A call again: its checkpoint stands as long as nobody rolled back since, which only the function knows. */
   const confirm = (known: Promise<Taken>, call: ToolCall): Promise<CheckpointAnswer> =>
-    inTurn(async () => ask((await known).toolExecutionId, reasonFor(call), call));
+    inTurn(async () => ask((await known).toolExecutionId, reasonFor(call), { call }));
 
   const checkpointOf = async (call: ToolCall): Promise<CheckpointAnswer> => {
     // Some models and hosts name no call. An empty id is nobody's: the next call with one is another call.
@@ -211,6 +215,13 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return answer;
   };
 
+  /** The end is a checkpoint of this message. What is there may be the work of others: then that has a checkpoint before it. */
+  const takeEnd = async (number: string): Promise<CheckpointAnswer> => {
+    const taken = await ask(idFrom(runId, 'finish', number), 'after-turn');
+    if (taken.messageId === messageId) return taken;
+    return ask(idFrom(runId, 'own', number), 'after-turn', { isOwn: true });
+  };
+
   return {
     sessionId,
     messageId,
@@ -228,8 +239,8 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     },
     finish: () => {
       if (finished !== undefined) return finished;
-      const id = idFrom(runId, 'finish', String(timesResumed));
-      const finishing = inTurn(() => ask(id, 'after-turn'));
+      const number = String(timesResumed);
+      const finishing = inTurn(() => takeEnd(number));
       finished = finishing;
       finishing.catch(() => {
         if (finished === finishing) finished = undefined;

@@ -68,12 +68,15 @@ export const checkpointInput = () =>
     messageId: id
       .optional()
       .describe(
-        'the last message whose work is in the repositories; default: the one that the checkpoint before was taken for, ' +
+        'the last message whose work is in the repositories: all since the checkpoint before is then its work; ' +
+          'default: the one that the checkpoint before was taken for, ' +
           'else its message; where no message is known yet, forMessageId, else toolExecutionId',
       ),
     forMessageId: id
       .optional()
-      .describe('the message that the operation to come belongs to: what is there next is its work'),
+      .describe(
+        'the message that the operation to come belongs to, before a tool: what is there next is its work',
+      ),
     toolExecutionId: callersId.describe(
       'the operation to come; the same id answers the same checkpoint, until somebody rolls back',
     ),

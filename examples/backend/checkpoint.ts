@@ -14,7 +14,7 @@ export const invoke = async (name: string, input: unknown): Promise<Record<strin
 
 /** Runs a tool after a checkpoint, never without one: `StaleEpoch` says that somebody rolled the session back meanwhile. */
 export const withCheckpoint = async <T>(
-  before: { sessionId: string; epoch: number; messageId: string; toolExecutionId: string },
+  before: { sessionId: string; epoch: number; forMessageId: string; toolExecutionId: string },
   tool: () => Promise<T>,
 ): Promise<T> => {
   await invoke('walkback-checkpoint', { ...before, reason: 'before-tool' });

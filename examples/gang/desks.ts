@@ -72,7 +72,7 @@ export const openDesk = async ({ invoke, sandboxes }: DeskDependencies, agent: s
     capture: async ({ id }) => {
       const { checkpointId } = await invoke('walkback-checkpoint', {
         sessionId,
-        messageId: 'assigned',
+        forMessageId: 'assigned',
         toolExecutionId: id,
         reason: 'before-tool',
       });

@@ -172,6 +172,26 @@ always('a revert tells the work of a turn that was cut from that of the message 
   await session.end();
 });
 
+always(
+  'what a person did before the first turn, or during one that only read, is not taken back with it',
+  async () => {
+    world.write('api/file.txt', 'of before the session');
+    const session = await begin();
+    world.write('api/person.txt', 'before');
+    await turn(session, 'm-1');
+    await session.revert({ messageId: 'm-1' });
+    expect(world.read('api/file.txt')).toBe('of before the session');
+    expect(world.read('api/person.txt')).toBe('before');
+    const reading = session.run({ message: { id: 'm-2' } });
+    world.write('api/person.txt', 'meanwhile');
+    await reading.finish();
+    expect((await session.plan({ to: 'm-2' })).repositories.every(({ written }) => written === 0)).toBe(true);
+    await session.revert({ messageId: 'm-2' });
+    expect(world.read('api/person.txt')).toBe('meanwhile');
+    await session.end();
+  },
+);
+
 test('a rewind knows whose work it takes back of a turn that was cut', async () => {
   const session = await begin();
   await turn(session, 'm-1');

@@ -22,7 +22,7 @@ test('the tool runs after a checkpoint; when that is refused it does not, and th
   const ran: string[] = [];
   const run = (epoch: number, toolExecutionId: string) =>
     sample.withCheckpoint(
-      { sessionId: world.sessionId, epoch, messageId: 'm1', toolExecutionId },
+      { sessionId: world.sessionId, epoch, forMessageId: 'm1', toolExecutionId },
       async () => {
         ran.push(toolExecutionId);
         return toolExecutionId;

@@ -1,10 +1,12 @@
 /**
  * Random work of turns, also of those that are cut, of merges, and of nobody, among checkpoints and rollbacks: a revert of a
  * message takes back the work of that message, and no other, and an undo brings it back. Each piece of work is a file, so that whose it is can be told.
+ * Turns are taken by the client, by a backend of one's own as in the README, and by the tool that runs a command in a workspace.
  */
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Walkback } from '../../client/index.ts';
+import type * as Sample from '../../examples/backend/checkpoint.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage, PATHS } from '../support/merge-stage.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -23,7 +25,16 @@ const step = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('turn' as const),
       of: fc.array(place, { minLength: 1, maxLength: 2 }),
-      isCut: fc.boolean(),
+      by: fc.constantFrom('client' as const, 'cut client' as const, 'backend' as const, 'tool' as const),
+    }),
+  },
+  // One that only reads.
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('turn' as const),
+      of: fc.constant([]),
+      by: fc.constant('client' as const),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('loose' as const), of: place }) },
@@ -34,6 +45,11 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('undo' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+const session = fc.record({
+  isFresh: fc.boolean(),
+  steps: fc.array(step, { minLength: STEPS, maxLength: STEPS }),
+});
 
 /** What is there, and whose it is: a message, or nobody (null). */
 interface Expected {
@@ -47,16 +63,36 @@ interface Expected {
 const copyOf = (one: Expected): Expected => ({ ...one, files: new Map(one.files) });
 
 let cloud: TestCloud;
+let sample: typeof Sample;
 beforeAll(async () => {
   cloud = await startTestCloud();
+  for (const [name, value] of Object.entries(cloud.environment)) vi.stubEnv(name, value);
+  sample = await import('../../examples/backend/checkpoint.ts');
 });
-afterAll(() => cloud.close());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await cloud.close();
+});
 
-const play = async (stage: ReturnType<typeof mergeStage>, walkback: Walkback, steps: readonly Step[]) => {
+const runStep = async (sagaId: string, given: Record<string, unknown>): Promise<void> => {
+  const plan = { steps: [{ id: 'work', tool: 'run_in_workspace', arguments: given }] };
+  await cloud.invoke('start-saga', { sagaId, plan, input: {}, requestedBy: 'me' });
+  expect(await cloud.invoke('describe-saga', { sagaId, waitSeconds: 120 })).toMatchObject({
+    status: 'COMPLETED',
+  });
+};
+
+const play = async (
+  stage: ReturnType<typeof mergeStage>,
+  walkback: Walkback,
+  { isFresh, steps }: { isFresh: boolean; steps: readonly Step[] },
+) => {
   const world = await stage.open();
-  await world.checkpoint('t0', 'm-0');
-  const session = await walkback.sessions.get(world.sessionId);
-  let expected: Expected = { files: new Map(), current: 'm-0', messages: [] };
+  const { sessionId } = world;
+  if (!isFresh) await world.checkpoint('t0', 'm-0');
+  const session = await walkback.sessions.get(sessionId);
+  // Before any message, work is nobody's.
+  let expected: Expected = { files: new Map(), current: isFresh ? null : 'm-0', messages: [] };
   let before: Expected | undefined;
   const points: { checkpointId: string; expected: Expected }[] = [];
   const told: string[] = [];
@@ -77,11 +113,20 @@ const play = async (stage: ReturnType<typeof mergeStage>, walkback: Walkback, st
       await session.refresh();
       const run = session.run({ message: { id } });
       for (const [part, path] of one.of.entries()) {
-        const call = { id: `call-${index}-${part}`, name: 'Edit', input: { file_path: name(path, part) } };
-        await run.guard(call, () => write(world.root, name(path, part)));
-        expected.files.set(name(path, part), id);
+        const [callId, file] = [`call-${index}-${part}`, name(path, part)];
+        if (one.by === 'backend') {
+          const before = { sessionId, epoch: run.epoch, forMessageId: id, toolExecutionId: callId };
+          await sample.withCheckpoint(before, async () => write(world.root, file));
+        } else if (one.by === 'tool') {
+          const given = { sessionId, messageId: id, command: `echo ${file} > ${file}` };
+          await runStep(`${sessionId}-${callId}`, given);
+        } else {
+          const call = { id: callId, name: 'Edit', input: { file_path: file } };
+          await run.guard(call, () => write(world.root, file));
+        }
+        expected.files.set(file, id);
       }
-      if (!one.isCut) await run.finish();
+      if (one.by === 'client') await run.finish();
       expected = { ...expected, current: id, messages: [...expected.messages, id] };
     } else if (one.kind === 'loose') {
       write(world.root, name(one.of));
@@ -136,9 +181,7 @@ test('a revert takes back the work of its message and no other, whatever was don
   const walkback = new Walkback({ dataDir: cloud.dataDir });
   try {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), (steps) =>
-        play(stage, walkback, steps),
-      ),
+      fc.asyncProperty(session, (given) => play(stage, walkback, given)),
       { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
   } finally {

@@ -63,11 +63,9 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
     output,
     externalRef: ({ before }) => before,
     execute: async ({ sessionId, messageId, command, cwd, timeoutSeconds, expectExitCode }, call) => {
-      const of = (toolExecutionId: string, reason: string) =>
-        checkpoint(
-          { sessionId, messageId: messageId ?? requestOf(call.forwardKey), toolExecutionId, reason },
-          invocationOf(call),
-        );
+      const whose = messageId ?? requestOf(call.forwardKey);
+      const take = (of: { messageId: string } | { forMessageId: string }, id: string, reason: string) =>
+        checkpoint({ sessionId, ...of, toolExecutionId: id, reason }, invocationOf(call));
       const session = await refusing(async () => {
         const found = await requireSession(store, sessionId);
         requireActive(found);
@@ -79,7 +77,9 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
           retryable: true,
         });
       }
-      const before = await refusing(() => of(beforeId(call.forwardKey), 'before-tool'));
+      const before = await refusing(() =>
+        take({ forMessageId: whose }, beforeId(call.forwardKey), 'before-tool'),
+      );
       await call.fence();
       const sandbox = await sandboxes.open(session.sandboxId);
       const report = await workspaces.runCommand(sandbox, {
@@ -102,7 +102,7 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
           `It ended with exit code ${exitCode}, not ${expectExitCode}, and was taken back: ${last}`,
         );
       }
-      const after = await of(afterId(call.forwardKey), reasonFor(exitCode));
+      const after = await take({ messageId: whose }, afterId(call.forwardKey), reasonFor(exitCode));
       return {
         exitCode,
         before: before.checkpointId,

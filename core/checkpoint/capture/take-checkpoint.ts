@@ -18,7 +18,7 @@ import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
-import { workSince } from './whose-work.ts';
+import { filedUnder, workSince } from './whose-work.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply
@@ -128,9 +128,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         store.getCheckpoint(session.sessionId, session.headSeq),
       ]);
       const { toolExecutionId, reason } = input;
-      const since = workSince(head, session);
-      const messageId = input.messageId ?? since.messageId ?? input.forMessageId ?? toolExecutionId;
-      const unowned = input.messageId === undefined && since.unowned;
+      const { messageId, unowned } = filedUnder(input, workSince(head, session));
       const said = saidOf(input, messageId);
       const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
       const known = store.findMessage(session.sessionId, messageId);

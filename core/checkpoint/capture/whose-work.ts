@@ -45,3 +45,23 @@ export const workSince = (
   if (forMessageId !== undefined) return { messageId: forMessageId, unowned: false };
   return { messageId: head.messageId, unowned: head.unowned === true || isComposed(head) };
 };
+
+/** What a caller says of it, if anything. */
+interface Told {
+  messageId?: string | undefined;
+  forMessageId?: string | undefined;
+  toolExecutionId: string;
+}
+
+/**
+ * What a checkpoint is filed under, when this was done `since` the one before. What was there before the first operation of the
+ * first message is filed under that one, because nothing else is known, and is not its work. Who names no message has one, for all that there is.
+ */
+export const filedUnder = (
+  { messageId, forMessageId, toolExecutionId }: Told,
+  since: Whose,
+): Whose & { messageId: string } => {
+  if (messageId !== undefined) return { messageId, unowned: false };
+  if (since.messageId !== null) return { ...since, messageId: since.messageId };
+  return { messageId: forMessageId ?? toolExecutionId, unowned: since.unowned || forMessageId !== undefined };
+};
