@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { CliError } from '../failure.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { takenCheckpoint } from '../view/checkpoint-view.ts';
@@ -9,7 +10,8 @@ interface Options {
   title?: string;
   text?: string;
   session?: string;
-  message: string;
+  message?: string;
+  for?: string;
   tool?: string;
   reason: string;
   epoch?: number;
@@ -26,10 +28,14 @@ const said = ({ title, text }: Options) =>
         },
       };
 
+const NO_MESSAGE = 'Give --message, whose work is there, or --for, whose tool call comes next.';
+
 const EXAMPLES = `
 Examples:
   walkback checkpoint --message msg-3
-  walkback checkpoint --session refund --message msg-3 --tool call-17 --reason before-tool
+  walkback checkpoint --session refund --for msg-4 --tool call-17 --reason before-tool
+
+With --for, whatever is there at the next checkpoint is the work of that message, and what is there now is that of the one before.
 
 The same --tool again answers the same checkpoint: nothing is done twice.`;
 
@@ -40,7 +46,8 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
         'to the last message whose work it contains.',
     )
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
-    .requiredOption('-m, --message <id>', 'last message whose work is there', parseId)
+    .option('-m, --message <id>', 'message whose work was done since the checkpoint before', parseId)
+    .option('--for <id>', 'message that the tool call that comes next belongs to', parseId)
     .option('--tool <id>', 'execution id of the tool call that comes next (default: a fresh one)', parseId)
     .option('--title <text>', 'what the message is about, to be read later; redact it')
     .option('--text <text>', 'what the message says, to be read later; redact it')
@@ -49,18 +56,20 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
     .addHelpText('after', EXAMPLES)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
+        if ((options.message ?? options.for) === undefined) throw new CliError('InvalidInput', NO_MESSAGE);
         const sessionId = await resolveSession(run, options.session);
         const answer = await run.progress(`Capturing ${sessionId}`, () =>
           run.invoke('walkback-checkpoint', {
             sessionId,
-            messageId: options.message,
+            ...(options.message === undefined ? {} : { messageId: options.message }),
+            ...(options.for === undefined ? {} : { forMessageId: options.for }),
             toolExecutionId: options.tool ?? freshId('cli'),
             reason: options.reason,
             ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
             ...said(options),
           }),
         );
-        return { value: answer, text: () => takenCheckpoint(answer, options.message, run.paint) };
+        return { value: answer, text: () => takenCheckpoint(answer, run.paint) };
       }),
     );
 };

@@ -24,7 +24,7 @@ const whatHappened = ({ change, bundleBytes }: CheckpointAnswer['repositories'][
 };
 
 /** The answer of `walkback checkpoint`. */
-export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, paint: Paint): string => {
+export const takenCheckpoint = (answer: CheckpointAnswer, paint: Paint): string => {
   const changed = answer.repositories.filter((repository) => repository.changed);
   // Those that went earlier are none of them any more.
   const known = answer.repositories.filter((one) => one.changed || one.state !== 'absent');
@@ -39,7 +39,7 @@ export const takenCheckpoint = (answer: CheckpointAnswer, messageId: string, pai
   );
   const incomplete = answer.complete ? '' : paint.yellow(' incomplete:');
   return `${[
-    `${mark} ${paint.bold(`cp-${answer.seq}`)} ${paint.dim(answer.checkpointId)} of ${paint.yellow(messageId)}: ${summary}${incomplete}`,
+    `${mark} ${paint.bold(`cp-${answer.seq}`)} ${paint.dim(answer.checkpointId)} of ${paint.yellow(answer.messageId ?? '-')}: ${summary}${incomplete}`,
     ...lines,
     ...uncapturedLines(paint.yellow('missing'), answer.failures),
     ...uncapturedLines(paint.dim('left out'), answer.skipped),

@@ -190,7 +190,7 @@ describe('of each kind of change', () => {
     const known = listed.repositories.map(({ path }) => path);
     expect(
       namesIn(
-        takenCheckpoint(taken, 'm', paint)
+        takenCheckpoint(taken, paint)
           .split('\n')
           .slice(0, 1 + names.length)
           .join('\n'),

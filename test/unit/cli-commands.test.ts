@@ -20,6 +20,7 @@ const CHECKPOINT = {
   checkpointId: 'cp-00000002-0badcafe',
   seq: 2,
   epoch: 1,
+  messageId: 'msg-1',
   complete: true,
   repositories: [{ path: 'api', changed: true, bundleBytes: 10 }],
   failures: [],
@@ -76,6 +77,18 @@ describe('walkback checkpoint', () => {
     expect(stdout).toBe('✔ cp-2 cp-00000002-0badcafe of msg-1: 1 of 1 repository changed\n  api  10 B\n');
   });
 
+  test('says whose tool call comes next, and answers whose work is there', async () => {
+    const { calls, stdout } = await runCommand(
+      ['checkpoint', '-s', 's', '--for', 'msg-2', '--tool', 'call-1'],
+      {
+        answers: { 'walkback-checkpoint': CHECKPOINT },
+      },
+    );
+    const input = { sessionId: 's', forMessageId: 'msg-2', toolExecutionId: 'call-1', reason: 'manual' };
+    expect(calls).toEqual([{ name: 'walkback-checkpoint', input }]);
+    expect(stdout).toContain('of msg-1: ');
+  });
+
   test('answers JSON and nothing else with --json, before or after the command', async () => {
     for (const argv of [
       ['--json', 'checkpoint', '-s', 's', '-m', 'm'],
@@ -88,7 +101,7 @@ describe('walkback checkpoint', () => {
   });
 
   test.each([
-    [['checkpoint', '--session', 's'], "required option '-m, --message <id>' not specified"],
+    [['checkpoint', '--session', 's'], 'Give --message, whose work is there, or --for'],
     [['checkpoint', '-s', 's', '-m', '../x'], 'Use up to 64 letters'],
     [['checkpoint', '-s', 's', '-m', 'm', '--epoch', 'soon'], 'whole number'],
     [['checkpoint', '-s', 's', '-m', 'm', '--nope'], "unknown option '--nope'"],

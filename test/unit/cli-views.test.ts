@@ -109,7 +109,6 @@ describe('a checkpoint', () => {
         failures: [{ path: 'api', reason: 'its index is damaged' }],
         skipped: [{ path: 'web/big.iso', reason: 'over the size limit', sizeBytes: 3 * 1024 ** 3 }],
       },
-      'msg-1',
       paint,
     );
     expect(text).toBe(
