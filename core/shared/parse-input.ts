@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { WalkbackError } from './errors.ts';
+import { wellFormed } from './well-formed.ts';
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
   const where = issue.path.join('.') || 'input';
@@ -9,9 +10,9 @@ const describeIssue = (issue: z.core.$ZodIssue): string => {
   return `${where}: ${issue.message}`;
 };
 
-/** Parses a caller's input; `InvalidInput` names every field that is wrong, never its value. */
+/** Parses a caller's input, with U+FFFD for half characters; `InvalidInput` names every field that is wrong, never its value. */
 export const parseInput = <T>(schema: z.ZodType<T>, input: unknown): T => {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(wellFormed(input));
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, 10).map(describeIssue);
   throw new WalkbackError('InvalidInput', `The input is not valid. ${issues.join('; ')}.`, {

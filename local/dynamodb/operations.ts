@@ -5,6 +5,7 @@
  */
 import pLimit from 'p-limit';
 import * as z from 'zod';
+import { isWellFormed } from '../../core/shared/well-formed.ts';
 import type { Changes } from '../streams/changes.ts';
 import type { Engine } from './engine.ts';
 
@@ -49,6 +50,27 @@ const parse = (body: Uint8Array): Parameters | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** Maps and lists of a value inside one another; each is two levels of JSON. */
+const MAX_LEVELS = 32;
+/** With what is around the values of a transaction. */
+const MAX_JSON_DEPTH = 2 * MAX_LEVELS + 12;
+
+const isTooDeep = (value: unknown): boolean => {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_JSON_DEPTH) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+};
+
+/** What the engine cannot read as JSON it does not answer at all. */
+const unreadable = (request: Parameters): Answer | undefined => {
+  if (!isWellFormed(request)) return failure('SerializationException', 'The request holds half a character');
+  if (!isTooDeep(request)) return undefined;
+  return failure('ValidationException', `Nesting Levels have exceeded supported limits (${MAX_LEVELS})`);
 };
 
 /** The only way to the engine, so every write is told to `changes`. */
@@ -114,6 +136,8 @@ export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, ch
       );
     const request = parse(body);
     if (request === undefined) return failure('SerializationException', 'The request is not a JSON object');
+    const problem = unreadable(request);
+    if (problem !== undefined) return problem;
     const given = Object.entries(request).filter(([parameter]) => !WITHOUT_MEANING.has(parameter));
     const unknown = given.map(([parameter]) => parameter).filter((parameter) => !taken.has(snake(parameter)));
     if (unknown.length > 0)

@@ -1,5 +1,6 @@
 /** What the functions need of DynamoDB, and what it refuses, of the engine that stands for it here. */
 import {
+  type AttributeValue,
   BatchWriteItemCommand,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -201,6 +202,16 @@ describe('what DynamoDB refuses', () => {
       expect.stringContaining('SerializationException'),
     ]);
     expect((await page('many')).Count).toBe(0);
+  });
+
+  test('half a character, and levels without end: the next request is answered as ever', async () => {
+    const half = { pk: { S: 'half' }, sk: { S: '1' }, x: { S: 'a\ud83d' } };
+    await expect(put(half)).rejects.toMatchObject({ name: 'SerializationException' });
+    const deep = (levels: number): AttributeValue => (levels === 0 ? { S: 'x' } : { L: [deep(levels - 1)] });
+    const nested = (levels: number) => ({ ...item('half', 2, 100), deep: deep(levels) });
+    for (const levels of [33, 100, 1_000]) await expect(put(nested(levels))).rejects.toMatchObject(invalid);
+    await transact([nested(31)]);
+    expect((await page('half')).Count).toBe(1);
   });
 
   test('a page of a query ends at 1 MB', async () => {

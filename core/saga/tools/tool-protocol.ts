@@ -4,6 +4,7 @@ import { isJson, jsonProblem } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
+import { wellFormed } from '../../shared/well-formed.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { errorOf } from '../ledger/text.ts';
 import { refusalOf } from './engine-errors.ts';
@@ -80,7 +81,7 @@ const withinBounds = (read: z.infer<typeof answer>): Outcome => {
 
 /** Reads a tool's answer. Anything that is not a valid answer leaves the outcome open (S2). */
 export const readToolResponse = (payload: unknown): Outcome => {
-  const parsed = answer.safeParse(payload);
+  const parsed = answer.safeParse(wellFormed(payload));
   if (!parsed.success) {
     const message =
       'The tool answered something that is not an outcome; make it with defineTool and toolHandler.';
