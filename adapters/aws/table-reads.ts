@@ -105,7 +105,9 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     }
   }
 
+  /** What can be no key, such as an empty name or one of thousands of characters, names no item. The service would refuse it. */
   const get = async (key: Key): Promise<Stored | undefined> => {
+    if (!isKey(key)) return undefined;
     const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
     return (await calling(SERVICE, () => client.send(command))).Item;
   };

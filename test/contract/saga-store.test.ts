@@ -271,6 +271,16 @@ describe.each([
     expect((await store.listTools()).find(({ name }) => name === 'versioned')?.version).toBe('2');
   });
 
+  test('a name or version that can be no key is not in the catalog', async () => {
+    const store = open();
+    for (const text of ['', 'n'.repeat(1_100), 'n'.repeat(3_000)]) {
+      expect(await store.getTool(text)).toBeUndefined();
+      expect(await store.getTool('versioned', `1${text}1`)).toBeUndefined();
+      expect(await store.getDefinition(text)).toBeUndefined();
+      expect(await store.getDefinition(text, '1')).toBeUndefined();
+    }
+  });
+
   test('keeps the token of who waits', async () => {
     const store = open();
     expect(await store.getToken('nobody')).toBeUndefined();
