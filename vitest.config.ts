@@ -45,7 +45,10 @@ export default defineConfig({
     env: { ...temporaryDirectory(), AWS_XRAY_MANUAL_MODE: 'true' },
     setupFiles: process.env['WALKBACK_TIMES'] === undefined ? [] : ['test/support/processor-time.ts'],
     projects: [
-      shared('cloud', ['test/{contract,scenario}/**/*.test.ts', PLAYED], { exclude: [GIT] }),
+      shared('cloud', ['test/{contract,scenario}/**/*.test.ts', PLAYED], {
+        exclude: [GIT],
+        setupFiles: ['test/support/granted-calls.ts'],
+      }),
       // Apart from the SDKs: a process starts others more slowly the larger it is.
       shared('git', [GIT]),
       shared('infra', ['test/infra/**/*.test.ts'], {

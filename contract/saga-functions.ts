@@ -49,7 +49,7 @@ import {
 const STATE_FUNCTION_SECONDS = 50;
 
 const MOVE = { sagas: ['GetItem', 'PutItem'], ledger: ['GetItem', 'PutItem'] } as const;
-/** Reads the whole ledger of a saga too. */
+/** Reads the whole ledger of a saga too. Who moves one may need any of its entries: for a step that was submitted, or what a call moved. */
 const MOVE_AND_LIST = { ...MOVE, ledger: [...MOVE.ledger, 'Query'] } as const;
 
 /** Checks the epoch of a session, and again in the transaction that writes. */
@@ -80,9 +80,8 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: LONGEST_SECONDS,
     grants: {
       sessions: EPOCH,
-      sagas: ['GetItem', 'PutItem'],
+      ...MOVE_AND_LIST,
       permits: 'take',
-      ledger: ['PutItem', 'Query'],
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
       callsTools: true,
     },
@@ -97,7 +96,7 @@ export const SAGA_FUNCTIONS = {
       sessions: EPOCH,
       sagas: ['GetItem', 'PutItem', 'BatchWriteItem'],
       permits: 'take',
-      ledger: ['PutItem', 'Query'],
+      ledger: MOVE_AND_LIST.ledger,
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
       callsTools: true,
     },
@@ -112,7 +111,7 @@ export const SAGA_FUNCTIONS = {
     grants: {
       sagas: ['GetItem', 'PutItem', 'Query'],
       permits: 'take',
-      ledger: ['PutItem', 'Query'],
+      ledger: MOVE_AND_LIST.ledger,
       engine: ['StartExecution'],
       sessions: CAPTURE,
       bucket: 'capture',
@@ -172,7 +171,7 @@ export const SAGA_FUNCTIONS = {
     grants: {
       identifiesPeople: true,
       sagas: [...MOVE.sagas, 'BatchWriteItem'],
-      ledger: ['PutItem', 'Query'],
+      ledger: MOVE_AND_LIST.ledger,
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
     },
   },
@@ -186,7 +185,7 @@ export const SAGA_FUNCTIONS = {
     grants: {
       identifiesPeople: true,
       sagas: [...MOVE.sagas, 'Query'],
-      ledger: ['PutItem', 'Query'],
+      ledger: MOVE_AND_LIST.ledger,
       sessions: CAPTURE,
       bucket: 'capture',
       sandbox: true,
@@ -199,7 +198,13 @@ export const SAGA_FUNCTIONS = {
     answer: ledgerAnswer,
     callers: ['reviewer', 'operator', 'finance'],
     timeoutSeconds: 60,
-    grants: { sagas: ['GetItem'], ledger: ['Query'], indexes: ['sagas', 'ledger'], anchors: 'read' },
+    // It looks up where a cursor of an older release points to.
+    grants: {
+      sagas: ['GetItem'],
+      ledger: ['GetItem', 'Query'],
+      indexes: ['sagas', 'ledger'],
+      anchors: 'read',
+    },
   },
   'anchor-ledger': {
     description: 'Signs where ledgers ended, and keeps it where nobody changes it',
@@ -216,7 +221,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['internal', 'operator'],
     timeoutSeconds: 300,
     grants: {
-      ledger: ['Query'],
+      ledger: ['GetItem', 'Query'],
       indexes: ['days'],
       stream: 'sagas',
       gathersHeadsSeconds: 60,

@@ -16,6 +16,7 @@ const PSEUDO: Record<string, string> = {
 const arn = (service: string, rest: string): string => `arn:aws:${service}:${REGION}:${ACCOUNT}:${rest}`;
 
 export const functionArn = (name: string): string => arn('lambda', `function:${name}`);
+export const tableArn = (name: string): string => arn('dynamodb', `table/${name}`);
 
 interface Kind {
   /** Property that holds a name chosen in the template. */
@@ -26,7 +27,7 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'AWS::DynamoDB::Table': { nameProperty: 'TableName', arn: (name) => arn('dynamodb', `table/${name}`) },
+  'AWS::DynamoDB::Table': { nameProperty: 'TableName', arn: tableArn },
   'AWS::S3::Bucket': { nameProperty: 'BucketName', arn: (name) => `arn:aws:s3:::${name}` },
   'AWS::Lambda::Function': { nameProperty: 'FunctionName', arn: functionArn },
   'AWS::Events::EventBus': { nameProperty: 'Name', arn: (name) => arn('events', `event-bus/${name}`) },

@@ -1,5 +1,6 @@
 /**
  * Each call of a function has its grant, and each grant its call: recorded while every function works on the embedded cloud.
+ * That no other scenario needs more is seen in each of them (test/support/granted-calls.ts).
  * The events that it publishes meanwhile are as the schemas say that subscribers are given.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,6 +27,9 @@ const STALE = 'takes out of a line who waits there no longer (core/saga/permits/
 const USERS =
   'looks who works in the sandbox of a fork that is discarded (core/checkpoint/copies/expect-unused.ts)';
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
+const MOVED = 'reads what a call moved, of a tool that says its amount (core/saga/run/price.ts)';
+const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/run/step-of-saga.ts)';
+const OLD_CURSOR = 'looks up where a cursor of an older release points to (adapters/aws/table-reads.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
 const ELSEWHERE: Record<string, Record<string, string>> = {
@@ -59,11 +63,17 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:SendTaskSuccess':
       'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',
   },
+  rewind: { 'dynamodb:GetItem': SUBMITTED },
+  'rewind-session': { 'dynamodb:GetItem': SUBMITTED },
+  'list-sessions': { 'dynamodb:GetItem': OLD_CURSOR },
+  'query-ledger': { 'dynamodb:GetItem': OLD_CURSOR },
+  'export-ledger': { 'dynamodb:GetItem': OLD_CURSOR },
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
     'states:DescribeExecution': FIRST,
   },
   'park-saga': {
+    'dynamodb:GetItem': SUBMITTED,
     'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
     'dynamodb:DeleteItem': STALE,
@@ -75,11 +85,13 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:DescribeExecution': FIRST,
   },
   'submit-step': {
+    'dynamodb:GetItem': MOVED,
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess': NEXT,
     'states:DescribeExecution': FIRST,
   },
   'call-tool': {
+    'dynamodb:GetItem': MOVED,
     'dynamodb:Query': 'takes the lock of an exclusive tool (core/saga/permits/prepare-permits.ts)',
     'dynamodb:DeleteItem': STALE,
     'states:SendTaskSuccess': NEXT,

@@ -5,7 +5,7 @@ import type { Template } from '../../local/template.ts';
 import { asArray, managedPolicy } from './template.ts';
 
 /** `*` and `?`, as in policies. */
-const matches = (pattern: string, text: string): boolean => {
+export const matches = (pattern: string, text: string): boolean => {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll('*', '.*')

@@ -19,10 +19,16 @@ export const encryptionKeysOf = (template: Template): [string, Resource][] =>
     ([, { Properties }]) => Properties['KeyUsage'] !== 'SIGN_VERIFY',
   );
 
-export const logicalIdOf = (template: Template, functionName: string): string => {
-  const found = entriesOf(template, 'AWS::Lambda::Function').find(
+const functionEntry = (template: Template, functionName: string) =>
+  entriesOf(template, 'AWS::Lambda::Function').find(
     ([, resource]) => resource.Properties['FunctionName'] === functionName,
   );
+
+export const hasFunction = (template: Template, functionName: string): boolean =>
+  functionEntry(template, functionName) !== undefined;
+
+export const logicalIdOf = (template: Template, functionName: string): string => {
+  const found = functionEntry(template, functionName);
   if (found === undefined) throw new Error(`no function ${functionName}`);
   return found[0];
 };
