@@ -3,6 +3,7 @@
  * among them. Each prompt is a run, so a rollback between two prompts is known to the second, and ends what goes on of the
  * first. What `PreToolUse` was not asked about is found after the tool, and the checkpoint that finds it is marked `late`.
  */
+import { isReadOnly } from './classify.ts';
 import { isWalkbackError } from './errors.ts';
 import type { OnCheckpointError, Run, RunOptions } from './run.ts';
 import type { Session } from './session.ts';
@@ -135,10 +136,13 @@ export const createClaudeHooks = (
   };
 
   return async (input) => {
-    const { hook_event_name: event, tool_use_id: id = '' } = input;
+    const { hook_event_name: event, tool_name: name = '', tool_input, tool_use_id: id = '' } = input;
+    const isRead = isReadOnly(name, tool_input);
     if (event === 'PreToolUse') seen.add(id);
     // Calls without an id cannot be told apart; once one was heard of before it ran, the others are taken to be.
     if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
+    // It left nothing to capture, so nothing is begun for it.
+    if (event.startsWith('PostToolUse') && isRead) return {};
     if (event === 'Stop' && runs.size === 0 && !(await isKnown(input.prompt_id))) return {};
     let run: Run | undefined;
     try {
@@ -146,6 +150,8 @@ export const createClaudeHooks = (
       await hear(input, run);
       return {};
     } catch (error) {
+      // It needs no checkpoint, so no session either: there may be no repository yet, or no cloud.
+      if (isRead && run === undefined && isWalkbackError(error)) return {};
       const isOver = run?.signal.aborted === true || !isWalkbackError(error);
       return refusal(event, error, { isOver, mode: options.onCheckpointError });
     }

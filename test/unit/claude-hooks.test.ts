@@ -43,6 +43,38 @@ test.each(['block', 'warn'] as const)('%s: what nobody foresaw ends the loop', a
   });
 });
 
+test('a read needs no session: it runs where none can be begun, in either mode, and nothing is said after it', async () => {
+  for (const onCheckpointError of ['block', 'warn'] as const) {
+    const hear = createClaudeHooks(gone, { onCheckpointError });
+    const list = { ...CALL, tool_input: { command: 'ls -la' } };
+    expect(await hear(list)).toEqual({});
+    expect(await hear({ ...list, hook_event_name: 'PostToolUse' })).toEqual({});
+    expect(await hear({ ...CALL, hook_event_name: 'Stop' })).toEqual({});
+  }
+});
+
+test('a read that failed, which the plugin hears of only then, begins no session', async () => {
+  const open = vi.fn(gone);
+  const hear = createClaudeHooks(open);
+  const failed = { ...CALL, hook_event_name: 'PostToolUseFailure', tool_name: 'Read' };
+  expect(await hear({ ...failed, tool_input: { file_path: '/not/there' } })).toEqual({});
+  expect(await hear({ ...CALL, hook_event_name: 'Stop' })).toEqual({});
+  expect(open).not.toHaveBeenCalled();
+});
+
+test('opencode reads where no session can be begun', async () => {
+  const walkback = new Walkback({ dataDir: '/nonexistent/data', start: false });
+  vi.spyOn(walkback.sessions, 'start').mockImplementation(gone);
+  const client = { session: { get: async () => ({ data: {} }), abort: async () => undefined } };
+  try {
+    const hooks = await walkbackPlugin({ walkback, sessionId: '' })({ directory: '/gone', client });
+    const call = { tool: 'read', sessionID: 's', callID: 'c' };
+    await hooks['tool.execute.before'](call, { args: { filePath: '/etc/hosts' } });
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
+
 test('opencode, which has no answer for the person, gets a warning of the process', async () => {
   const walkback = new Walkback({ dataDir: '/nonexistent/data', start: false });
   vi.spyOn(walkback.sessions, 'start').mockImplementation(gone);
