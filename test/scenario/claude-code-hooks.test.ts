@@ -1,6 +1,7 @@
 /** The plugin's script, as Claude Code runs it, against the hooks of a cloud. The binary itself is in claude.long.test.ts. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +27,11 @@ interface Said {
   stderr: string;
 }
 
-const say = async (event: string, input: object, env: Record<string, string> = {}): Promise<Said> => {
+const say = async (
+  event: string,
+  input: object,
+  env: Record<string, string | undefined> = {},
+): Promise<Said> => {
   const child = spawn('bash', [join(PLUGIN, 'hooks/ask.sh'), event], {
     env: {
       PATH: process.env['PATH'],
@@ -338,6 +343,31 @@ test.each([
   const { code, stderr } = await say(event, bash('call-1', 'p1'), env);
   expect(code).toBe(expected);
   expect(stderr).toContain('Walkback: no checkpoint. The embedded cloud did not start');
+});
+
+test.each([
+  ['without HOME', undefined],
+  ['with an empty HOME', ''],
+])('%s the data directory is that of the command', async (_name, home) => {
+  const tools = mkdtempSync(join(tmpdir(), 'walkback-hook-'));
+  const program = (name: string, text: string) =>
+    writeFileSync(join(tools, name), `#!/bin/bash\n${text}\n`, { mode: 0o755 });
+  // Whatever cloud this person runs is not asked, and none is started.
+  program('curl', 'exit 7');
+  program('walkback', 'echo "$@" >&2; exit 1');
+  try {
+    const { code, stderr } = await say('PreToolUse', bash('call-1', 'p1'), {
+      PATH: `${tools}:${process.env['PATH']}`,
+      HOME: home,
+      XDG_STATE_HOME: undefined,
+      WALKBACK_DATA: undefined,
+      WALKBACK_COMMAND: join(tools, 'walkback'),
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`--data ${join(userInfo().homedir, '.local/state/walkback')}\n`);
+  } finally {
+    rmSync(tools, { recursive: true });
+  }
 });
 
 test('the token is in a file of the person only, and a file of a process that has ended is not used', async () => {

@@ -11,7 +11,9 @@ event=${1-}
 data=${WALKBACK_DATA:-}
 if [[ $data == "" ]]; then
   state=${XDG_STATE_HOME:-}
-  [[ $state == /* ]] || state=$HOME/.local/state
+  # As the command does: without HOME, or with an empty one, the home that the machine names.
+  [[ ${HOME:-} != "" ]] || unset HOME
+  [[ $state == /* ]] || state=~/.local/state
   data=$state/walkback
 fi
 mode=${WALKBACK_ON_CHECKPOINT_ERROR:-block}
