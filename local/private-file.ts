@@ -9,7 +9,8 @@ export const PRIVATE_DIRECTORY = 0o700;
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
-export const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT');
+/** Also where something on the way to it is no directory. */
+export const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR');
 export const isExisting = (error: unknown): boolean => hasCode(error, 'EEXIST');
 
 /** Writes beside and renames, so that a reader never sees half a file. */

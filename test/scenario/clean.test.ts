@@ -90,3 +90,15 @@ test('an empty --data is a variable that was not set, and not the default direct
     expect(stdout).toBe('');
   }
 });
+
+test('a data directory that is a file, or below one, has nothing of a cloud', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-clean-'));
+  const file = join(directory.path, 'file');
+  await writeFile(file, 'mine\n');
+  for (const dataDir of [file, join(file, 'data')]) {
+    const { stdout, failure } = await runCommand(['clean', '--data', dataDir, '--yes']);
+    expect(failure).toBeUndefined();
+    expect(stdout).toContain(`Nothing of an embedded cloud is in ${dataDir}.`);
+  }
+  expect(await readFile(file, 'utf8')).toBe('mine\n');
+});
