@@ -1,10 +1,10 @@
 /** What commands that make a sandbox have in common: how it is made, how long it lives, and where it is. */
 
 import type { Command } from 'commander';
+import { directoryIn } from '../client/sandbox-places.ts';
 import { DAY_MS, DAY_SECONDS } from '../contract/times.ts';
 import type { Run } from './app.ts';
 import { parseId, parseWholeNumber } from './options.ts';
-import { placeOf } from './sandboxes.ts';
 
 export interface FreshSandboxOptions {
   request?: string;
@@ -45,4 +45,4 @@ export const directoryOf = async (
   sandboxId: string,
   projectsRoot: string,
 ): Promise<string | undefined> =>
-  run.sandboxes === undefined ? undefined : placeOf(await run.sandboxes.places(sandboxId), projectsRoot);
+  run.sandboxes === undefined ? undefined : directoryIn(await run.sandboxes.places(sandboxId), projectsRoot);

@@ -1,11 +1,6 @@
 /** The embedded cloud's sandboxes as the commands see them: directories of this machine. */
 
-export interface SandboxPlaces {
-  /** Directory on this machine that is the sandbox's `/`. */
-  rootfs: string;
-  /** Path in the sandbox -> directory on this machine. */
-  mounts: Record<string, string>;
-}
+import type { SandboxPlaces } from '../client/sandbox-places.ts';
 
 export interface LocalSandboxes {
   /** A sandbox that sees the directory under its own path, and lives until it is killed. */
@@ -18,7 +13,3 @@ export interface LocalSandboxes {
   places(sandboxId: string): Promise<SandboxPlaces>;
   kill(sandboxId: string): Promise<boolean>;
 }
-
-/** The directory on this machine that a path in the sandbox is. */
-export const placeOf = (places: SandboxPlaces, path: string): string =>
-  places.mounts[path] ?? `${places.rootfs.replace(/\/$/, '')}${path}`;

@@ -1,5 +1,5 @@
+import { directoryIn } from '../client/sandbox-places.ts';
 import type { Run } from './app.ts';
-import { placeOf } from './sandboxes.ts';
 import { printableLine } from './terminal/text.ts';
 
 /** The directory on this machine that holds the repositories in question, if they are here. */
@@ -14,6 +14,6 @@ export const placeIn = async (
   return printableLine(
     places === undefined
       ? `${session.projectsRoot} of sandbox ${sandboxId}`
-      : placeOf(places, session.projectsRoot),
+      : directoryIn(places, session.projectsRoot),
   );
 };

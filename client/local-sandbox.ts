@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { homeDirectory } from '../kit/machine-user.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors } from './errors.ts';
+import type { SandboxPlaces } from './sandbox-places.ts';
 
 /** `~` and relative paths as a shell means them. `ProjectsRootNotFound` when it is no directory. */
 export const realDirectory = async (given: string): Promise<string> => {
@@ -49,22 +50,26 @@ export const forget = async (api: SandboxApi, sandboxId: string): Promise<void> 
   await request(api, 'DELETE', `/sandboxes/${encodeURIComponent(sandboxId)}`);
 };
 
-const hasMounts = (value: unknown): value is { mounts: Record<string, unknown> } =>
+const isPlaces = (value: unknown): value is SandboxPlaces =>
   typeof value === 'object' &&
   value !== null &&
+  'rootfs' in value &&
+  typeof value.rootfs === 'string' &&
   'mounts' in value &&
   typeof value.mounts === 'object' &&
   value.mounts !== null;
 
-/** Whether the sandbox is there and works in the directory itself, not in a copy below the data directory. */
-export const isOver = async (api: SandboxApi, sandboxId: string, directory: string): Promise<boolean> => {
+/** Undefined when it is gone. */
+export const placesOf = async (api: SandboxApi, sandboxId: string): Promise<SandboxPlaces | undefined> => {
   const response = await request(api, 'GET', `/local/sandboxes/${encodeURIComponent(sandboxId)}`);
   const answer: unknown = await response.json().catch(() => undefined);
-  if (response.status === 404) return false;
-  if (!response.ok || !hasMounts(answer)) {
-    throw new errors.CloudUnavailable(
-      `The embedded cloud does not say where ${sandboxId} works: ${response.status} ${JSON.stringify(answer)}`,
-    );
-  }
-  return answer.mounts[directory] === directory;
+  if (response.status === 404) return undefined;
+  if (response.ok && isPlaces(answer)) return answer;
+  throw new errors.CloudUnavailable(
+    `The embedded cloud does not say where ${sandboxId} works: ${response.status} ${JSON.stringify(answer)}`,
+  );
 };
+
+/** Whether the sandbox is there and works in the directory itself, not in a copy below the data directory. */
+export const isOver = async (api: SandboxApi, sandboxId: string, directory: string): Promise<boolean> =>
+  (await placesOf(api, sandboxId))?.mounts[directory] === directory;

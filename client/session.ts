@@ -45,7 +45,7 @@ type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'ses
 
 export type MergeOptions = Omit<Request<'merge'>, 'from' | 'into' | 'requestId'> & { requestId?: string };
 
-/** A fork, and the session to work with it. */
+/** A fork, and the session to work with it. Its files on this machine: `walkback.sessions.directoryOf(fork)`. */
 export interface Fork extends Answer<'fork-session'> {
   session: Session;
 }

@@ -5,9 +5,10 @@ import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
 import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
-import { createOver, forget, isOver, realDirectory } from './local-sandbox.ts';
+import { createOver, forget, isOver, placesOf, realDirectory } from './local-sandbox.ts';
 import { placeOf } from './place.ts';
 import type { Answer, Request } from './requests.ts';
+import { directoryIn } from './sandbox-places.ts';
 import { createSession, type Session, type SessionDeps } from './session.ts';
 
 type More = Omit<Request<'start-session'>, 'sandboxId' | 'projectsRoot'>;
@@ -27,6 +28,11 @@ export interface Sessions {
   copies(options?: Request<'list-copies'>): Promise<ListedCopy[]>;
   /** Kills the sandbox of one. `SessionConflict` when a session works in it. */
   deleteCopy(sandboxId: string): Promise<Answer<'delete-copy'>>;
+  /**
+   * The directory of this machine that holds the repositories of a fork, a copy or a session, for answers that name its sandbox.
+   * Undefined on AWS, where the sandbox is elsewhere. `SandboxNotFound` when it is gone.
+   */
+  directoryOf(place: { sandboxId: string; projectsRoot: string }): Promise<string | undefined>;
 }
 
 export interface SessionsDeps extends SessionDeps {
@@ -131,5 +137,15 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     end: (sessionId) => invoke('end-session', { sessionId }),
     copies: async (options = {}) => (await invoke('list-copies', options)).copies,
     deleteCopy: (sandboxId) => invoke('delete-copy', { sandboxId }),
+    directoryOf: async (place) => {
+      requireFields('sessions.directoryOf', place, SANDBOX);
+      const sandboxes = await deps.sandboxes();
+      if (sandboxes === undefined) return undefined;
+      const places = await placesOf(sandboxes, place.sandboxId);
+      if (places === undefined) {
+        throw new errors.SandboxNotFound(`The sandbox ${place.sandboxId} is gone.`);
+      }
+      return directoryIn(places, place.projectsRoot);
+    },
   };
 };

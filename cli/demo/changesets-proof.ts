@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { directoryIn } from '../../client/sandbox-places.ts';
 import { NOT_CAPTURED, PROJECTS_ROOT, REPOSITORIES } from '../../examples/changesets/shop.ts';
 import { CliError } from '../failure.ts';
-import { type LocalSandboxes, placeOf } from '../sandboxes.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
 import { type Comparison, compare, type Fingerprint, fingerprint, OWN_DIRECTORIES } from './fingerprint.ts';
 
 /** The repositories of one place at one moment. */
@@ -85,7 +86,7 @@ export const createRecorder = (sandboxes: Pick<LocalSandboxes, 'places'>, direct
     at,
     record: async (name, sandboxId) => {
       const copy = placeFor();
-      const root = placeOf(await sandboxes.places(sandboxId), PROJECTS_ROOT);
+      const root = directoryIn(await sandboxes.places(sandboxId), PROJECTS_ROOT);
       const state = { directory: copy, prints: await printsOf(root) };
       states.set(name, state);
       await cp(root, copy, {

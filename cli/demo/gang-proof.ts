@@ -1,5 +1,6 @@
 /** What proves the third act: the files of the desks, the providers' own state, and the ledgers of the whole tree. */
 import { join } from 'node:path';
+import { directoryIn } from '../../client/sandbox-places.ts';
 import type { Invoke } from '../../contract/invoke.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { type StoredSaga, verifySaga } from '../../core/saga/ledger/verify-saga.ts';
@@ -7,7 +8,7 @@ import { DESK_REPOSITORIES, DESK_ROOT, type Desk } from '../../examples/gang/des
 import type { RefundWorld } from '../../examples/refund/services/world.ts';
 import { readSaga } from '../commands/ledger-evidence.ts';
 import { CliError } from '../failure.ts';
-import { type LocalSandboxes, placeOf } from '../sandboxes.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
 import { type Comparison, compare, type Fingerprint, fingerprint } from './fingerprint.ts';
 
 export type DeskState = ReadonlyMap<string, Fingerprint>;
@@ -16,7 +17,7 @@ export const deskState = async (
   sandboxes: Pick<LocalSandboxes, 'places'>,
   { sandboxId }: Desk,
 ): Promise<DeskState> => {
-  const root = placeOf(await sandboxes.places(sandboxId), DESK_ROOT);
+  const root = directoryIn(await sandboxes.places(sandboxId), DESK_ROOT);
   const entries = DESK_REPOSITORIES.map(
     async (name): Promise<[string, Fingerprint]> => [name, await fingerprint(join(root, name))],
   );

@@ -1,14 +1,15 @@
 /** The states of all repositories of the demo at one moment, for the proof. */
 import { join } from 'node:path';
+import { directoryIn } from '../../client/sandbox-places.ts';
 import { CliError } from '../failure.ts';
-import { type LocalSandboxes, placeOf } from '../sandboxes.ts';
+import type { LocalSandboxes } from '../sandboxes.ts';
 import { type Comparison, compare, type Fingerprint, fingerprint } from './fingerprint.ts';
 import { NOT_CAPTURED, PROJECTS_ROOT, REPOSITORIES } from './workspace.ts';
 
 export type Fingerprints = Map<string, Fingerprint>;
 
 export const projectsOf = async (sandboxes: LocalSandboxes, sandboxId: string): Promise<string> =>
-  placeOf(await sandboxes.places(sandboxId), PROJECTS_ROOT);
+  directoryIn(await sandboxes.places(sandboxId), PROJECTS_ROOT);
 
 export const fingerprintAll = async (sandboxes: LocalSandboxes, sandboxId: string): Promise<Fingerprints> => {
   const root = await projectsOf(sandboxes, sandboxId);

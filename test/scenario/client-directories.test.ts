@@ -1,0 +1,38 @@
+/** Where the files of a session, its forks and its copies are on this machine, for a program that works in them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errors } from '../../client/index.ts';
+import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+
+let world: ClientWorld;
+beforeAll(async () => {
+  world = await openClientWorld();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+test('a program finds the files of a fork, works there, and merges what it did', async () => {
+  const { sessions } = world.walkback;
+  const session = await sessions.start({ root: world.root });
+  const { session: own } = await session.timeline({ limit: 1 });
+  expect(await sessions.directoryOf(own)).toBe(world.root);
+
+  const fork = await session.fork();
+  const directory = (await sessions.directoryOf(fork)) ?? '';
+  expect(directory).not.toBe(world.root);
+  writeFileSync(join(directory, 'api/of-the-fork.txt'), 'made in the fork\n');
+  expect(existsSync(join(world.root, 'api/of-the-fork.txt'))).toBe(false);
+  await fork.session.checkpoint({ messageId: 'm-1' });
+  expect((await session.merge(fork)).status).toBe('APPLIED');
+  expect(world.read('api/of-the-fork.txt')).toBe('made in the fork\n');
+
+  const copy = await session.rehydrate();
+  const place = (await sessions.directoryOf(copy)) ?? '';
+  expect(readFileSync(join(place, 'api/of-the-fork.txt'), 'utf8')).toBe('made in the fork\n');
+  await sessions.deleteCopy(copy.sandboxId);
+  await expect(sessions.directoryOf(copy)).rejects.toBeInstanceOf(errors.SandboxNotFound);
+  await fork.session.end({ discard: true });
+  await session.end();
+});
