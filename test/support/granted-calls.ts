@@ -3,48 +3,15 @@
  * that hold each function to the policies of its role, in every scenario.
  */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { createResolver } from '../../local/resolve.ts';
-import { loadTemplate } from '../../local/template.ts';
 import { matches } from './policies.ts';
 import { type NeededPermission, watchCalls } from './recorded-calls.ts';
-import { asArray, hasFunction, type Statement, statementsOf } from './template.ts';
+import { type RolePolicies, rolePolicies } from './role-policies.ts';
+import { asArray, type Statement } from './template.ts';
 
 class AccessDenied extends Error {
   override readonly name = 'AccessDeniedException';
   readonly $metadata = { httpStatusCode: 400 };
 }
-
-/** Services that functions call themselves; logs, traces and queues are for Lambda to use. */
-const CALLED = /^(?:dynamodb|s3|states|events|kms|lambda|secretsmanager):/;
-
-/** No secret here has the six characters that the service adds to its ARN. */
-const ofSecret = (arn: string): string => arn.replace(/(:secret:.*)-\?{6}$/, '$1');
-
-interface Policies {
-  /** Undefined of one that is not in the stack. */
-  of(functionName: string): readonly Statement[] | undefined;
-}
-
-const loadPolicies = async (): Promise<Policies> => {
-  const template = await loadTemplate();
-  const resolver = createResolver(template);
-  const known = new Map<string, readonly Statement[] | undefined>();
-  const read = (functionName: string) =>
-    hasFunction(template, functionName)
-      ? statementsOf(template, functionName)
-          .filter(({ Action }) => asArray(Action).some((action) => CALLED.test(action)))
-          .map((one) => ({
-            ...one,
-            Resource: asArray(one.Resource).map((resource) => ofSecret(String(resolver.value(resource)))),
-          }))
-      : undefined;
-  return {
-    of: (functionName) => {
-      if (!known.has(functionName)) known.set(functionName, read(functionName));
-      return known.get(functionName);
-    },
-  };
-};
 
 /** The only condition in the stack that is about what is asked, and not about who asks. */
 const meetsCondition = ({ Condition }: Statement, { leadingKey }: NeededPermission): boolean =>
@@ -70,17 +37,15 @@ const allows = (statement: Statement, needed: NeededPermission): boolean => {
 };
 
 /** Tools that are not in the stack are named to it by whoever deploys it (`addTool`, `toolFunctions`). */
-const isForeignTool = (policies: Policies, { action, resource = '' }: NeededPermission): boolean =>
+const isForeignTool = (policies: RolePolicies, { action, resource = '' }: NeededPermission): boolean =>
   action.startsWith('lambda:') && policies.of(resource.split(':')[6] ?? '') === undefined;
 
-let loading: Promise<Policies> | undefined;
 const denied = new Set<string>();
 let watching: Disposable;
 
 beforeAll(() => {
   watching = watchCalls(async (functionName, needed) => {
-    loading ??= loadPolicies();
-    const policies = await loading;
+    const policies = await rolePolicies();
     const statements = policies.of(functionName);
     const isAllowed = (one: NeededPermission): boolean =>
       statements === undefined ||
