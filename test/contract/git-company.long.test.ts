@@ -1,4 +1,5 @@
-/** Many more writes that race with rollbacks than in `git-company.test.ts`. */
+/** All of `git-company.test.ts`, and many more writes that race with rollbacks. */
+import './git-company.test.ts';
 import { test } from 'vitest';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 

@@ -1,8 +1,10 @@
 /** Laws of three-way merges over generated repositories: one of them here, more in git-merge-laws.long.test.ts. */
 import * as fc from 'fast-check';
-import { test } from 'vitest';
 import { generated, lawsHold } from '../support/merge-laws.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-merge-laws');
 
 test('merges are nothing, equal, commute and can be taken back, whatever the repositories hold', {
   timeout: 960_000,

@@ -1,7 +1,10 @@
 /** A restore of little asks whether anything happened since the capture by one walk. The walk never says so wrongly. */
-import { test } from 'vitest';
+
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed } from '../support/sampling.ts';
 import { looksAreHeldAgainstGit, OBJECTS, REPORTED } from '../support/stillness.ts';
+
+const test = inTurn('git-stillness');
 
 test(
   'what the walk calls still, git finds unchanged, whenever another process writes',

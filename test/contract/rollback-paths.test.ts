@@ -1,6 +1,9 @@
 /** A rollback of some paths says where they come from, and refuses those that are nowhere, over real git. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createGitStage } from '../support/git-stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('rollback-paths');
 
 const BEGIN =
   'mkdir app other; for r in app other; do (cd $r; git init -q -b main .; echo a > a; mkdir d; echo x > d/x; git add -A; git commit -qm one); done';

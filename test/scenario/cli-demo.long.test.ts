@@ -1,4 +1,5 @@
 /** All acts of the demo, one after the other. */
+import './cli-demo.test.ts';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -27,6 +27,8 @@ const TURNS = [
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
   ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
+  // What writes meanwhile, laws of merges, and some paths: git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, properties-reverts.test.ts and merge.test.ts.
+  ['git-stillness', 'git-merge-laws', 'rollback-paths'],
   // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, client-session.test.ts a turn that is taken back, and people-api.test.ts people.
   [
     'rollback-concurrency',
