@@ -99,6 +99,10 @@ export const ledgerTotals = () =>
   });
 export type LedgerTotals = z.infer<ReturnType<typeof ledgerTotals>>;
 
+/** Its compensator took back a part, and said what stays. */
+export const isUndoneInPart = ({ status, residue }: LedgerEffect): boolean =>
+  status === 'undone' && typeof residue === 'string';
+
 /** An effect that was skipped has the time of that there, and stands. */
 export const undoneAt = ({ status, undone_at: at }: LedgerEffect): string | null =>
   status === 'skipped' ? null : at;

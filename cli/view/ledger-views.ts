@@ -1,4 +1,5 @@
 import {
+  isUndoneInPart,
   type LedgerEffect,
   type LedgerTotal,
   type LedgerTotals,
@@ -62,13 +63,9 @@ const EFFECT_COLUMNS = [
 /** Functions of older releases say nothing of doubt. */
 const isInDoubt = ({ doubt }: LedgerEffect): boolean => typeof doubt === 'string';
 
-/** Its compensator took back a part, and said what stays. */
-const isInPart = ({ status, residue }: LedgerEffect): boolean =>
-  status === 'undone' && typeof residue === 'string';
-
 const statusOf = (row: LedgerEffect): string => {
   const { status } = row;
-  const said = `${status.replaceAll('_', ' ')}${isInPart(row) ? ' in part' : ''}`;
+  const said = `${status.replaceAll('_', ' ')}${isUndoneInPart(row) ? ' in part' : ''}`;
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
 };
 
@@ -97,7 +94,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     doubts === 0
       ? ''
       : `${plural(doubts, 'effect is', 'effects are')} in doubt: it may have happened, and no amount is known. See doubt with --json.\n`;
-  const parts = rows.filter(isInPart).length;
+  const parts = rows.filter(isUndoneInPart).length;
   const partNote =
     parts === 0
       ? ''

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../cli/terminal/text.ts';
 import {
+  isUndoneInPart,
   type LedgerEffect,
   type LedgerTotal,
   type LedgerTotals,
@@ -100,9 +101,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       {
         title: 'Now',
         cell: (one) =>
-          one.status === 'undone' && typeof one.residue === 'string'
-            ? badge('undone in part', 'ask')
-            : badge(one.status, TONES[one.status]),
+          isUndoneInPart(one) ? badge('undone in part', 'ask') : badge(one.status, TONES[one.status]),
       },
       { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
