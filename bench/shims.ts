@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { commandPath } from '../test/support/command-path.ts';
 
 /** Not `timeout`, `env`, `xargs` and `sh`: these only start others, which are counted. */
 const COMMANDS =
@@ -47,10 +48,7 @@ export const createShims = async (directory: string): Promise<Shims> => {
   const path = process.env['PATH'] ?? '';
   await mkdir(bin, { recursive: true });
   for (const name of COMMANDS) {
-    const real = path
-      .split(':')
-      .map((place) => join(place, name))
-      .find((file) => existsSync(file));
+    const real = commandPath(name, path);
     if (real !== undefined) writeFileSync(join(bin, name), shim(name, real, log), { mode: 0o755 });
   }
   return {

@@ -6,6 +6,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandPath } from './command-path.ts';
 
 /** What the program starts. `bash` is not among them: it is started by its full path. */
 export const COMMANDS = [
@@ -150,12 +151,6 @@ case $by in
 esac
 `;
 
-const realPath = (name: string): string | undefined =>
-  process.env['PATH']
-    ?.split(':')
-    .map((directory) => `${directory}/${name}`)
-    .find((path) => existsSync(path));
-
 /** Numbers each call among those of its own command. */
 const numbered = (log: string): CommandCall[] => {
   const seen = new Map<string, number>();
@@ -173,7 +168,7 @@ const numbered = (log: string): CommandCall[] => {
 export const commandFaults = () => {
   const directory = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
   for (const name of COMMANDS) {
-    const real = realPath(name);
+    const real = commandPath(name);
     if (real !== undefined)
       writeFileSync(join(directory, name), shim(directory, name, real), { mode: 0o755 });
   }

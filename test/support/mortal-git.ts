@@ -1,17 +1,17 @@
 /** A git that counts its calls while armed, and at one of them kills its process group: a sandbox whose shell is killed. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandPath } from './command-path.ts';
 
 export const mortalGit = () => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
-  const git = process.env['PATH']?.split(':').find((directory) => existsSync(`${directory}/git`));
   const script = `#!/bin/bash
 if [ -e ${bin}/armed ]; then
   echo >> ${bin}/calls
   [ "$(wc -l < ${bin}/calls)" -lt "$(< ${bin}/armed)" ] || kill -9 0
 fi
-exec ${git}/git "$@"
+exec ${commandPath('git')} "$@"
 `;
   writeFileSync(`${bin}/git`, script, { mode: 0o755 });
   return {

@@ -2,10 +2,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commandPath } from './command-path.ts';
 
 const realPath = (name: string): string => {
-  const places = (process.env['PATH'] ?? '').split(':').map((place) => join(place, name));
-  const found = places.find((place) => existsSync(place));
+  const found = commandPath(name);
   if (found === undefined) throw new Error(`there is no ${name}`);
   return found;
 };
