@@ -6,7 +6,7 @@ const samplesCases = (file: string): boolean =>
   /from '\.\.\/support\/sampl(?:ing|ed-test)\.ts'/.test(readFileSync(file, 'utf8'));
 
 /** Files that `npm test` plays in part or in turn, and that have no longer form. */
-const WHOLE = globSync('test/{contract,scenario}/*.test.ts').filter(
+const WHOLE = globSync('test/{contract,scenario,unit,infra}/*.test.ts').filter(
   (file) =>
     !file.endsWith('.long.test.ts') &&
     !existsSync(file.replace('.test.ts', '.long.test.ts')) &&

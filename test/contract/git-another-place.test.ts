@@ -6,7 +6,7 @@ import { TWO_FILES, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('another place', 6);
+const test = sampledTest('git-another-place', 6);
 
 const make = (path: string, text = 'one'): string =>
   `mkdir -p ${path}; (cd ${path}; git init -q -b main .; echo ${text} > a.txt; git add -A; git commit -qm ${text})`;

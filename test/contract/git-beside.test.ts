@@ -6,7 +6,7 @@ import { applies, text, withRepositories, world } from '../support/git-repositor
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('beside', 6);
+const test = sampledTest('git-beside', 6);
 
 const DOCS = 'mkdir -p docs/old docs/e; echo n > docs/notes.md; echo p > docs/old/p; echo keep > beside.txt';
 

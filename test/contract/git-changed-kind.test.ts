@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('changed kind', 4);
+const test = sampledTest('git-changed-kind', 4);
 
 const NEW_REPOSITORY = 'git init -q -b main src; cd src; git add -A; git commit -qm inner';
 

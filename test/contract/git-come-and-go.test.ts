@@ -8,7 +8,7 @@ import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('come and go', 4);
+const test = sampledTest('git-come-and-go', 4);
 
 describe('repositories that come and go', () => {
   test('one created after the checkpoint is parked, with its .git, and comes back on undo', async () => {

@@ -11,7 +11,7 @@ import { lostWords, startWriter, storeLate } from '../support/racing-writer.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Two of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('company', 4);
+const test = sampledTest('git-company', 4);
 
 for (const [how, manner] of [
   ['that it opens for each line', 'append'],

@@ -9,7 +9,7 @@ import { afterPlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** A quarter of them, others each time; all of them in git-damage.long.test.ts. */
-const test = sampledTest('damage', 6);
+const test = sampledTest('git-damage', 6);
 
 /** A nobody's world: what root may read and write anyway is closed to it. */
 const withoutRoot = async (): Promise<Harness> => {

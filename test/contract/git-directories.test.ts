@@ -7,7 +7,7 @@ import { applies, TWO_FILES, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in a whole run. */
-const test = sampledTest('git directories', 6);
+const test = sampledTest('git-directories', 6);
 
 /** Layouts: what makes it beside `outer`, which repository uses the directory, and where it lies in `outer`. */
 const LAYOUTS = [

@@ -4,19 +4,17 @@
  */
 import { expect } from 'vitest';
 import { captureFaults, readFaults } from '../support/capture-faults.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
-const test = inTurn('git-faults-capture');
+const test = sampledTest('git-faults-capture', 2);
 
-test('a capture whose commands fail is whole, or says what it lacks', { timeout: 600_000 }, async () => {
+test('a capture whose commands fail is whole, or says what it lacks', async () => {
   const ran = await captureFaults({ every: 181, seed: chosenSeed() });
   expect(ran).toBeGreaterThanOrEqual(2);
 });
 
-test('survey, directories and diff say what is there, or that they cannot', {
-  timeout: 600_000,
-}, async () => {
+test('survey, directories and diff say what is there, or that they cannot', async () => {
   const ran = await readFaults({ every: 61, seed: chosenSeed() });
   expect(ran).toBeGreaterThanOrEqual(3);
 });

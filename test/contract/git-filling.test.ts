@@ -1,12 +1,13 @@
 /** A repository that comes where nothing was: written and proven beside its place, and then named (sandbox/restore/fill.sh). */
 import { existsSync, readFileSync } from 'node:fs';
-import { test as always, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
-import { sampledTest } from '../support/sampled-test.ts';
+import { inTurn, sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('filling', 3);
+const always = inTurn('git-filling');
+const test = sampledTest('git-filling', 3);
 
 /** Of sandbox/restore/fill.sh. */
 const MANY_FILES = 2000;

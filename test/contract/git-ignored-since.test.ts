@@ -1,9 +1,12 @@
 /** What is ignored is not captured, whatever was captured before; and what no capture holds is not touched (C2). */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Harness, Snapshot } from '../support/git-harness.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-ignored-since');
 
 const captured = (harness: Harness, snapshot: Snapshot): string[] =>
   harness

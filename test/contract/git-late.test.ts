@@ -7,7 +7,7 @@ import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** A third of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('late', 3);
+const test = sampledTest('git-late', 3);
 
 const ODD = ['-n', 's p', 'new\nline', 'caf\udcff'];
 

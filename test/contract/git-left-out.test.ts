@@ -8,7 +8,7 @@ import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('left out', 6);
+const test = sampledTest('git-left-out', 6);
 
 describe('what is left out is said', () => {
   test('an untracked file over the cap is reported, survives a rollback, and a tracked one is captured', async () => {

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { applies, withRepositories } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('line ends', 6);
+const test = sampledTest('git-line-ends', 6);
 
 const MAKE = `git init -q -b main .; git config core.autocrlf false; mkdir src
 printf 'a\\nb\\n' > a.txt; printf 'c\\nd\\n' > src/c.txt; : > empty; printf 'x\\0\\n' > binary

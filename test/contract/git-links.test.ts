@@ -1,9 +1,12 @@
 /** Symlinks below .git: what leads elsewhere is refused before anything is written, what git itself makes goes on working. */
 import { mkdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-links');
 
 /** `o` is a directory outside of the projects root, with a file `main` and a directory `d`; the rest happens in the repository. */
 const AWAY = [

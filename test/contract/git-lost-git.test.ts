@@ -6,7 +6,7 @@ import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('lost git', 6);
+const test = sampledTest('git-lost-git', 6);
 
 const INNER = 'git init -q -b main sub; cd sub; echo s > s; git add s; git commit -qm s';
 

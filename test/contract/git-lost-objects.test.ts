@@ -1,11 +1,12 @@
 /** A shadow that lost some of its own objects: what the files and the store have is made and brought again (C7). */
-import { test as always, expect } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { world } from '../support/git-repositories.ts';
-import { sampledTest } from '../support/sampled-test.ts';
+import { inTurn, sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
-const test = sampledTest('lost objects', 4);
+const always = inTurn('git-lost-objects');
+const test = sampledTest('git-lost-objects', 4);
 
 const SHADOW = '.agent-shadow/session-s1';
 

@@ -4,7 +4,7 @@ import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('merging nested repositories', 3);
+const test = sampledTest('git-merge-nested', 3);
 
 const BEGIN =
   'git init -q -b main r; cd r; mkdir d; echo f > d/f; echo a > a; git add -A; git commit -qm one';

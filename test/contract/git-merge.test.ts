@@ -5,7 +5,7 @@ import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('merging captures', 3);
+const test = sampledTest('git-merge', 3);
 
 const BEGIN = `
 git init -q -b main r; cd r

@@ -1,10 +1,13 @@
 /** Repositories and files whose names are hard to say, and places that are not ours. */
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-odd-names');
 
 /** As bash writes them. Some of them, others each time; all of them in git-odd-names.long.test.ts. */
 const NAMES = {

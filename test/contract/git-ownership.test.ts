@@ -6,7 +6,7 @@ import { applies, ONE_FILE, text, withRepositories, world } from '../support/git
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
-const test = sampledTest('ownership', 8);
+const test = sampledTest('git-ownership', 8);
 
 describe('rules that change', () => {
   for (const [how, before] of [

@@ -4,7 +4,7 @@ import { createHarness, type Harness, type Snapshot } from '../support/git-harne
 import { applies, rebuilds, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('partial', 4);
+const test = sampledTest('git-partial', 4);
 
 const rebuildsEach = async (harness: Harness, ...states: [Snapshot, string[]][]): Promise<void> => {
   for (const [snapshot, looks] of states) {

@@ -2,7 +2,7 @@
 import { CHANGED, isPutBack, restoreFaults } from '../support/restore-faults.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('restore faults', 2);
+const test = sampledTest('git-restore-faults', 2);
 
 for (const changed of CHANGED)
   test(

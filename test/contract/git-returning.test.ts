@@ -8,7 +8,7 @@ import type { Harness } from '../support/git-harness.ts';
 import { withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('returning', 4);
+const test = sampledTest('git-returning', 4);
 
 /** Outside the repository, `a` is 4,000 shuffled lines and `b` the same in another order. */
 const MAKE = `git init -q -b main . && echo one > f && git add -A && git commit -qm one && mkdir -p ../../kept

@@ -9,7 +9,7 @@ import { settleKilled } from '../support/settle-killed.ts';
 const NAMES = ['app', 'web'];
 
 /** A third of them, others each time; all of them in git-settle.long.test.ts. */
-const test = sampledTest('settle', 5);
+const test = sampledTest('git-settle', 5);
 
 const twoStates = async (harness: Harness) => {
   for (const name of NAMES) {

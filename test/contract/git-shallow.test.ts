@@ -4,7 +4,7 @@ import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('shallow', 3);
+const test = sampledTest('git-shallow', 3);
 
 const MOVES = [
   ['nothing but the boundary', '--depth 1', 'git fetch -q --unshallow'],

@@ -5,7 +5,7 @@ import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const test = sampledTest('partial checkout', 4);
+const test = sampledTest('git-sparse', 4);
 
 const MAKE = `git init -q -b main .; mkdir in out; echo in > in/f; echo out > out/f; echo top > top; git add -A; git commit -qm one`;
 const rules = (harness: Harness) =>

@@ -1,12 +1,13 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
-import { test as always, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
-import { sampledTest } from '../support/sampled-test.ts';
+import { inTurn, sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
-const test = sampledTest('symrefs', 3);
+const always = inTurn('git-symrefs');
+const test = sampledTest('git-symrefs', 3);
 
 /** Names of branches that a shell could take for a command. */
 const ODD = `'a$(touch~owned)'`.replace('~', '');

@@ -1,8 +1,11 @@
 /** Who may read what a session stored: the use cases over real git, with a sandbox that lies (docs/security.md). */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { failing } from '../support/fakes/failing.ts';
 import { createGitStage, type GitStage } from '../support/git-stage.ts';
 import { standingOn } from '../support/hostile-output.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-tenants');
 
 const SECRET =
   'mkdir app && cd app && git init -q -b main . && echo secret > f && git add -A && git commit -qm secret';

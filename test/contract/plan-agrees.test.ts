@@ -5,7 +5,7 @@ import { createGitStage, type GitStage } from '../support/git-stage.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in a whole run. */
-const test = sampledTest('plans and calls', 4);
+const test = sampledTest('plan-agrees', 4);
 
 const BEGIN =
   'mkdir app; cd app; git init -q -b main .; echo a > a; mkdir d; echo x > d/x; echo y > d/y; git add -A; git commit -qm one';

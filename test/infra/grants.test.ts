@@ -3,7 +3,7 @@
  * That no other scenario needs more is seen in each of them (test/support/granted-calls.ts).
  * The events that it publishes meanwhile are as the schemas say that subscribers are given.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import * as z from 'zod';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
@@ -12,7 +12,10 @@ import { loadTemplate, type Template } from '../../local/template.ts';
 import { workPeople, workSagas, workSessions } from '../support/all-work.ts';
 import { type Permission, recordCalls } from '../support/recorded-calls.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { asArray, statementsOf } from '../support/template.ts';
+
+const test = inTurn('grants');
 
 const OLD_CHAIN =
   'prolongs the chain of a checkpoint once it is older than one retention (core/checkpoint/session/retention.ts)';

@@ -8,7 +8,7 @@ import { sampledTest } from '../support/sampled-test.ts';
 import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
 
 /** Half of them, others each time; all of them in `npm run test:long`. */
-const test = sampledTest('checkpoint concurrency', 4);
+const test = sampledTest('checkpoint-concurrency', 4);
 
 const PATHS = ['api', 'web'];
 /** Where one repository shows as much. */

@@ -1,8 +1,11 @@
 /** What is gone is absent, whatever was known of it; what is there and cannot be captured is said. */
 import { rmSync, symlinkSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { createRepositories, edit, openWorld } from '../support/world.ts';
+
+const test = inTurn('checkpoint-gone');
 
 test('a repository that could never be captured and goes away ends nothing', async () => {
   const cloud = await startTestCloud();

@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
+
+const test = inTurn('checkpoint-retention');
 
 const PATHS = ['api', 'web'];
 const DAY_MS = 86_400_000;

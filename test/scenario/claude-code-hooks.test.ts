@@ -11,7 +11,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const sampled = sampledTest('claude code hooks', 3);
+const sampled = sampledTest('claude-code-hooks', 3);
 
 const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
 const world = sharedWorld();
@@ -150,38 +150,41 @@ sampled(
   { timeout: 120_000 },
 );
 
-test('a restart of the cloud forgets neither which prompts a rollback ended, nor the end of a turn', async () => {
-  const ask = async (event: string, id: string, prompt: string) =>
-    JSON.parse((await say(event, { session_id: 'again', ...bash(id, prompt) })).stdout);
-  const restart = async () => {
-    await service.close();
-    service = await startHookService(world().cloud.dataDir);
-  };
-  await ask('PreToolUse', 't1', 'p1');
-  world().write('api/file.txt', 'of p1');
-  await restart();
-  await say('Stop', { session_id: 'again', prompt_id: 'p1' });
-  const session = await world().walkback.sessions.get('claude-again');
-  const { checkpoints } = await session.timeline();
-  expect(checkpoints[0]).toMatchObject({ reason: 'after-turn', messageId: 'p1' });
-  await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
-  await restart();
-  for (const id of ['t2', 't1'])
-    expect(await ask('PreToolUse', id, 'p1'), id).toMatchObject({
-      continue: false,
-      hookSpecificOutput: { permissionDecision: 'deny' },
-    });
-  expect(await ask('PreToolUse', 't3', 'p2')).toEqual({});
-  await restart();
-  expect(await ask('PreToolUse', 't4', 'p2')).toEqual({});
-  await session.end();
-  // What goes on in another session was not rolled back there.
-  await restart();
-  expect(await ask('PreToolUse', 't5', 'p2')).toEqual({});
-  await (await world().walkback.sessions.get('claude-again-2')).end();
-}, 60_000);
+sampled(
+  'a restart of the cloud forgets neither which prompts a rollback ended, nor the end of a turn',
+  async () => {
+    const ask = async (event: string, id: string, prompt: string) =>
+      JSON.parse((await say(event, { session_id: 'again', ...bash(id, prompt) })).stdout);
+    const restart = async () => {
+      await service.close();
+      service = await startHookService(world().cloud.dataDir);
+    };
+    await ask('PreToolUse', 't1', 'p1');
+    world().write('api/file.txt', 'of p1');
+    await restart();
+    await say('Stop', { session_id: 'again', prompt_id: 'p1' });
+    const session = await world().walkback.sessions.get('claude-again');
+    const { checkpoints } = await session.timeline();
+    expect(checkpoints[0]).toMatchObject({ reason: 'after-turn', messageId: 'p1' });
+    await session.rollback({ to: checkpoints.at(-1)?.checkpointId ?? '' });
+    await restart();
+    for (const id of ['t2', 't1'])
+      expect(await ask('PreToolUse', id, 'p1'), id).toMatchObject({
+        continue: false,
+        hookSpecificOutput: { permissionDecision: 'deny' },
+      });
+    expect(await ask('PreToolUse', 't3', 'p2')).toEqual({});
+    await restart();
+    expect(await ask('PreToolUse', 't4', 'p2')).toEqual({});
+    await session.end();
+    // What goes on in another session was not rolled back there.
+    await restart();
+    expect(await ask('PreToolUse', 't5', 'p2')).toEqual({});
+    await (await world().walkback.sessions.get('claude-again-2')).end();
+  },
+);
 
-test('where prompts began cannot be kept: the person is told once, and the tools run', async () => {
+sampled('where prompts began cannot be kept: the person is told once, and the tools run', async () => {
   const ask = async (event: string, id: string, prompt: string) =>
     JSON.parse((await say(event, { session_id: 'unkept', ...bash(id, prompt) })).stdout);
   const file = join(world().cloud.dataDir, 'hooks.json');
@@ -211,7 +214,7 @@ test('where prompts began cannot be kept: the person is told once, and the tools
     rmSync(file, { recursive: true });
     await restart();
   }
-}, 60_000);
+});
 
 sampled(
   'a prompt that goes on after its end has another end, and what ran unasked is its own work',

@@ -1,9 +1,12 @@
 /** Where the files of a session, its forks and its copies are on this machine, for a program that works in them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { errors } from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('client-directories');
 
 let world: ClientWorld;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import type { Fault } from '../support/fault-proxy.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in `npm run test:long`. */
-const test = sampledTest('client session', 7);
+const test = sampledTest('client-session', 7);
 
 let world: ClientWorld;
 beforeAll(async () => {
@@ -226,7 +226,7 @@ test('work that ran without a checkpoint before it is of its message, too', asyn
   await session.end();
 });
 
-always('a call again after a rollback by somebody else does not run on what came since', async () => {
+test('a call again after a rollback by somebody else does not run on what came since', async () => {
   const session = await begin();
   const run = session.run({ message: { id: 'm' } });
   const call = { id: 'one', ...EDIT };

@@ -9,10 +9,10 @@ import {
   openFaultLine,
 } from '../support/fault-matrix.ts';
 import { type Fork, mergeStage } from '../support/merge-stage.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import { edit, fingerprint, rootOf, sandboxIds, shell, type World } from '../support/world.ts';
 
-const test = inTurn('faults-merge');
+const test = sampledTest('faults-merge', 2);
 
 let cloud: TestCloud;
 let line: FaultLine;
@@ -68,7 +68,7 @@ test('whatever fails at whatever call of a merge, the same call again merges onc
     await world.rollback(`a${index}`, String(answer['checkpointId']));
   }
   expect(metCount).toBeGreaterThanOrEqual(cases.length / 2);
-}, 1_800_000);
+});
 
 test('whatever fails at whatever call of a fork, the same call again answers one fork in one sandbox', async () => {
   const take = (requestId: string) => cloud.invoke('fork-session', { sessionId: world.sessionId, requestId });
@@ -89,4 +89,4 @@ test('whatever fails at whatever call of a fork, the same call again answers one
     expect(await sandboxIds(cloud), `discarded after ${name}`).toEqual(others);
   }
   expect(metCount).toBeGreaterThanOrEqual(cases.length / 2);
-}, 1_800_000);
+});

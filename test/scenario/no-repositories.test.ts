@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { describeCase, failAndRepeat, faultCases, openFaultLine } from '../support/fault-matrix.ts';
 import { mergeStage, PATHS } from '../support/merge-stage.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 import {
   createRepositories,
   edit,
@@ -17,7 +17,7 @@ import {
   type World,
 } from '../support/world.ts';
 
-const test = inTurn('no-repositories');
+const test = sampledTest('no-repositories', 3);
 
 const NOTHING = 'the checkpoint holds no repository';
 

@@ -1,7 +1,10 @@
 /** One rehydrate asked for several times at once, as a client that repeats a call it believes lost. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { edit, openWorld, sdkOf, type World } from '../support/world.ts';
+
+const test = inTurn('rehydrate-at-once');
 
 let cloud: TestCloud;
 let world: World;

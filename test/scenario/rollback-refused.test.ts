@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { FunctionFailure, startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { sampledTest } from '../support/sampled-test.ts';
+import { inTurn, sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import { edit, openWorld, type Recorded, sandboxIds, sdkOf, type World } from '../support/world.ts';
+
+const test = inTurn('rollback-refused');
 
 const PATHS = ['api', 'web'];
 
@@ -112,7 +114,7 @@ const TRICKS = [
 ];
 
 /** Some of them, others each time; all of them in `npm run test:long`. Of what takes long, a third. */
-const sampledLong = sampledTest('refused', 4);
+const sampledLong = sampledTest('rollback-refused', 4);
 test.each(sampled(TRICKS, { every: 4, offset: printedSeed('tricks') }))(
   'an id like %j is refused wherever an id stands',
   async (id) => {

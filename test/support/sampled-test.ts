@@ -8,12 +8,13 @@ interface SampledTest {
   for: <const T>(cases: readonly T[]) => (title: string, work: (one: T) => Promise<void>) => void;
 }
 
-/** As `test`, for every nth case of a file, others each time. The rest are shown as skipped. */
-export const sampledTest = (name: string, every: number): SampledTest => {
-  const offset = printedSeed(name);
+/** As `test`, for every nth case of a file, others each time, when the file has its turn. The rest are shown as skipped. */
+export const sampledTest = (file: string, every: number): SampledTest => {
+  const offset = printedSeed(file);
+  const isPlayed = isItsTurn(file);
   let count = 0;
   const chosenTest = () => {
-    const isChosen = WHOLE || (count + offset) % every === 0;
+    const isChosen = WHOLE || (isPlayed && (count + offset) % every === 0);
     count += 1;
     return test.runIf(isChosen);
   };
@@ -27,4 +28,4 @@ export const sampledTest = (name: string, every: number): SampledTest => {
 };
 
 /** As `test`, when the file has its turn; else its tests are shown as skipped, and its hooks do not run. */
-export const inTurn = (name: TakesTurns): TestAPI => (isItsTurn(name) ? test : test.skip) as TestAPI;
+export const inTurn = (file: TakesTurns): TestAPI => (isItsTurn(file) ? test : test.skip) as TestAPI;

@@ -27,9 +27,26 @@ const TURNS = [
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
   ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
+  // Restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
+  ['git-settle', 'git-placing', 'git-filling'],
+  // What was lost or left out: git-cases.test.ts and git-hostile.test.ts.
+  ['git-directories', 'git-lost-git', 'git-damage', 'git-lost-objects', 'git-left-out'],
+  // Odd places and names: git-hostile.test.ts.
+  ['git-links', 'git-odd-names', 'git-tenants', 'git-another-place'],
+  // Kinds of files, checkouts and clones: git-cases.test.ts and git-random-session.test.ts.
+  [
+    'git-line-ends',
+    'git-symrefs',
+    'git-sparse',
+    'git-shallow',
+    'git-partial',
+    'git-changed-kind',
+    'git-ignored-since',
+    'git-late',
+  ],
   // What writes meanwhile, laws of merges, and some paths: git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, properties-reverts.test.ts and merge.test.ts.
   ['git-stillness', 'git-merge-laws', 'rollback-paths'],
-  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; grants.test.ts plays each function, client-session.test.ts a turn that is taken back, and people-api.test.ts people.
+  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; client-session.test.ts plays a turn that is taken back, people-api.test.ts people, and granted-calls.ts holds every scenario to what its functions may do.
   [
     'rollback-concurrency',
     'properties-session',
@@ -41,8 +58,11 @@ const TURNS = [
     'people-rollback',
     'client-content',
     'no-repositories',
+    'grants',
   ],
-  // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, grants.test.ts for each function, the unit tests of cursors and repository-change.test.ts.
+  // What goes, comes back or is refused: checkpoint-concurrency.test.ts and client-session.test.ts.
+  ['checkpoint-gone', 'checkpoint-retention', 'rehydrate-at-once', 'client-directories', 'rollback-refused'],
+  // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, the unit tests of cursors and repository-change.test.ts.
   [
     'commitments',
     'workspace-tools',
@@ -64,12 +84,21 @@ const TURNS = [
     'saga-children',
     'ledger-anchors',
   ],
+  // Functions of an embedder in threads of the cloud: own-functions.test.ts and cloud-functions.test.ts.
+  ['own-threads', 'own-edits', 'own-faults'],
+  // Deaths at each call, on stores in memory: checkpoint-convergence.test.ts, merge-convergence.test.ts, refund-saga-matrix.test.ts and interactive-matrix.test.ts.
+  ['workspace-tools-convergence', 'saga-tree-matrix'],
 ] as const;
 export type TakesTurns = (typeof TURNS)[number][number];
 
-export const isItsTurn = (name: TakesTurns): boolean => {
-  const row: readonly string[] | undefined = TURNS.find((one: readonly string[]) => one.includes(name));
-  return !TAKES_TURNS || row?.[chosenSeed() % row.length] === name;
+/** Spreads a seed, so that the turns of two rows, and the samples of a file that has its turn, do not depend on each other. By Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4). */
+const spread = (seed: number, row: number): number => Math.imul(seed + row + 1, 0x9e37_79b1) >>> 16;
+
+/** A file that is in no row is always played. */
+export const isItsTurn = (file: string): boolean => {
+  const at = TURNS.findIndex((row: readonly string[]) => row.includes(file));
+  const row = TURNS[at];
+  return !TAKES_TURNS || row === undefined || row[spread(chosenSeed(), at) % row.length] === file;
 };
 
 interface Sample {

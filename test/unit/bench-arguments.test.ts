@@ -81,7 +81,7 @@ const CASES: Record<string, readonly (readonly [args: string, says: RegExp])[]> 
   ],
 };
 
-const sampled = sampledTest('bench arguments', 8);
+const sampled = sampledTest('bench-arguments', 8);
 for (const [program, cases] of Object.entries(CASES)) {
   for (const [args, says] of cases) {
     sampled(`bench/${program}.ts ${args}`, async () => {

@@ -1,7 +1,10 @@
 /** A function of one's own that was edited: its code, what it imports and its time limit are those of its file. */
 import { rm, utimes } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type OwnDirectory, ownDirectory, serve } from '../support/own-functions.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('own-edits');
 
 const limit = (seconds: string | number, more = ''): string => `
 import { word } from './word.mjs';

@@ -1,7 +1,10 @@
 /** What goes wrong in a function of one's own is said in the answer of its call and in its log, with time, name, file and place. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { createFunctions } from '../../local/lambda/functions.ts';
 import { obedient, ownDirectory, serve } from '../support/own-functions.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('own-faults');
 
 /** What is written to stderr meanwhile. */
 const log = (): (() => string) => {

@@ -1,8 +1,11 @@
 /** Functions of one's own that block: what they keep back, when they are ended, and how many threads there are. */
 import { Worker } from 'node:worker_threads';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createClaim, holderOf, withdrawClaim } from '../../local/lambda/claim.ts';
 import { obedient, ownDirectory, serve } from '../support/own-functions.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('own-threads');
 
 const LIMIT = (seconds: number): string => `export const timeoutSeconds = ${seconds};`;
 

@@ -1,5 +1,6 @@
 /** A sample of the fault matrix of trees; the whole is in saga-tree-matrix.long.test.ts. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import {
   callsOf,
@@ -10,6 +11,8 @@ import {
   testFault,
   testOnTheWayBack,
 } from '../support/tree-matrix.ts';
+
+const test = inTurn('saga-tree-matrix');
 
 const seed = printedSeed('saga-tree-matrix');
 const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled', 'is rewound'];

@@ -3,7 +3,7 @@
  * it had its effect. Asked again by its key, it is done once; taken back by its key, nothing of it is left, no sandbox either. A
  * sample, others each time; every other one in workspace-tools-convergence.long.test.ts.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import type { Outcome } from '../../core/saga/decide/saga-events.ts';
@@ -14,7 +14,10 @@ import { createUses, type WorkspacePorts } from '../../tools/workspace/uses.ts';
 import { type Counter, createCounter, type Fault } from '../support/fakes/faults.ts';
 import { healthySandbox } from '../support/fakes/healthy-sandbox.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('workspace-tools-convergence');
 
 const SEED = printedSeed('convergence of built-in tools');
 /** Of a tool that makes few calls, more of them. */
