@@ -1,20 +1,30 @@
-/** Which files run first: one that takes long and starts last is waited for alone. A fresh checkout has no times of earlier runs. */
+/**
+ * Which files run first: one that takes long and starts last is waited for alone. A fresh checkout has no times of earlier runs.
+ * And which belong to each part of `--shard`.
+ */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
   'test/contract/git-restore-faults.long.test.ts',
-  'test/contract/git-faults-capture.long.test.ts',
-  'test/scenario/faults-workspace-kill.long.test.ts',
-  'test/scenario/faults-process-kill.long.test.ts',
+  'test/contract/git-settle.long.test.ts',
   'test/scenario/faults-rollback.long.test.ts',
   'test/scenario/faults-rehydrate.long.test.ts',
-  'test/contract/git-random-session.long.test.ts',
-  'test/contract/git-settle.long.test.ts',
+  'test/scenario/faults-workspace-kill.long.test.ts',
+  'test/contract/git-faults-capture.long.test.ts',
+  'test/scenario/faults-process-kill.long.test.ts',
+  'test/contract/git-stillness.long.test.ts',
+  'test/contract/git-shapes.long.test.ts',
+  'test/infra/packages.long.test.ts',
   'test/scenario/faults-script-kill.long.test.ts',
   'test/contract/git-cases.long.test.ts',
   'test/contract/git-low-memory.long.test.ts',
+  'test/contract/git-random-session.long.test.ts',
+  'test/scenario/saga-inline-kill.long.test.ts',
+  'test/infra/bundles.long.test.ts',
+  'test/scenario/console-sessions.long.test.ts',
+  'test/contract/git-lost-objects.test.ts',
   // Of one project: a process is used again for the next file only when that is of the same project.
   'test/scenario/checkpoint-concurrency.test.ts',
   'test/scenario/rewind.test.ts',
@@ -33,7 +43,16 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return at === -1 ? LONGEST.length : at;
 };
 
+const byRank = (files: readonly TestSpecification[]): TestSpecification[] =>
+  files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
+
 export class LongestFirst extends BaseSequencer {
+  /** Dealt out in turn, so that each part has its share of those that take long. */
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
+    return byRank(files).filter((_, at) => at % count === index - 1);
+  }
+
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
