@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # broken_head: whether git does not understand HEAD. It would refuse to do anything in the repository.
-broken_head() { ! line_of "$HG/HEAD" || [[ ! $TEXT =~ ^(ref:\ refs/|[0-9a-f]{40,64}$) ]]; }
+broken_head() { ! head_says "$HG/HEAD" || [[ ! $TEXT =~ ^(ref:\ refs/|[0-9a-f]{40,64}$) ]]; }
 
 # broken_ref REF: whether the file of a branch holds no commit. Git would refuse to write the branch.
 broken_ref() {

@@ -47,7 +47,7 @@ stand_outside() {
   declare -gA OUTSIDE=()
   [ "$HG" != "$HC" ] || [ -d "$HC/worktrees" ] || return 0
   for dir in "$HC" "$HC"/worktrees/*; do
-    line_of "$dir/HEAD" && [[ $TEXT == 'ref: refs/heads/'* ]] || continue
+    head_says "$dir/HEAD" && [[ $TEXT == 'ref: refs/heads/'* ]] || continue
     ref=${TEXT#ref: } place=$HC
     if [ "$dir" != "$HC" ]; then
       path_in "$dir/gitdir" && place=$TEXT || continue

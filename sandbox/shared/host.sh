@@ -33,7 +33,18 @@ locate_host() {
     case $line in /*) HC=$line ;; *) HC=$HG/$line ;; esac
     straight "$HC" && HC=$TEXT || return 1
   fi
-  [ -e "$HG/HEAD" ] && [ -d "$HC/objects" ]
+  { [ -e "$HG/HEAD" ] || [ -L "$HG/HEAD" ]; } && [ -d "$HC/objects" ]
+}
+
+# head_says FILE: what a HEAD says, in TEXT. With core.preferSymlinkRefs, and in old repositories, it is a symlink to the
+# branch. Its text counts, because the branch may be packed or have no commit, and then nothing is there.
+head_says() {
+  if [ -L "$1" ]; then
+    TEXT=$(readlink -- "$1") || return
+    TEXT="ref: $TEXT"
+    [[ $TEXT != 'ref: refs/'* ]] || return 0
+  fi
+  line_of "$1"
 }
 
 # path_in FILE: the path in a file of git, in TEXT. The path may hold newlines, but newlines at
@@ -74,7 +85,7 @@ read_head() {
 
 resolve_head() {
   local line
-  line_of "$HG/HEAD" && line=$TEXT || return 1
+  head_says "$HG/HEAD" && line=$TEXT || return 1
   case $line in
     'ref: refs/heads/.invalid')
       # with reftable, the file holds only a placeholder

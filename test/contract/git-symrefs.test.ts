@@ -1,8 +1,9 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
 import { describe, expect } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
+import { files } from '../support/fingerprint.ts';
 import type { Harness } from '../support/git-harness.ts';
-import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, rebuilds, withTwoFiles, world } from '../support/git-repositories.ts';
 import { inTurn, sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -165,5 +166,56 @@ describe('HEAD on a ref that is no branch', () => {
     ];
     expect((await harness.rollback(second, { dryRun: true })).report.warnings).toEqual(said);
     expect((await applies(harness, second)).report.warnings).toEqual(said);
+  });
+});
+
+/** As core.preferSymlinkRefs makes it, and git did long ago. */
+describe('HEAD that is a symlink', () => {
+  const LINK = 'rm .git/HEAD; ln -s refs/heads/main .git/HEAD';
+
+  /** As git says it: what comes back is a file. */
+  const seen = (harness: Harness) => [
+    ...files(harness.root),
+    harness.sh(
+      "git symbolic-ref HEAD; git for-each-ref --format='%(objectname) %(refname) %(symref)' refs/heads; git status --porcelain",
+      'app',
+    ),
+  ];
+
+  test.for([
+    ['of a branch with a file', LINK],
+    ['of a packed branch', `git pack-refs --all; ${LINK}`],
+    [
+      'of a branch without commits',
+      `${LINK}; git symbolic-ref HEAD refs/heads/new; rm .git/HEAD; ln -s refs/heads/new .git/HEAD`,
+    ],
+    ['beside a linked worktree', `git worktree add -q ../linked; ${LINK}`],
+  ])('%s: git stands on the branch again, here and in a fresh sandbox', async ([, begin]) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(begin, 'app');
+    const before = seen(harness);
+    const first = await harness.capture();
+    expect(first.report.failures).toEqual([]);
+    harness.sh('git checkout -q -b next; echo two > a.txt; git commit -qam two', 'app');
+    const after = seen(harness);
+    const { undo } = await applies(harness, first);
+    expect(seen(harness)).toEqual(before);
+    await applies(harness, undo);
+    expect(seen(harness)).toEqual(after);
+    await rebuilds(harness, first);
+    expect(seen(harness)).toEqual(before);
+  });
+
+  test('is made by a setting: a rollback comes from there, and goes there', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    const before = seen(harness);
+    harness.sh('git config core.preferSymlinkRefs true; git checkout -q -b next; echo two > a.txt', 'app');
+    expect(harness.sh('readlink .git/HEAD', 'app')).toBe('refs/heads/next\n');
+    const after = seen(harness);
+    const { undo } = await applies(harness, first);
+    expect(seen(harness)).toEqual(before);
+    await applies(harness, undo);
+    expect(seen(harness)).toEqual(after);
   });
 });
