@@ -26,8 +26,8 @@ export type Invoke = <Name extends ClientFunction>(
 export interface InvokeDeps {
   /** Opens the connection, or answers the one that is open. */
   connection(): Promise<Connection>;
-  /** Looks for it anew with the next call, where it may be somewhere else by now. */
-  reconnect(): Promise<void>;
+  /** Looks for it anew with the next call, where it may be somewhere else by now; unless that was done since `from`. */
+  reconnect(from: Connection): void;
   /** Of the functions' names, where this connection leads. */
   namePrefix: string | ((connection: Connection) => string);
   signal: AbortSignal | undefined;
@@ -81,9 +81,11 @@ export const createCall =
     const payload = JSON.stringify(request);
     const timeoutMs = (deps.patienceMs ?? patienceMs)(name);
     const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;
+    let connection: Connection | undefined;
     const once = async (): Promise<T> => {
+      connection = undefined;
       // It may have to start the embedded cloud first.
-      const connection = await unlessAborted(deps.connection(), signal);
+      connection = await unlessAborted(deps.connection(), signal);
       const { namePrefix } = deps;
       const prefix = typeof namePrefix === 'string' ? namePrefix : namePrefix(connection);
       return callLambda<T>(connection.lambda, {
@@ -98,7 +100,8 @@ export const createCall =
         return await once();
       } catch (error) {
         if (attempt + 1 >= attempts || !isWorthAnotherTry(error)) throw error;
-        if (isWalkbackError(error, 'CloudUnavailable')) await deps.reconnect();
+        if (connection !== undefined && isWalkbackError(error, 'CloudUnavailable'))
+          deps.reconnect(connection);
       }
       await deps.sleep(pauseMs(attempt, deps.random()), signal);
     }

@@ -45,11 +45,14 @@ const failureOf = (cause: unknown): Error => {
 export const startDaemon = async (
   dataDir: string,
   { env, cwd, none }: { env: Environment; cwd: string; none: string },
+  find = findCommand,
 ): Promise<void> => {
-  const launcher = findCommand(cwd);
+  const launcher = find(cwd);
   if (launcher === undefined) {
     throw new errors.CloudUnavailable(
       `${none}, and ${COMMAND}, which has it, is not installed here: npm i -D ${COMMAND}, or start it yourself with walkback up.`,
+      // Another try does not install it.
+      { retryable: false },
     );
   }
   const words = ['up', '--detach', '--json', '--data', dataDir];

@@ -105,7 +105,7 @@ export const commandOn = (
   if (opened === undefined) throw new Error('the cloud says not where it is');
   const invoke = createCommandInvoke({
     connection: async () => opened,
-    reconnect: async () => undefined,
+    reconnect: () => undefined,
     signal: undefined,
   });
   const answers = {

@@ -15,7 +15,7 @@ const openAt = (endpoint: string, options: object = {}) => {
   if (opened === undefined) throw new Error('the endpoint was named');
   const invoke = createCommandInvoke({
     connection: async () => opened,
-    reconnect: async () => undefined,
+    reconnect: () => undefined,
     signal: undefined,
     attempts: 1,
     ...options,

@@ -31,7 +31,7 @@ const askOf = async (
   const pauses: number[] = [];
   const call = createCall({
     connection: async () => opened,
-    reconnect: async () => undefined,
+    reconnect: () => undefined,
     namePrefix: 'walkback',
     signal: undefined,
     sleep: async (ms) => void pauses.push(ms),
@@ -91,7 +91,7 @@ test.each([
       }
       throw new errors.CloudUnavailable('not there yet');
     },
-    reconnect: async () => undefined,
+    reconnect: () => undefined,
     namePrefix: 'walkback',
     signal: undefined,
     sleep: (_ms, signal) => {
@@ -110,7 +110,7 @@ test.each([
 test('a function that is not there is told by its name', async () => {
   const call = createCall({
     connection: () => Promise.reject(new Error('not asked')),
-    reconnect: async () => undefined,
+    reconnect: () => undefined,
     namePrefix: 'walkback',
     signal: undefined,
     sleep: async () => undefined,
