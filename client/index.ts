@@ -15,6 +15,7 @@ export type { MessageText, Redact } from './said.ts';
 export type {
   CheckpointOptions,
   Fork,
+  ForkOptions,
   MergeOptions,
   RehydrateOptions,
   RewindOptions,

@@ -45,6 +45,11 @@ type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'ses
 
 export type MergeOptions = Omit<Request<'merge'>, 'from' | 'into' | 'requestId'> & { requestId?: string };
 
+export interface ForkOptions extends Composed<'fork-session'> {
+  /** Instead of `messageId` or `checkpointId`. Default: the head. */
+  to?: Point;
+}
+
 /** A fork, and the session to work with it. Its files on this machine: `walkback.sessions.directoryOf(fork)`. */
 export interface Fork extends Answer<'fork-session'> {
   session: Session;
@@ -78,8 +83,8 @@ export interface Session {
   redo(): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
   revert(options: Composed<'revert'>): Promise<RollbackAnswer>;
-  /** A session of its own at a checkpoint of this one, in a fresh sandbox. */
-  fork(options?: Composed<'fork-session'>): Promise<Fork>;
+  /** A session of its own at a checkpoint of this one (default: the head), in a fresh sandbox. */
+  fork(options?: ForkOptions): Promise<Fork>;
   /** Brings the work of a fork of this session in: all repositories, or none with `ChangesetConflict`. */
   merge(from: { sessionId: string }, options?: MergeOptions): Promise<Answer<'merge'>>;
   /** Takes back effects of sagas, then files, then says where to cut the conversation. */
@@ -181,9 +186,15 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return answer;
     },
     fork: async (given = {}) => {
-      requireFields('session.fork', given, {});
-      const { requestId = freshId('fork'), ...options } = given;
-      const answer = await invoke('fork-session', { ...options, sessionId, requestId });
+      requireFields('session.fork', given, { 'to?': 'point' });
+      const { to, requestId = freshId('fork'), ...options } = given;
+      if (to !== undefined && (options.messageId ?? options.checkpointId) !== undefined) {
+        throw new errors.InvalidInput(
+          'session.fork: give to, or messageId or checkpointId, and not both. They say the same.',
+        );
+      }
+      const target = to === undefined ? {} : targetOfPoint(to);
+      const answer = await invoke('fork-session', { ...options, ...target, sessionId, requestId });
       const begun: Place = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { errors } from '../../client/index.ts';
+import { errors, type ForkOptions } from '../../client/index.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
@@ -37,5 +37,30 @@ test('a program finds the files of a fork, works there, and merges what it did',
   await sessions.deleteCopy(copy.sandboxId);
   await expect(sessions.directoryOf(copy)).rejects.toBeInstanceOf(errors.SandboxNotFound);
   await fork.session.end({ discard: true });
+  await session.end();
+});
+
+test('a fork begins where `to` says, as other calls have it, or where its own names say', async () => {
+  const session = await world.walkback.sessions.start({ root: world.root });
+  writeFileSync(join(world.root, 'api/early.txt'), 'early\n');
+  const { checkpointId } = await session.checkpoint({ messageId: 'early' });
+  writeFileSync(join(world.root, 'api/early.txt'), 'late\n');
+  await session.checkpoint({ messageId: 'late' });
+  const begun = async (options: ForkOptions) => {
+    const fork = await session.fork(options);
+    const directory = (await world.walkback.sessions.directoryOf(fork)) ?? '';
+    const text = readFileSync(join(directory, 'api/early.txt'), 'utf8');
+    await fork.session.end({ discard: true });
+    return text;
+  };
+  const places = [{ to: 'early' }, { to: { checkpointId } }, { to: checkpointId }, { messageId: 'early' }];
+  for (const place of places) expect(await begun(place)).toBe('early\n');
+  expect(await begun({})).toBe('late\n');
+  for (const both of [
+    { to: 'late', messageId: 'early' },
+    { to: 'late', checkpointId },
+  ]) {
+    await expect(session.fork(both)).rejects.toBeInstanceOf(errors.InvalidInput);
+  }
   await session.end();
 });
