@@ -4,7 +4,14 @@ import { CliError } from './failure.ts';
 
 const isOfFiles = (error: unknown): error is Error => error instanceof Error && 'syscall' in error;
 
+/** An empty name is a variable of a script that was not set. */
+const refuseUnnamed = (file: string): void => {
+  if (file !== '') return;
+  throw new CliError('InvalidInput', 'The name of a file is empty.', { hint: 'name a file' });
+};
+
 export const readNamedFile = async (file: string): Promise<string> => {
+  refuseUnnamed(file);
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
@@ -18,6 +25,7 @@ export const readNamedFile = async (file: string): Promise<string> => {
 
 /** `work` writes the file; what else it does fails with its own errors. */
 export const writingNamedFile = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+  refuseUnnamed(file);
   try {
     return await work();
   } catch (cause) {

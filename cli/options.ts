@@ -42,6 +42,12 @@ export const parseBytes = (text: string): number => {
   return Math.floor(Number(match[1]) * 1024 ** power);
 };
 
+/** Names of files and directories, each given by an option of its own. */
+export const collectPaths = (text: string, before: string[] = []): string[] => {
+  if (text !== '') return [...before, text];
+  throw new InvalidArgumentError('Name a file or a directory; this is empty.');
+};
+
 /** An option that may be given several times. */
 export const collectTexts = (text: string, before: string[] = []): string[] => [...before, text];
 

@@ -9,7 +9,7 @@ import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';
-import { collectTexts, parseDay, parseId } from '../options.ts';
+import { collectPaths, parseDay, parseId } from '../options.ts';
 import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 
@@ -164,7 +164,7 @@ export const addLedgerVerify = (parent: Command, app: App): void => {
     .option(
       '--public-key <file>',
       'PEM of a key that may have signed digests, and no other; may be repeated',
-      collectTexts,
+      collectPaths,
     )
     .description('check that what is stored of a saga is what was written; exit code 1 when it is not')
     .action((sagaId: string | undefined, { all, day, publicKey = [] }: Which, command: Command) => {

@@ -3,7 +3,7 @@ import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
 import { CliError } from '../failure.ts';
-import { collectTexts, freshId, parseId, shellWord } from '../options.ts';
+import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
 
 interface Options {
   into?: string;
@@ -79,7 +79,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     )
     .argument('<from>', 'the session whose work comes', parseId)
     .option('--into <id>', 'the session that it comes into (default: what the fork began in)', parseId)
-    .option('--path <path>', 'only this file, directory or repository; may be given again', collectTexts)
+    .option('--path <path>', 'only this file, directory or repository; may be given again', collectPaths)
     .option('--markers', 'only into a fork: write conflicts into its files')
     .option(
       '--expect-unchanged',

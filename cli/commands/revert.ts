@@ -4,7 +4,7 @@ import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
 import { CliError } from '../failure.ts';
-import { collectTexts, freshId, parseId, shellWord } from '../options.ts';
+import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { listSome } from '../terminal/text.ts';
@@ -78,7 +78,7 @@ export const defineRevert = (revert: Command, app: App): void => {
     .description('Take back what one message or some checkpoints changed, and keep what came later.')
     .argument('[point...]', 'a message id, or checkpoint ids (cp-7 will do)')
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
-    .option('--path <path>', 'only in this file, directory or repository; may be given again', collectTexts)
+    .option('--path <path>', 'only in this file, directory or repository; may be given again', collectPaths)
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('-y, --yes', 'do not ask')

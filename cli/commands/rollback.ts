@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { choosePoint } from '../choose-point.ts';
-import { collectTexts, parseId } from '../options.ts';
+import { collectPaths, parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
 
@@ -31,7 +31,7 @@ export const defineRollback = (rollback: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('--files-only', 'leave HEAD, branches and index as they are')
     .option('--allow-partial', 'accept a checkpoint that does not hold everything')
-    .option('--path <path>', 'only this file, directory or repository; may be given again', collectTexts)
+    .option('--path <path>', 'only this file, directory or repository; may be given again', collectPaths)
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
     .option('-y, --yes', 'do not ask')

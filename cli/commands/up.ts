@@ -7,7 +7,7 @@ import type { NotifyOptions } from '../../local/events/notify.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import type { HookService } from '../hooks/service.ts';
-import { collectTexts, parseWholeNumber } from '../options.ts';
+import { collectPaths, parseWholeNumber } from '../options.ts';
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
 import { endWhenStuck } from '../target/stuck.ts';
@@ -155,7 +155,7 @@ export const defineUp = (up: Command, app: App): void => {
         '--functions <path>',
         'also serve the functions of a directory (modules that export `handler`) or of one module; may be repeated',
       )
-        .argParser(collectTexts)
+        .argParser(collectPaths)
         .default([], 'none'),
     )
     .option(

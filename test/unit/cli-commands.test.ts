@@ -476,6 +476,25 @@ describe('files that are named on the command line', () => {
     expect(calls).toEqual([]);
   });
 
+  test.each([
+    ['saga', 'start', 'refund', '--by', 'me', '--input', '@'],
+    ['catalog', 'put', ''],
+    ['verify-commitments', '', '--session', 's'],
+    ['ledger', 'verify', 's-1', '--public-key', ''],
+    ['ledger', 'export', '', '--day', '2026-01-31'],
+    ['up', '--functions', ''],
+    ['rollback', '--to', 'm', '--path', '', '--session', 's'],
+    ['revert', '--path', '', '--session', 's'],
+    ['merge', 'fork', '--path', ''],
+  ])('%s %s: one without a name is refused as that', async (...words) => {
+    const { failure } = await runCommand(words, { answers: { 'walkback-query-ledger': { entries: [] } } });
+    expect(failure).toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringMatching(/^(?!.*ENOENT).*\bempty\.$/),
+      exitCode: 2,
+    });
+  });
+
   test('one that cannot be written is named', async () => {
     const words = ['ledger', 'export', '/nonexistent/ledger.csv', '--day', '2026-01-31'];
     const { failure } = await runCommand(words, { answers: { 'walkback-query-ledger': { entries: [] } } });
