@@ -36,12 +36,20 @@ export type ClaudeHooks = (input: ClaudeHookInput) => Promise<ClaudeHookAnswer>;
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** What there is no checkpoint of, and what becomes of the tool. */
+/** What there is no checkpoint of, and what becomes of the tool where there is one. */
 const MISSING = {
   denied: 'No checkpoint, so the tool does not run.',
   warned: 'No checkpoint, and the tool runs all the same.',
   after: 'No checkpoint after the tool.',
+  prompt: 'No session for this prompt.',
+  turn: 'No checkpoint at the end of the turn.',
 } as const;
+
+const missing = (event: string, isDenied: boolean): string => {
+  if (event === 'PreToolUse') return isDenied ? MISSING.denied : MISSING.warned;
+  if (event === 'UserPromptSubmit') return MISSING.prompt;
+  return event === 'Stop' ? MISSING.turn : MISSING.after;
+};
 
 /**
  * The end of a run ends the host's loop, in either mode. Anything else keeps a tool that has not run from running, and is told to the
@@ -52,10 +60,8 @@ const refusal = (
   error: unknown,
   { isOver, mode }: { isOver: boolean; mode: OnCheckpointError | undefined },
 ): ClaudeHookAnswer => {
-  const before = event === 'PreToolUse';
-  const isDenied = before && (isOver || mode !== 'warn');
-  const what = isDenied ? MISSING.denied : before ? MISSING.warned : MISSING.after;
-  const reason = `${what} ${reasonOf(error)}`;
+  const isDenied = event === 'PreToolUse' && (isOver || mode !== 'warn');
+  const reason = `${missing(event, isDenied)} ${reasonOf(error)}`;
   const hookSpecificOutput = {
     hookEventName: 'PreToolUse' as const,
     permissionDecision: 'deny' as const,

@@ -30,42 +30,45 @@ const hookInput = z.looseObject({
   tool_use_id: z.string().optional(),
 });
 
+const inputText = z.string().transform((text, context): unknown => {
+  try {
+    const input: unknown = JSON.parse(text);
+    // A host that has no value may write null for it.
+    return Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== null));
+  } catch {
+    context.addIssue('The hook got something else than JSON');
+    return z.NEVER;
+  }
+});
+
 const askedSchema = z.object({
   root: z.string().min(1),
   sessionId: z.string(),
   mode: z.enum(['block', 'warn'], 'WALKBACK_ON_CHECKPOINT_ERROR must be block or warn'),
-  input: z
-    .string()
-    .transform((text, context): unknown => {
-      try {
-        const input: unknown = JSON.parse(text);
-        // A host that has no value may write null for it.
-        return Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== null));
-      } catch {
-        context.addIssue('The hook got something else than JSON');
-        return z.NEVER;
-      }
-    })
-    .pipe(hookInput),
+  input: inputText.pipe(hookInput),
 });
 type Asked = z.infer<typeof askedSchema>;
 
 /** What the hook's script sends: the project's directory, the session if one is named, the mode, and the host's JSON. */
-const parseAsked = (body: string) => {
+const partsOf = (body: string) => {
   const [root, sessionId, mode, ...input] = body.split('\0');
-  return askedSchema.safeParse({ root, sessionId, mode, input: input.join('\0') });
+  return { root, sessionId, mode, input: input.join('\0') };
 };
 
 /** Whether the hook's script sent it, whatever the host gave to that. */
 const isOfScript = (body: string): boolean => body.split('\0').length > 3;
 
-const isWarning = (body: string): boolean => body.split('\0')[2] === 'warn';
+/** Whether a tool waits for the answer. What names no event may be about one. */
+const isBeforeTool = (body: string): boolean => {
+  const { data } = inputText.pipe(hookInput.pick({ hook_event_name: true })).safeParse(partsOf(body).input);
+  return (data?.hook_event_name ?? 'PreToolUse') === 'PreToolUse';
+};
 
 /** As an answer, because the script hands the person nothing of a request that was refused. */
 const misread = (error: z.ZodError, body: string): ClaudeHookAnswer => {
   const reason = `No checkpoint, because Walkback cannot read what its hook sent. ${z.prettifyError(error)}`;
   const systemMessage = `Walkback: ${reason}`;
-  if (isWarning(body)) return { systemMessage };
+  if (partsOf(body).mode === 'warn' || !isBeforeTool(body)) return { systemMessage };
   return {
     systemMessage,
     hookSpecificOutput: {
@@ -120,7 +123,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
   app.post('/claude-code', async (context) => {
     if (!sameSecret(context.req.header('authorization'), `Bearer ${token}`)) return context.body(null, 401);
     const body = await context.req.text();
-    const asked = parseAsked(body);
+    const asked = askedSchema.safeParse(partsOf(body));
     if (!asked.success && !isOfScript(body)) return context.text(z.prettifyError(asked.error), 400);
     if (!asked.success) return context.json(misread(asked.error, body));
     const { hear, warnings } = hooksOf(asked.data);

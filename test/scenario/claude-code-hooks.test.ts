@@ -288,6 +288,22 @@ test.each([
   });
 });
 
+const UNREADABLE: [string, object, Record<string, string>][] = [
+  ['a mode in capitals', {}, { WALKBACK_ON_CHECKPOINT_ERROR: 'Warn' }],
+  ['a session without an id', { session_id: '' }, {}],
+];
+for (const event of ['PostToolUse', 'PostToolUseFailure', 'Stop'])
+  test.each(UNREADABLE)(
+    `${event}, and %s: no tool waits, so the person alone is told`,
+    async (_name, input, env) => {
+      const { code, stdout } = await say(event, { ...bash('call-1', 'p1'), ...input }, env);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toEqual({
+        systemMessage: expect.stringMatching(/^Walkback: No checkpoint, because Walkback cannot read/),
+      });
+    },
+  );
+
 test('warn: a session without an id is told, and the tool runs', async () => {
   const env = { WALKBACK_ON_CHECKPOINT_ERROR: 'warn' };
   const { code, stdout } = await say('PreToolUse', { ...bash('call-1', 'p1'), session_id: '' }, env);

@@ -34,6 +34,19 @@ test.each(['block', 'warn'] as const)('%s: after a tool the person is told', asy
   });
 });
 
+test.each([
+  ['UserPromptSubmit', 'No session for this prompt.'],
+  ['Stop', 'No checkpoint at the end of the turn.'],
+])('%s: no tool is there to speak of', async (hook_event_name, said) => {
+  for (const onCheckpointError of ['block', 'warn'] as const) {
+    const prompts = { find: async () => ({ sessionId: 's', epoch: 1 }), add: async () => undefined };
+    const hear = createClaudeHooks(gone, { onCheckpointError }, prompts);
+    expect(await hear({ hook_event_name, prompt_id: 'p' })).toEqual({
+      systemMessage: `Walkback: ${said} ProjectsRootNotFound: /gone does not exist.`,
+    });
+  }
+});
+
 test.each(['block', 'warn'] as const)('%s: what nobody foresaw ends the loop', async (onCheckpointError) => {
   const broken = () => Promise.reject(new Error('a fault of ours'));
   expect(await createClaudeHooks(broken, { onCheckpointError })(CALL)).toMatchObject({
