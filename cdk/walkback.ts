@@ -240,6 +240,7 @@ export class Walkback extends Construct {
       namePrefix: this.#namePrefix,
       machine: this.sagaMachine.machine,
       functions: functions.map(({ fn }) => fn),
+      anchor: named('anchor-ledger'),
       deadLetters,
       httpApi: this.peopleApi?.api,
       topic: this.alarmTopic,

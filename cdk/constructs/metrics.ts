@@ -11,6 +11,8 @@ export interface MonitoringProps {
   namePrefix: string;
   machine: StateMachine;
   functions: readonly WalkbackFunction[];
+  /** Of those, the one that anchors the ledger. */
+  anchor: WalkbackFunction;
   deadLetters: Readonly<Record<string, DeadLetterQueue>>;
   /** Absent where nobody can sign in. */
   httpApi?: HttpApi;

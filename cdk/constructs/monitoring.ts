@@ -14,17 +14,19 @@ import { type MonitoringProps, ownMetric } from './metrics.ts';
 
 interface AlarmOptions {
   metric: IMetric;
-  /** Fires at this value or more. Default 1. */
-  threshold?: number;
+  /** Fires at this value or more, or only when there is no data. Default 1. */
+  threshold?: number | 'missing';
   what: string;
   /** Heading of docs/operations.md, as an anchor. */
   runbook: string;
-  /** Silence is a fault too: the metric is published every minute. */
-  missingIsBad?: boolean;
-  minutes?: number;
+  /** So many periods of the metric, one after the other. Default 1. */
+  periods?: number;
   /** Fires on any minute of these, for a metric that is told late. */
   lookBackMinutes?: number;
 }
+
+/** As a threshold: never reached, so only the absence of data fires it. */
+const NEVER = 1_000_000;
 
 /** Until metrics of an invocation that ended can be read. */
 const DELIVERY_MINUTES = 5;
@@ -41,6 +43,7 @@ export class Monitoring extends Construct {
     super(scope, id);
     this.#props = props;
     this.#watchSagas();
+    this.#watchAnchors();
     this.#watchExecutions();
     this.#watchFunctions();
     this.#watchDeliveries();
@@ -50,17 +53,17 @@ export class Monitoring extends Construct {
 
   #alarm(id: string, options: AlarmOptions): void {
     const { namePrefix, runbookUrl, topic } = this.#props;
-    const minutes = options.minutes ?? 1;
+    const { threshold = 1, periods = 1 } = options;
+    const isMissing = threshold === 'missing';
     const alarm = new Alarm(this, id, {
       alarmName: `${namePrefix}-${id}`,
       alarmDescription: `${options.what} Runbook: ${runbookUrl}#${options.runbook}`,
       metric: options.metric,
-      threshold: options.threshold ?? 1,
+      threshold: isMissing ? NEVER : threshold,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: options.lookBackMinutes ?? minutes,
-      datapointsToAlarm: minutes,
-      treatMissingData:
-        options.missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      evaluationPeriods: options.lookBackMinutes ?? periods,
+      datapointsToAlarm: periods,
+      treatMissingData: isMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(new SnsAction(topic));
     alarm.addOkAction(new SnsAction(topic));
@@ -94,12 +97,20 @@ export class Monitoring extends Construct {
     });
     this.#alarm('saga-measurement-missing', {
       metric: this.#gauge('OldestUnfinishedSeconds').with({ statistic: 'SampleCount' }),
-      // Never reached: only the absence of data fires it.
-      threshold: 1_000_000,
+      threshold: 'missing',
       what: 'Nobody measures sagas, so no other alarm about them can fire.',
       runbook: 'saga-measurement-missing',
-      missingIsBad: true,
-      minutes: 5,
+      periods: 5,
+    });
+  }
+
+  #watchAnchors(): void {
+    this.#alarm('ledger-anchor-missing', {
+      metric: this.#props.anchor.fn.metricInvocations({ period: Duration.hours(1), statistic: 'Sum' }),
+      threshold: 'missing',
+      what: 'Nobody anchored the ledger for three hours, so what is changed in it since then may not be found.',
+      runbook: 'ledger-anchor-missing',
+      periods: 3,
     });
   }
 

@@ -53,6 +53,49 @@ describe('alarms', () => {
     }
   });
 
+  test('tell when a clock has stopped: each rule by the clock has an alarm that needs no run to ring', () => {
+    const alarms = new Map(
+      entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => [
+        String(Properties['AlarmName']).replace('walkback-', ''),
+        Properties,
+      ]),
+    );
+    // What is not swept stays unfinished, and another function measures that.
+    const watched: Record<string, string> = {
+      SweepByClock: 'saga-unfinished',
+      MeasureByClock: 'saga-measurement-missing',
+      AnchorsByClock: 'ledger-anchor-missing',
+    };
+    const clocks = entriesOf(template, 'AWS::Events::Rule').filter(
+      ([, { Properties }]) => Properties['ScheduleExpression'] !== undefined,
+    );
+    for (const [id] of clocks) {
+      const [, alarm = ''] = Object.entries(watched).find(([rule]) => id.includes(rule)) ?? [];
+      expect(alarms.keys(), id).toContain(alarm);
+    }
+    expect(clocks).toHaveLength(Object.keys(watched).length);
+    for (const name of ['saga-measurement-missing', 'ledger-anchor-missing'])
+      expect(alarms.get(name)?.['TreatMissingData'], name).toBe('breaching');
+  });
+
+  test('look at the runs of anchor-ledger: as long without one as the ledger is said to be broken', () => {
+    const { Properties } =
+      entriesOf(template, 'AWS::CloudWatch::Alarm').find(
+        ([, one]) => one.Properties['AlarmName'] === 'walkback-ledger-anchor-missing',
+      )?.[1] ?? {};
+    const [anchor] =
+      entriesOf(template, 'AWS::Lambda::Function').find(
+        ([, one]) => one.Properties['FunctionName'] === 'walkback-anchor-ledger',
+      ) ?? [];
+    expect(Properties).toMatchObject({
+      Namespace: 'AWS/Lambda',
+      MetricName: 'Invocations',
+      Dimensions: [{ Name: 'FunctionName', Value: { Ref: anchor } }],
+    });
+    expect(Number(Properties?.['Period']) * Number(Properties?.['EvaluationPeriods'])).toBe(3 * 3600);
+    expect(Properties?.['DatapointsToAlarm']).toBe(Properties?.['EvaluationPeriods']);
+  });
+
   test('are there for everything that needs a person', () => {
     const names = entriesOf(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) =>
       String(Properties['AlarmName']).replace('walkback-', ''),
