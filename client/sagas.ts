@@ -19,17 +19,18 @@ interface Belonging {
 }
 
 type Start = RequestOf<'start-saga'>;
-type Own<Names extends keyof Start> = Omit<Start, Names | 'requestedBy' | 'sagaId'> & Belonging;
+/** What is left of it, with what belongs to whoever starts it. */
+type StartWithout<Names extends keyof Start> = Omit<Start, Names | 'requestedBy' | 'sagaId'> & Belonging;
 
 /** A template of the catalog, or a plan of its own. */
-export type StartSagaOptions = Own<'definition' | 'plan' | 'interactive'> &
+export type StartSagaOptions = StartWithout<'definition' | 'plan' | 'interactive'> &
   (
     | { definition: NonNullable<Start['definition']>; plan?: never }
     | { definition?: never; plan: Exclude<Start['plan'], undefined> }
   );
 
 /** A saga whose steps are submitted one by one. */
-export type InteractiveOptions = Own<'definition' | 'plan' | 'interactive' | 'input'> &
+export type InteractiveOptions = StartWithout<'definition' | 'plan' | 'interactive' | 'input'> &
   Partial<NonNullable<Start['interactive']>>;
 
 export interface Sagas {

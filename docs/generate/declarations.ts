@@ -17,16 +17,16 @@ export interface Declaration {
   members: readonly Member[];
 }
 
-type Read = (path: string) => string;
+export type Read = (path: string) => string;
 type Program = ReturnType<typeof parseSync>['program'];
-type Statement = Program['body'][number];
+export type Statement = Program['body'][number];
 
 interface Span {
   start: number;
   end: number;
 }
 
-interface Module {
+export interface Module {
   source: string;
   program: Program;
   /** The comment that stands before a node, as plain text. */
@@ -50,7 +50,7 @@ const oneLine = (source: string): string =>
     .replace(/^override /, '')
     .trim();
 
-const open = (path: string, read: Read): Module => {
+export const open = (path: string, read: Read): Module => {
   const source = read(path);
   const { program, comments, errors } = parseSync(path, source);
   if (errors.length > 0) throw new Error(`${path} cannot be read: ${errors[0]?.message}`);
@@ -75,7 +75,8 @@ const headOf = (module: Module, node: Span, body: Span | null | undefined): stri
 
 const isPublic = (name: string): boolean => !name.startsWith('#');
 
-const describe = (module: Module, name: string, statement: Statement): Declaration | undefined => {
+/** What a statement declares by this name; undefined: it declares another. */
+export const describe = (module: Module, name: string, statement: Statement): Declaration | undefined => {
   const isExport = statement.type === 'ExportNamedDeclaration';
   const node = isExport ? statement.declaration : statement;
   const text = module.before(statement);
@@ -121,36 +122,43 @@ const describe = (module: Module, name: string, statement: Statement): Declarati
 const nameOf = (node: { type: string; name?: unknown; value?: unknown }): string =>
   String(node.name ?? node.value);
 
-/** Everything that a module exports, in its order, wherever that is declared. */
-export const exportsOf = (path: string, read: Read): Declaration[] => {
-  const module = open(path, read);
-  const find = (name: string, statements: readonly Statement[], from: Module): Declaration => {
-    const all = statements.flatMap((statement) => describe(from, name, statement) ?? []);
-    const [first] = all;
-    if (first !== undefined) {
-      // The last one of several is the body, which callers do not see.
-      const shown = all.length > 1 ? all.slice(0, -1) : all;
-      return { ...first, signature: shown.map(({ signature }) => signature).join('\n') };
-    }
-    throw new Error(`${path} exports ${name}, which is not declared where it says`);
-  };
-  return module.program.body.flatMap((statement): Declaration[] => {
+interface Exported {
+  name: string;
+  /** Where it is declared, and by which name. */
+  path: string;
+  local: string;
+}
+
+/** What a module exports, in its order. */
+export const exportedBy = (path: string, read: Read): Exported[] =>
+  open(path, read).program.body.flatMap((statement): Exported[] => {
     if (statement.type !== 'ExportNamedDeclaration') return [];
-    if (statement.declaration !== null) {
-      const { declaration } = statement;
-      const names =
-        declaration.type === 'VariableDeclaration'
-          ? declaration.declarations.map(({ id }) => (id.type === 'Identifier' ? id.name : ''))
-          : 'id' in declaration && declaration.id !== null && 'name' in declaration.id
-            ? [declaration.id.name]
-            : [];
-      return names.map((name) => find(name, [statement], module));
+    const { declaration, source } = statement;
+    if (declaration === null) {
+      const other = source === null ? path : join(dirname(path), source.value);
+      return statement.specifiers.map(({ local, exported }) => ({
+        name: nameOf(exported),
+        path: other,
+        local: nameOf(local),
+      }));
     }
-    const { source } = statement;
-    const other = source === null ? module : open(join(dirname(path), source.value), read);
-    return statement.specifiers.map(({ local, exported }) => ({
-      ...find(nameOf(local), other.program.body, other),
-      name: nameOf(exported),
-    }));
+    const names =
+      declaration.type === 'VariableDeclaration'
+        ? declaration.declarations.map(({ id }) => (id.type === 'Identifier' ? id.name : ''))
+        : 'id' in declaration && declaration.id !== null && 'name' in declaration.id
+          ? [declaration.id.name]
+          : [];
+    return names.map((name) => ({ name, path, local: name }));
   });
-};
+
+/** Everything that a module exports, wherever that is declared. */
+export const exportsOf = (path: string, read: Read): Declaration[] =>
+  exportedBy(path, read).map(({ name, path: declaredIn, local }) => {
+    const module = open(declaredIn, read);
+    const all = module.program.body.flatMap((statement) => describe(module, local, statement) ?? []);
+    const [first] = all;
+    if (first === undefined) throw new Error(`${path} exports ${local}, which is not declared where it says`);
+    // The last one of several is the body, which callers do not see.
+    const shown = all.length > 1 ? all.slice(0, -1) : all;
+    return { ...first, name, signature: shown.map(({ signature }) => signature).join('\n') };
+  });
