@@ -1,4 +1,4 @@
-/** Everything that waits for a person: approvals, and compensations that failed. */
+/** Everything that waits for a person: approvals, sagas that nobody goes on with, and compensations that failed. */
 
 import { html } from 'hono/html';
 import { isRetryable } from '../../cli/retryable.ts';
@@ -10,7 +10,20 @@ import type { Act, Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
-import { badge, facts, form, json, link, type Markup, NOTHING, path, shown, time } from '../parts/markup.ts';
+import {
+  badge,
+  facts,
+  form,
+  json,
+  link,
+  type Markup,
+  NOTHING,
+  path,
+  query,
+  shown,
+  time,
+} from '../parts/markup.ts';
+import { waitText } from '../parts/waits.ts';
 
 const MOST = 25;
 const AT_ONCE = 4;
@@ -75,38 +88,86 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
     })}
   </section>`;
 
+/** Its agent did not go on. What can be done about it is on its page. */
+const idlePart = (seen: Observation, { now }: Visit): Markup =>
+  html`<section class="card warn"><h2>${link(path('sagas', seen.sagaId), seen.sagaId)} ${badge('no next step', 'ask')}</h2>
+    ${facts([
+      ['Asked for by', shown(seen.requestedBy)],
+      ['Waits since', waitsSince(seen, now())],
+    ])}
+    <p>${waitText(seen) ?? NOTHING}</p>
+  </section>`;
+
 /** What waits, without what there is none of. */
-const waitingHint = (approvals: number, left: number) => {
+const waitingHint = (counts: { approvals: number; idle: number; left: number }) => {
+  const { approvals, idle, left } = counts;
   const parts = [
     ...(approvals === 0 ? [] : [plural(approvals, 'approval')]),
+    ...(idle === 0 ? [] : [`${plural(idle, 'saga')} without a next step`]),
     ...(left === 0 ? [] : [plural(left, 'failed compensation')]),
   ];
   if (parts.length === 0) return NOTHING;
-  return html`<p class="hint">${parts.join(' and ')} ${approvals + left === 1 ? 'waits' : 'wait'}.</p>`;
+  const named =
+    parts.length < 3 ? parts.join(' and ') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return html`<p class="hint">${named} ${approvals + idle + left === 1 ? 'waits' : 'wait'}.</p>`;
+};
+
+interface Listed {
+  sagas: readonly { sagaId: string }[];
+  cursor?: string | undefined;
+}
+
+/** One page of each list, or one saga alone. A list that has ended is not begun again by the other one. */
+const readLists = async ({ ask, query: { saga, awaiting, failed } }: Visit): Promise<[Listed, Listed]> => {
+  if (saga) return [{ sagas: [{ sagaId: saga }] }, { sagas: [] }];
+  const isFurther = Boolean(awaiting) || Boolean(failed);
+  const read = async (
+    status: 'AWAITING' | 'COMPENSATION_FAILED',
+    cursor: string | undefined,
+  ): Promise<Listed> => {
+    if (isFurther && !cursor) return { sagas: [] };
+    return ask('list-sagas', { status, limit: MOST, ...(cursor ? { cursor } : {}) });
+  };
+  return Promise.all([read('AWAITING', awaiting), read('COMPENSATION_FAILED', failed)]);
 };
 
 export const showQueue: Show = async (visit) => {
-  const { ask } = visit;
-  const [waiting, failed] = await Promise.all([
-    ask('list-sagas', { status: 'AWAITING', limit: MOST }),
-    ask('list-sagas', { status: 'COMPENSATION_FAILED', limit: MOST }),
-  ]);
+  const { ask, query: asked } = visit;
+  const [waiting, failed] = await readLists(visit);
   const look = ({ sagaId }: { sagaId: string }) => ask('describe-saga', { sagaId });
-  const asked = await mapAtOnce(waiting.sagas, AT_ONCE, look);
-  const left = await mapAtOnce(failed.sagas, AT_ONCE, look);
+  const seen = [
+    ...(await mapAtOnce(waiting.sagas, AT_ONCE, look)),
+    ...(await mapAtOnce(failed.sagas, AT_ONCE, look)),
+  ];
   // A child that waits has a line of its own in the list. What ends first comes first.
-  const approvals = asked
-    .flatMap((seen) => (seen.awaiting === undefined ? [] : [{ seen, asked: seen.awaiting }]))
+  const approvals = seen
+    .flatMap((one) => (one.awaiting === undefined ? [] : [{ seen: one, asked: one.awaiting }]))
     .toSorted((one, other) => (one.asked.until < other.asked.until ? -1 : 1));
-  const more =
-    (waiting.cursor ?? failed.cursor) === undefined
-      ? NOTHING
-      : html`<p class="hint">There is more: work these first.</p>`;
-  const body = html`${waitingHint(approvals.length, left.length)}
+  const idle = seen.filter((one) => one.awaiting === undefined && one.interactive?.asked === true);
+  const left = seen.filter(({ status }) => status === 'COMPENSATION_FAILED');
+  const count = approvals.length + idle.length + left.length;
+  const { cursor: awaiting } = waiting;
+  const hasMore = (awaiting ?? failed.cursor) !== undefined;
+  const isPart = Boolean(asked['saga']) || Boolean(asked['awaiting']) || Boolean(asked['failed']);
+  const body = html`${waitingHint({ approvals: approvals.length, idle: idle.length, left: left.length })}
     ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
-    ${left.map((seen) => leftPart(seen, visit))}
-    ${approvals.length + left.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : NOTHING}${more}`;
-  return { title: 'Queue', body, data: { approvals: asked, left } };
+    ${idle.map((one) => idlePart(one, visit))}
+    ${left.map((one) => leftPart(one, visit))}
+    ${count > 0 ? NOTHING : html`<p class="empty">${isPart || hasMore ? 'Nothing here waits for a person.' : 'Nothing waits for a person.'}</p>`}
+    ${
+      isPart || hasMore
+        ? html`<p class="acts">${hasMore ? html`<a class="button" href="/queue${query({ awaiting, failed: failed.cursor })}">More that waits</a>` : NOTHING}${isPart ? html`<a href="/queue">The whole queue</a>` : NOTHING}</p>`
+        : NOTHING
+    }`;
+  return {
+    title: 'Queue',
+    body,
+    data: {
+      approvals: seen.filter(({ status }) => status === 'AWAITING'),
+      left,
+      ...(hasMore ? { awaiting, failed: failed.cursor } : {}),
+    },
+  };
 };
 
 const text = (value: string | undefined): string | undefined => (value?.trim() === '' ? undefined : value);

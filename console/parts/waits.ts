@@ -60,8 +60,11 @@ const doingText = ({ doing }: Observation): Markup | undefined => {
   return html`${verb}${named}${again}${why}${until(doing.until)}.${before}`;
 };
 
+/** Undefined when it has ended, or waits for an approval. */
+export const waitText = (seen: Observation): Markup | undefined => interactiveText(seen) ?? doingText(seen);
+
 /** An approval has a card of its own. Empty when it has ended. */
 export const waitPart = (seen: Observation): Markup => {
-  const text = interactiveText(seen) ?? doingText(seen);
+  const text = waitText(seen);
   return text === undefined ? NOTHING : html`<p class="card warn" role="status">${text}</p>`;
 };

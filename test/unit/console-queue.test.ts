@@ -81,3 +81,57 @@ test('what a step did in two epochs is worked one by one; without a rewind nothi
   expect(await epochsOf({ epoch: 1 })).toEqual(['0', '1', undefined]);
   expect(await epochsOf({})).toEqual([undefined, undefined, undefined]);
 });
+
+/** A cloud with this many of each, in pages as long as the page of the queue asks for. */
+const long = (awaiting: readonly string[], failed: readonly string[]) =>
+  made({
+    'list-sagas': ({ status, limit, cursor = '0' }: { status: string; limit: number; cursor?: string }) => {
+      const all = status === 'AWAITING' ? awaiting : failed;
+      const end = Number(cursor) + limit;
+      return {
+        sagas: all.slice(Number(cursor), end).map((sagaId) => ({ sagaId })),
+        ...(end < all.length ? { cursor: String(end) } : {}),
+      };
+    },
+    'describe-saga': ({ sagaId }: { sagaId: string }) =>
+      sagaId.startsWith('idle')
+        ? observed({ sagaId, status: 'AWAITING', interactive: { what: 'next-step', asked: true } })
+        : seenOf(sagaId),
+  });
+
+const many = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${name}-${at}`);
+
+test('all that waits is reached, each once, however much waits: also approvals behind sagas that nobody goes on with', async () => {
+  const all = [...many('idle', 30), ...many('ask', 30)];
+  const failed = many('left', 70);
+  const { fetchPage, enter } = long(all, failed);
+  const { cookie } = await enter();
+  const found: string[] = [];
+  let at: string | undefined = '/queue';
+  while (at !== undefined) {
+    const text = await (await fetchPage(at, { headers: { cookie } })).text();
+    expect(text).not.toContain('Nothing waits');
+    const cards = text.split('<section').slice(1);
+    found.push(...cards.flatMap((card) => /href="\/sagas\/([^"]+)"/.exec(card)?.[1] ?? []));
+    at = /href="(\/queue\?[^"]+)">More/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  }
+  expect(found.toSorted()).toEqual([...all, ...failed].toSorted());
+});
+
+test('a saga that nobody goes on with waits for a person too', async () => {
+  const { fetchPage, enter } = long(['idle-1'], []);
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
+  expect(text).toContain('1 saga without a next step waits.');
+  expect(text).toContain('people were asked');
+});
+
+test('the page of a saga leads to its own approval, wherever in the queue that is', async () => {
+  const { fetchPage, enter } = long(many('idle', 300), []);
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/queue?saga=ask-1', { headers: { cookie } })).text();
+  expect(text).toContain('1 approval waits.');
+  expect(text).toContain('name="saga" value="ask-1"');
+  expect(text).toContain('The whole queue');
+});
