@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpointKey, signatureHeader } from '../../core/saga/tools/http-signature.ts';
@@ -38,6 +39,17 @@ test('there are such blocks', () => expect(blocks.length).toBeGreaterThanOrEqual
 test.each(blocks)('%s, block %i, is code of an example', (_page, _number, block) => {
   const examples = globSync('examples/**/*.ts', { cwd: PROJECT }).map((file) => flat(read(file)));
   expect(examples.filter((source) => source.includes(flat(block))).length).toBeGreaterThan(0);
+});
+
+/** A program as it stands, with the paragraph before it. */
+const programs = [...read('README.md').matchAll(/((?:[^\n]+\n)+)\n```ts\n(.*?)^```$/gms)].flatMap(
+  ([, before = '', block = '']) =>
+    /^(?:const \w+ = )?await /m.test(block) ? [[before, block] as const] : [],
+);
+
+test.each(programs)('%s a program is saved in a file of a kind that node reads it from', (before, block) => {
+  const isJavaScript = parseSync('program.mjs', block).errors.length === 0;
+  expect(before).toContain(isJavaScript ? '`.mjs`' : '`.ts`');
 });
 
 const ends: string[] = [];
