@@ -112,6 +112,27 @@ const waitingHint = (counts: { approvals: number; idle: number; left: number }) 
   return html`<p class="hint">${named} ${approvals + idle + left === 1 ? 'waits' : 'wait'}.</p>`;
 };
 
+interface Broken {
+  sagaId: string;
+  broken: string;
+}
+
+/** Nothing else is told of it, because it might not be true. */
+const brokenPart = ({ sagaId, broken }: Broken): Markup =>
+  html`<section class="card stop"><h2>${link(path('sagas', sagaId), sagaId)} ${badge('not as it was written', 'bad')}</h2><p>${shown(broken)}</p></section>`;
+
+/** One that is broken keeps nobody from the others. Undefined: it was removed since it was listed. */
+const look = async (visit: Visit, sagaId: string): Promise<Observation | Broken | undefined> => {
+  try {
+    return await visit.ask('describe-saga', { sagaId });
+  } catch (error) {
+    const broken = visit.brokenBy(error);
+    if (broken !== undefined) return { sagaId, broken };
+    if (visit.isNotFound(error) && !visit.query['saga']) return undefined;
+    throw error;
+  }
+};
+
 interface Listed {
   sagas: readonly { sagaId: string }[];
   cursor?: string | undefined;
@@ -132,20 +153,20 @@ const readLists = async ({ ask, query: { saga, awaiting, failed } }: Visit): Pro
 };
 
 export const showQueue: Show = async (visit) => {
-  const { ask, query: asked } = visit;
+  const { query: asked } = visit;
   const [waiting, failed] = await readLists(visit);
-  const look = ({ sagaId }: { sagaId: string }) => ask('describe-saga', { sagaId });
-  const seen = [
-    ...(await mapAtOnce(waiting.sagas, AT_ONCE, look)),
-    ...(await mapAtOnce(failed.sagas, AT_ONCE, look)),
-  ];
+  // One that failed while the lists were read is in both.
+  const sagaIds = new Set([...waiting.sagas, ...failed.sagas].map(({ sagaId }) => sagaId));
+  const found = await mapAtOnce([...sagaIds], AT_ONCE, (sagaId) => look(visit, sagaId));
+  const seen = found.flatMap((one) => (one === undefined || 'broken' in one ? [] : [one]));
+  const broken = found.flatMap((one) => (one !== undefined && 'broken' in one ? [one] : []));
   // A child that waits has a line of its own in the list. What ends first comes first.
   const approvals = seen
     .flatMap((one) => (one.awaiting === undefined ? [] : [{ seen: one, asked: one.awaiting }]))
     .toSorted((one, other) => (one.asked.until < other.asked.until ? -1 : 1));
   const idle = seen.filter((one) => one.awaiting === undefined && one.interactive?.asked === true);
   const left = seen.filter(({ status }) => status === 'COMPENSATION_FAILED');
-  const count = approvals.length + idle.length + left.length;
+  const count = approvals.length + idle.length + left.length + broken.length;
   const { cursor: awaiting } = waiting;
   const hasMore = (awaiting ?? failed.cursor) !== undefined;
   const isPart = Boolean(asked['saga']) || Boolean(asked['awaiting']) || Boolean(asked['failed']);
@@ -153,6 +174,7 @@ export const showQueue: Show = async (visit) => {
     ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
     ${idle.map((one) => idlePart(one, visit))}
     ${left.map((one) => leftPart(one, visit))}
+    ${broken.map(brokenPart)}
     ${count > 0 ? NOTHING : html`<p class="empty">${isPart || hasMore ? 'Nothing here waits for a person.' : 'Nothing waits for a person.'}</p>`}
     ${
       isPart || hasMore
@@ -165,6 +187,7 @@ export const showQueue: Show = async (visit) => {
     data: {
       approvals: seen.filter(({ status }) => status === 'AWAITING'),
       left,
+      ...(broken.length === 0 ? {} : { broken }),
       ...(hasMore ? { awaiting, failed: failed.cursor } : {}),
     },
   };

@@ -135,3 +135,31 @@ test('the page of a saga leads to its own approval, wherever in the queue that i
   expect(text).toContain('name="saga" value="ask-1"');
   expect(text).toContain('The whole queue');
 });
+
+test('one saga that cannot be told, or is gone by then, keeps nobody from the others', async () => {
+  const failing = (name: string) => {
+    throw Object.assign(new Error(`${name} <b>said</b>`), { name });
+  };
+  const { fetchPage, enter } = made({
+    'list-sagas': ({ status }: { status: string }) => ({
+      sagas:
+        status === 'AWAITING'
+          ? [{ sagaId: 'ask-1' }, { sagaId: 'broken-1' }, { sagaId: 'gone-1' }]
+          : [{ sagaId: 'broken-2' }, { sagaId: 'left-1' }],
+    }),
+    'describe-saga': ({ sagaId }: { sagaId: string }) => {
+      if (sagaId.startsWith('broken')) return failing('LedgerBroken');
+      return sagaId === 'gone-1' ? failing('SagaNotFound') : seenOf(sagaId);
+    },
+  });
+  const { cookie } = await enter();
+  const answer = await fetchPage('/queue', { headers: { cookie } });
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  expect(text).toContain('1 approval and 1 failed compensation wait.');
+  for (const sagaId of ['broken-1', 'broken-2']) expect(text).toContain(`href="/sagas/${sagaId}"`);
+  expect(text).toContain('LedgerBroken &lt;b&gt;said');
+  expect(text).not.toContain('gone-1');
+  // Asked for by its name it is said.
+  expect((await fetchPage('/queue?saga=gone-1', { headers: { cookie } })).status).toBe(404);
+});
