@@ -9,7 +9,7 @@ import { parseId } from '../options.ts';
 import { BLOCKED } from '../retryable.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { type RetryableSaga, retriedText, retryPlanText } from '../view/saga-retry-view.ts';
+import { type RetryableSaga, retriedText, retryPlanText, untoldText } from '../view/saga-retry-view.ts';
 import { statusWord } from '../view/saga-views.ts';
 
 interface Options {
@@ -28,6 +28,12 @@ const AT_ONCE = 8;
 /** Of a step that runs other sagas. It is retried with what is left of those. */
 const LEFT_BELOW = 'ChildFailed';
 
+interface Refused {
+  sagaId: string;
+  name: string;
+  reason: string;
+}
+
 /** What is left of sagas below is retried, and named, with them. When nothing is, this saga has missed that, and looks again. */
 const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {
   const own = notCompensated.filter((one) => one.sagaId === undefined);
@@ -40,9 +46,15 @@ const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: str
   return steps.length === 0 ? [] : [{ sagaId, status, steps }];
 };
 
+interface Found {
+  sagas: RetryableSaga[];
+  /** What is retryable in these is not known. */
+  untold: Refused[];
+}
+
 /** Every page of every status, a few sagas looked at at once. */
-const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> => {
-  const found: RetryableSaga[] = [];
+const findRetryable = async (run: Run, name?: string): Promise<Found> => {
+  const found: Found = { sagas: [], untold: [] };
   for (const status of STATUSES) {
     let cursor: string | undefined;
     do {
@@ -51,10 +63,17 @@ const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> 
         limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      const seen = await mapAtOnce(page.sagas, AT_ONCE, ({ sagaId }) =>
-        run.invoke('walkback-describe-saga', { sagaId }),
-      );
-      found.push(...seen.flatMap((one) => retryableIn(one, name)));
+      const seen = await mapAtOnce(page.sagas, AT_ONCE, async ({ sagaId }) => {
+        try {
+          return retryableIn(await run.invoke('walkback-describe-saga', { sagaId }), name);
+        } catch (error) {
+          const failure = describeFailure(error);
+          if (failure.name !== 'LedgerBroken') throw error;
+          found.untold.push({ sagaId, name: failure.name, reason: failure.message });
+          return [];
+        }
+      });
+      found.sagas.push(...seen.flat());
       cursor = page.cursor;
     } while (cursor !== undefined);
   }
@@ -64,7 +83,7 @@ const findRetryable = async (run: Run, name?: string): Promise<RetryableSaga[]> 
 /** Each saga by itself: one that moved on meanwhile, or could not be told, keeps no other from its turn. */
 const retryEach = async (run: Run, sagas: readonly RetryableSaga[], by: string, name?: string) => {
   const retried: { sagaId: string; status: SagaStatus }[] = [];
-  const refused: { sagaId: string; name: string; reason: string }[] = [];
+  const refused: Refused[] = [];
   for (const { sagaId } of sagas) {
     try {
       const error = name === undefined ? {} : { error: name };
@@ -82,23 +101,31 @@ const retryAll = async (run: Run, options: Options): Promise<Answer> => {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
   const by = operatorOf(run, options.by);
-  const sagas = await run.progress('Looking at failed compensations', () =>
+  const { sagas, untold } = await run.progress('Looking at failed compensations', () =>
     findRetryable(run, options.error),
   );
-  const plan = retryPlanText(sagas, run.paint, run.width);
-  if (options.dryRun === true || sagas.length === 0) return { value: { sagas }, text: () => plan };
+  const plan = `${retryPlanText(sagas, run.paint, run.width)}${untoldText(untold, run.paint)}`;
+  const failureOf = (refused: readonly Refused[]) =>
+    someFailure(
+      'not retried',
+      refused.map(({ name, reason }) => ({ name, message: reason })),
+    );
+  if (options.dryRun === true || sagas.length === 0) {
+    const value = { sagas, ...(untold.length === 0 ? {} : { untold }) };
+    return { value, text: () => plan, failure: failureOf(untold) };
+  }
   if (options.yes !== true) {
     run.note(plan);
     if (!(await confirm(run.terminal, `Retry them in ${sagas.length} sagas?`))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }
-  const done = await run.progress('Telling the sagas', () => retryEach(run, sagas, by, options.error));
-  const failed = done.refused.map(({ name, reason }) => ({ name, message: reason }));
+  const told = await run.progress('Telling the sagas', () => retryEach(run, sagas, by, options.error));
+  const done = { ...told, refused: [...untold, ...told.refused] };
   return {
     value: { sagas, ...done },
     text: () => retriedText(done, run.paint),
-    failure: someFailure('not retried', failed),
+    failure: failureOf(done.refused),
   };
 };
 

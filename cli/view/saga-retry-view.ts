@@ -33,10 +33,18 @@ export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, wid
   return `${lines.join('\n')}\n${count} compensations in ${sagas.length} sagas.\n`;
 };
 
+type Untold = readonly { sagaId: string; reason: string }[];
+
+/** Sagas of which it is not known what failed. */
+export const untoldText = (untold: Untold, paint: Paint): string =>
+  untold
+    .map(({ sagaId, reason }) => `${printableLine(sagaId)}  ${paint.red(printableLine(reason))}\n`)
+    .join('');
+
 export const retriedText = (
   done: {
     retried: readonly { sagaId: string; status: SagaStatus }[];
-    refused: readonly { sagaId: string; reason: string }[];
+    refused: Untold;
   },
   paint: Paint,
 ): string =>

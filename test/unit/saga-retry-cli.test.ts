@@ -64,7 +64,10 @@ const retry = (
         const page = pages[cursor === undefined ? status : `${status} ${cursor}`];
         return { sagas: (page?.ids ?? []).map((sagaId) => ({ sagaId })), cursor: page?.cursor };
       },
-      'walkback-describe-saga': ({ sagaId }: { sagaId: string }) => sagas[sagaId],
+      'walkback-describe-saga': ({ sagaId }: { sagaId: string }) => {
+        if (sagaId === 'broken') throw new WalkbackError('LedgerBroken', 'seq 3 was changed');
+        return sagas[sagaId];
+      },
       'walkback-operate-saga': operate,
     },
   });
@@ -136,4 +139,17 @@ test.each([
   const { calls, failure } = await retry(argv);
   expect(failure?.message).toContain(message);
   expect(told(calls)).toEqual([]);
+});
+
+test('a saga that cannot be told keeps no other from its turn, and is named', async () => {
+  const pages = { COMPENSATION_FAILED: { ids: ['broken', 'c'] } };
+  const done = await retry(['--all', '--yes'], undefined, SAGAS, pages);
+  const told = done.calls.filter(({ name }) => name === 'walkback-operate-saga');
+  expect(told).toMatchObject([{ input: { sagaId: 'c' } }]);
+  expect(done.stdout).toContain('1 retried, 1 not.');
+  expect(done.stdout).toContain('seq 3 was changed');
+  expect(done.failure).toMatchObject({ name: 'LedgerBroken' });
+  const planned = await retry(['--all', '--dry-run'], undefined, SAGAS, pages);
+  expect(planned.stdout).toContain('broken');
+  expect(planned.failure).toMatchObject({ name: 'LedgerBroken' });
 });
