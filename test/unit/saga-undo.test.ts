@@ -171,4 +171,48 @@ describe('undo of a completed saga', () => {
       expect((await saga.seen()).state.status).toBe('COMPENSATED');
     },
   );
+
+  test('what a rewind added since it was looked at is looked at first', async () => {
+    const tools = [scriptedTool('pay', 'compensatable'), scriptedTool('mail', 'irreversible')];
+    const saga = await scriptedSaga({
+      tools,
+      steps: [{ id: 'pay', tool: 'pay', arguments: {} }],
+      answer: () => committed(),
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    const original = { ...saga.store };
+    saga.store.pageEntries = async (...asked) => {
+      Object.assign(saga.store, original);
+      const page = await original.pageEntries(...asked);
+      const plan = { steps: [{ id: 'mail', tool: 'mail', arguments: {} }] };
+      await saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to: { stepId: 'pay' }, plan, by: 'fin' });
+      await saga.machine.settle();
+      return page;
+    };
+    await expect(saga.machine.operate(undo)).rejects.toMatchObject({
+      name: 'PointOfNoReturn',
+      message: expect.stringContaining('mail'),
+    });
+    const { state, story, isSound } = await saga.seen();
+    expect([state.status, isSound]).toEqual(['COMPLETED', true]);
+    expect(story).not.toContain('saga undo_requested');
+    // Who accepts it is told the plan of what is done.
+    const { plan } = await saga.machine.operate({ ...undo, acceptResidue: true });
+    expect(plan).toMatchObject({ undo: [{ step: 'pay' }], stands: [{ step: 'mail' }] });
+  });
+
+  test('a saga that moves whenever it is looked at is undone later, and nothing is written', async () => {
+    const saga = await finished();
+    const original = { ...saga.store };
+    let looks = 0;
+    saga.store.getHead = async (sagaId) => {
+      const head = await original.getHead(sagaId);
+      looks += 1;
+      return head === undefined || looks % 2 === 1 ? head : { ...head, version: head.version + 1 };
+    };
+    await expect(saga.machine.operate(undo)).rejects.toMatchObject({ name: 'Throttled', retryable: true });
+    Object.assign(saga.store, original);
+    expect((await saga.seen()).story).not.toContain('saga undo_requested');
+  });
 });

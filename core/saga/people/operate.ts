@@ -237,9 +237,9 @@ export const createOperate =
     checkOperation(request);
     const { store, clock } = dependencies;
     const { sagaId, action, stepId, by } = request;
+    if (action === 'undo') return undoSaga(dependencies, request);
     const head = await store.getHead(sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-    if (action === 'undo') return undoSaga(dependencies, request, head);
     if (action === 'resume') return resumeParked(dependencies, sagaId, by);
     if (action === 'cancel') {
       const moved = await move(dependencies, sagaId, cancelEvent(request), by);

@@ -5,7 +5,6 @@
 import type { Asked } from '../../../contract/identity.ts';
 import type { RewindAnswer, RewoundSaga, SagaRewind } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { RACE, retrying } from '../../shared/retry.ts';
 import { isRewindable } from '../decide/decide-rewind.ts';
 import { readTrueLedger, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -18,6 +17,7 @@ import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { observeFamily } from './family-view.ts';
 import { requireFresh } from './identify.ts';
+import { ifUnmoved, untilUnmoved } from './planned.ts';
 import { rewindTarget } from './rewind-target.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
@@ -142,9 +142,7 @@ const attempt = async (
     ...(acceptResidue ? { acceptResidue } : {}),
     ...(tail === undefined ? {} : { plan: tail.plan }),
   };
-  // What was planned is what is done: a saga that moved since is looked at again.
-  const same = (now: SagaHead) => (now.version === head.version ? event : undefined);
-  const moved = await move(dependencies, sagaId, same, by);
+  const moved = await move(dependencies, sagaId, ifUnmoved(head, event), by);
   return moved.entries.length === 0
     ? undefined
     : standing(store, moved.head, [...entries, ...moved.entries], requestOf(moved.entries, requestId));
@@ -165,15 +163,8 @@ export const createRewindSaga =
   async (request: Asked<SagaRewind>): Promise<RewindAnswer> => {
     const { sagaId, requestId, waitSeconds = 0, by, dryRun } = request;
     const { store, clock } = dependencies;
-    const look = async () => {
-      const answer = await retrying(RACE, clock, () => attempt(dependencies, request));
-      if (answer !== undefined) return answer;
-      throw new WalkbackError(
-        'Throttled',
-        `Saga ${sagaId} moves all the time; the rewind ${requestId} was not recorded. Call again.`,
-        { retryable: true },
-      );
-    };
+    const look = () =>
+      untilUnmoved(clock, `rewind ${requestId} of saga ${sagaId}`, () => attempt(dependencies, request));
     let answer = await look();
     if (dryRun === true) return answer;
     const head = await store.getHead(sagaId);

@@ -10,6 +10,7 @@ import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { requireFresh } from './identify.ts';
+import { ifUnmoved, untilUnmoved } from './planned.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
 import { requireReturn } from './undo-plan.ts';
@@ -34,34 +35,42 @@ const requireFinished = (head: SagaHead): void => {
   );
 };
 
-const undoEvent =
-  (request: Asked<OperateSagaInput>) =>
-  (head: SagaHead): SagaEvent | undefined => {
-    requireFinished(head);
-    if (isAsked(head)) return undefined;
-    const { evidence, acceptResidue = false } = request;
-    return { type: 'undo', acceptResidue, ...(evidence === undefined ? {} : { evidence }) };
+/** The answer, or undefined when the saga moved meanwhile and everything must be read again. */
+const attempt = async (
+  dependencies: Dependencies,
+  request: Asked<OperateSagaInput>,
+): Promise<OperatedSaga | undefined> => {
+  const { store, clock } = dependencies;
+  const { sagaId, by, evidence, dryRun = false, acceptResidue = false } = request;
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  requireFinished(head);
+  const entries = await readTrueLedger(store, head);
+  const plan = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
+  if (dryRun) return { sagaId, status: head.state.status, plan };
+  if (acceptResidue) requireFresh(by, clock);
+  if (isAsked(head)) {
+    await ensureDriven(dependencies, head, by);
+    return { sagaId, status: head.state.status, plan };
+  }
+  requireReturn(sagaId, plan, acceptResidue);
+  const event: SagaEvent = {
+    type: 'undo',
+    acceptResidue,
+    ...(evidence === undefined ? {} : { evidence }),
   };
+  const moved = await move(dependencies, sagaId, ifUnmoved(head, event), by);
+  if (moved.entries.length === 0) return undefined;
+  await ensureDriven(dependencies, moved.head, by);
+  return { sagaId, status: moved.head.state.status, plan };
+};
 
 /**
  * Records the undo, and hands the saga to a new execution that carries it out. `dryRun` answers the plan and
  * writes nothing. Throws `OperationRefused`, and `PointOfNoReturn` before anything is written.
  */
-export const undoSaga = async (
+export const undoSaga = (
   dependencies: Dependencies,
   request: Asked<OperateSagaInput>,
-  head: SagaHead,
-): Promise<OperatedSaga> => {
-  const { sagaId, by, dryRun = false, acceptResidue = false } = request;
-  requireFinished(head);
-  const entries = await readTrueLedger(dependencies.store, head);
-  const stories = storiesOf(head, entries);
-  const plan = await treePlanOf(dependencies.store, sagaId, entries, stories);
-  if (dryRun) return { sagaId, status: head.state.status, plan };
-  // A completed saga does not move by itself, so the plan still holds when the undo is recorded.
-  if (!isAsked(head)) requireReturn(sagaId, plan, acceptResidue);
-  if (acceptResidue) requireFresh(by, dependencies.clock);
-  const moved = await move(dependencies, sagaId, undoEvent(request), by);
-  await ensureDriven(dependencies, moved.head, by);
-  return { sagaId, status: moved.head.state.status, plan };
-};
+): Promise<OperatedSaga> =>
+  untilUnmoved(dependencies.clock, `undo of saga ${request.sagaId}`, () => attempt(dependencies, request));
