@@ -151,6 +151,51 @@ describe('the same request to park again, when the saga was resumed since', () =
     expect(await park({ sagaId: SAGA })).toEqual(second);
   });
 
+  test('is recorded also when another request had it parked, and who may go on stays as it was', async () => {
+    const { begin, submit, park, machine, seen, saved } = await opened();
+    await begin();
+    const first = await park({ sagaId: SAGA, ...asked, sessionId: 'a' });
+    const other = { sagaId: SAGA, requestId: 'park-2', sessionId: 'b', summary: 'more of it' };
+    expect(await park(other)).toEqual(first);
+    expect(await park(other)).toEqual(first);
+    const { entries, isSound, observation } = await seen();
+    expect(entries.filter(({ status }) => status === 'parked')).toMatchObject([
+      { requestId: 'park-1', summary: 'half of it', sessionId: 'a' },
+      { requestId: 'park-2', summary: 'more of it', sessionId: 'a', checkpointId: first.checkpointId },
+    ]);
+    expect(observation.interactive).toMatchObject({ summary: 'more of it' });
+    await expect(submit(SAGA, 'one', { sessionId: 'a' })).rejects.toMatchObject({ name: 'SagaParked' });
+    await machine.operate(resume(SAGA));
+    const running = { sagaId: SAGA, status: 'RUNNING' };
+    for (const request of [{ ...other }, { sagaId: SAGA, ...asked, sessionId: 'a' }]) {
+      expect(await park(request)).toEqual({ ...first, ...running, sagas: [running] });
+    }
+    expect([saved.length, isSound]).toEqual([1, true]);
+  });
+
+  test('of two requests at once, each answer names a checkpoint that the ledger names', async () => {
+    const { begin, park, seen } = await opened();
+    await begin();
+    const answers = await Promise.all(['p', 'q'].map((requestId) => park({ sagaId: SAGA, requestId })));
+    const { entries, isSound } = await seen();
+    const named = new Set(entries.flatMap((one) => (one.status === 'parked' ? [one.checkpointId] : [])));
+    expect(new Set(answers.map(({ checkpointId }) => checkpointId))).toEqual(named);
+    expect([named.size, isSound]).toEqual([2, true]);
+  });
+
+  test('of a session: what another request had parked is not parked again once it was resumed', async () => {
+    const { begin, park, machine } = await opened();
+    for (const sagaId of ['one', 'two']) await begin(sagaId);
+    await park({ sagaId: 'one', requestId: 'park-0' });
+    await park({ sessionId: 'a', ...asked });
+    await machine.operate(resume('one'));
+    const { sagas } = await park({ sessionId: 'a', ...asked });
+    expect(Object.fromEntries(sagas.map(({ sagaId, status }) => [sagaId, status]))).toEqual({
+      one: 'RUNNING',
+      two: 'PARKED',
+    });
+  });
+
   test('of a session: parks what a death before kept from it, and nothing that went on or began since', async () => {
     const { begin, submit, park, machine, store, clock } = await opened();
     for (const sagaId of ['resumed', 'handed', 'closed', 'missed']) await begin(sagaId);

@@ -6,7 +6,7 @@
 import { DAY_MS } from '../../../contract/times.ts';
 import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
-import type { SagaState, Wait } from '../model/state.ts';
+import { isIdle, type SagaState, type Wait } from '../model/state.ts';
 import { stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
@@ -53,11 +53,15 @@ export const unparkFacts = ({ wait }: SagaState, sessionId?: string): Fact[] =>
     ? [{ direction: 'saga', status: 'unparked', ...(sessionId === undefined ? {} : { sessionId }) }]
     : [];
 
+/** Another request that finds it parked has an entry of its own, and who may go on with it stays as it was. */
 export const parkFacts = (state: SagaState, event: SagaEvent & { type: 'park' }): Fact[] => {
-  const { type: _, ...told } = event;
-  return state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
-    ? [{ direction: 'saga', status: 'parked', ...told }]
-    : [];
+  const { phase, wait, cancelRequested } = state;
+  const { type: _, sessionId: asking, ...told } = event;
+  if (phase !== 'forward' || cancelRequested || wait === null || !isIdle(wait)) return [];
+  const sessionId = wait.kind === 'parked' ? wait.sessionId : asking;
+  return [
+    { direction: 'saga', status: 'parked', ...told, ...(sessionId === undefined ? {} : { sessionId }) },
+  ];
 };
 
 /** Accepted only while the saga waits for it. */

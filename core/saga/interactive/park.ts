@@ -65,8 +65,8 @@ const savedAt = ({ checkpointId }: Parked): Saved => ({
 });
 
 /**
- * Between two steps only, so that nothing is in flight; else `StepInProgress`. A saga that is parked already stays as
- * it is, and the answer names its checkpoint again. So does one that the same request parked, also when it was resumed since.
+ * Between two steps only, so that nothing is in flight; else `StepInProgress`. A saga that is parked already stays parked,
+ * and the answer names its checkpoint again. So does one that the same request parked, also when it was resumed since.
  * With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
  */
 export const createParkSaga = (dependencies: ParkDependencies) => {
@@ -76,9 +76,10 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   const parkOne = async (sagaId: string, told: Told): Promise<Moved> => {
     const { requestedBy } = await interactiveHead(store, sagaId);
     const event = async (head: SagaHead): Promise<SagaEvent | undefined> => {
-      if (isParked(head)) return undefined;
+      // Without an id nobody could tell a further request from a repeat.
+      if (isParked(head) && told.requestId === undefined) return undefined;
       if (parkedBy(await store.listEntries(sagaId), told.requestId) !== undefined) return undefined;
-      requireWaiting(head);
+      if (!isParked(head)) requireWaiting(head);
       return { type: 'park', ...told };
     };
     const { head } = await move(dependencies, sagaId, event, requestedBy);
