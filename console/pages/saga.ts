@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { plural } from '../../cli/terminal/text.ts';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
+import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import type { Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
@@ -73,6 +74,8 @@ interface Line extends Step {
   /** Of a saga below: where it is, and which. */
   path?: string | undefined;
   sagaId?: string | undefined;
+  /** A submitted step: its id means one, whatever the epoch. */
+  isOnce?: boolean;
 }
 
 const stepLines = (seen: Observation): Line[] => {
@@ -91,20 +94,29 @@ const stepLines = (seen: Observation): Line[] => {
       step,
       tool,
       externalRef: null,
+      isOnce: true,
       what: html`${badge('rejected', 'plain')} ${shown(error?.message)}`,
     })),
   ];
 };
 
-/** As the ledger below counts them. */
+const epochOf = (row: LedgerRow): number | undefined => {
+  const entry = fromRow(row);
+  return 'epoch' in entry ? entry.epoch : undefined;
+};
+
+/** As the ledger below counts them. A step that was taken back by a rewind has a line for each epoch. */
 const attempts = (
   entries: readonly LedgerRow[],
-  { step, sagaId }: Line,
+  { step, sagaId, epoch = 0, isOnce = false }: Line,
   direction: 'forward' | 'undo',
 ): number | '' => {
   if (sagaId !== undefined) return '';
   const isOne = (one: LedgerRow) =>
-    one.step === step && one.direction === direction && one.status === 'started';
+    one.step === step &&
+    one.direction === direction &&
+    one.status === 'started' &&
+    (isOnce || epochOf(one) === epoch);
   return entries.filter(isOne).length || '';
 };
 

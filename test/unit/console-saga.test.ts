@@ -15,7 +15,9 @@ test('what was left below is listed with the saga that has it, and is not taken 
         advice: 'The saga was undone except for what is listed.',
       }),
     'query-ledger': () => ({
-      entries: [{ step: 'q', direction: 'forward', status: 'started', seq: 1, at: AT, actor: 'engine' }],
+      entries: [
+        { step: 'q', direction: 'forward', status: 'started', seq: 1, at: AT, actor: 'engine', detail: '{}' },
+      ],
       // So the page does not verify it.
       cursor: '2',
     }),
@@ -75,4 +77,43 @@ test('a step that was let stand and took effect again after a rewind is listed t
   expect(rows).toHaveLength(2);
   expect(rows[0]).toMatch(/epoch 1.*stands/s);
   expect(rows[1]).toContain('not undone');
+});
+
+test('tries are those of the epoch of the line, and of a rejected step all', async () => {
+  const row = { seq: 1, at: AT, actor: 'engine', status: 'started' };
+  const tried = (step: string, direction: string, epoch: number) => ({
+    ...row,
+    step,
+    direction,
+    detail: JSON.stringify({ epoch }),
+  });
+  const pay = { step: 'pay', tool: 'pay', externalRef: null };
+  const { fetchPage, enter } = made({
+    'describe-saga': () =>
+      observed({
+        committed: [{ ...pay, epoch: 1 }],
+        compensated: [pay],
+        rejected: [{ step: 'no', tool: 'no', error: { name: 'Refused', message: 'no' } }],
+      }),
+    'query-ledger': () => ({
+      entries: [
+        ...[0, 0, 0, 1].map((epoch) => tried('pay', 'forward', epoch)),
+        ...[0, 0].map((epoch) => tried('pay', 'undo', epoch)),
+        tried('no', 'forward', 1),
+      ],
+      cursor: '2',
+    }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  const triesIn = (what: string) => {
+    const row = [...text.matchAll(/<tr>.*?<\/tr>/gs)].find(([one]) => one.includes(what))?.[0] ?? '';
+    return [...row.matchAll(/<td class="number"[^>]*>([^<]*)</g)].map(([, cell]) => cell?.trim()).slice(1);
+  };
+  expect(['stands', 'undone', 'rejected'].map(triesIn)).toEqual([
+    ['1', ''],
+    ['3', '2'],
+    ['1', ''],
+  ]);
 });
