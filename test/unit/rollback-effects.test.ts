@@ -4,6 +4,8 @@ import { outsidePart } from '../../console/parts/effects.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { standingWarning } from '../../core/checkpoint/rollback/tell-effects.ts';
 import { isAfterTarget } from '../../core/checkpoint/timeline/after-target.ts';
+import { createSagaEffects } from '../../core/saga/ledger/effect-rows.ts';
+import { observe } from '../../core/saga/people/observation.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import { runCommand } from '../support/recording-app.ts';
@@ -74,13 +76,12 @@ test('what a provider refused never happened, and is told as that', async () => 
   ]);
 });
 
-test('what was undone in part says what stays', async () => {
+/** A saga with one effect, whose compensator says this of what stays. */
+const undoneWith = async (residue: string) => {
   const saga = await scriptedSaga({
     tools: [scriptedTool('part', 'partial')],
     answer: ({ operation }) =>
-      operation === 'compensate'
-        ? { Payload: { outcome: 'committed', result: null, residue: 'the fee stays' } }
-        : committed(),
+      operation === 'compensate' ? { Payload: { outcome: 'committed', result: null, residue } } : committed(),
   });
   const plan = { steps: [{ id: 'part', tool: 'part', arguments: {} }] };
   await saga.machine.start({ sagaId: SAGA, plan, input: {}, sessionId: 'session', requestedBy: 'me' });
@@ -88,8 +89,32 @@ test('what was undone in part says what stays', async () => {
   await saga.machine.operate({ sagaId: SAGA, action: 'undo', by: 'ada' });
   await saga.machine.settle();
   const { effects = [] } = await createListSagas(saga)({ sessionId: 'session' });
+  return { ...(await saga.seen()), effects };
+};
+
+test('what was undone in part says what stays', async () => {
+  const { effects } = await undoneWith('the fee stays');
   expect(effects).toMatchObject([{ stands: false, residue: 'the fee stays' }]);
   expect(String(await outsidePart(effects))).toMatch(/undone in part<.*the fee stays/s);
+});
+
+test.each(['', ' '])('what says %j of what stays was undone, all of it', async (residue) => {
+  const { head, entries, effects, observation } = await undoneWith(residue);
+  expect(effects).toMatchObject([{ stands: false }]);
+  // An older release stored it as it was.
+  const older = entries.map((entry) =>
+    entry.direction === 'undo' && entry.status === 'committed' ? { ...entry, residue } : entry,
+  );
+  for (const seen of [observation, observe(head, older)]) {
+    expect(seen.compensated).toEqual([{ step: 'part', tool: 'part', externalRef: null }]);
+    expect(seen.advice).not.toContain('residue');
+  }
+  for (const stored of [entries, older]) {
+    const rows = createSagaEffects();
+    for (const entry of stored) rows.add(entry);
+    expect(rows.end().committed).toMatchObject([{ row: { status: 'undone', residue: null } }]);
+  }
+  expect(String(await outsidePart(effects))).not.toContain('in part');
 });
 
 test('the effects of a session that stand: not what was read or undone, and of no other session', async () => {

@@ -4,6 +4,7 @@
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
+import { residueOf } from './text.ts';
 
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 type Started = Entry<'forward'> & { status: 'started' };
@@ -120,7 +121,7 @@ const afterUndo = (row: LedgerEffect, entry: Entry<'undo'>): LedgerEffect => {
         undone_ref: entry.externalRef ?? null,
         // What may never have been given counts in no sum, so what was taken back of it does not either.
         ...(row.doubt === null ? undoneAmount(entry) : {}),
-        residue: entry.residue ?? null,
+        residue: residueOf(entry) ?? null,
       };
   }
 };

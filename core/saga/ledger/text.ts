@@ -1,4 +1,4 @@
-/** Fits foreign errors into a column. */
+/** Fits foreign texts into a column. */
 import { clip } from '../../shared/clip.ts';
 
 const CODE = /^[A-Za-z0-9_.-]{1,100}$/;
@@ -8,3 +8,9 @@ export const errorOf = (name: string, message: string, max: number): { name: str
   CODE.test(name)
     ? { name, message: clip(message, max) }
     : { name: 'ToolError', message: clip(name === '' ? message : `${name}: ${message}`, max) };
+
+export const hasText = (text: string): boolean => text.trim() !== '';
+
+/** What a compensator left. Entries of older releases may hold an empty text, which says nothing. */
+export const residueOf = ({ residue = '' }: { residue?: string }): string | undefined =>
+  hasText(residue) ? residue : undefined;

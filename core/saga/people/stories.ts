@@ -2,6 +2,7 @@
 import type { Json } from '../../../contract/json.ts';
 import type { ObservedStep } from '../../../contract/saga-answers.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
+import { residueOf } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import type { Money } from '../model/money.ts';
@@ -43,8 +44,9 @@ const told = (story: Story, entry: StepEntry): void => {
     story.idempotencyKey = entry.idempotencyKey;
     if (entry.resourceKey !== undefined) story.resourceKey = entry.resourceKey;
   }
-  if (entry.direction === 'undo' && entry.status === 'committed' && entry.residue !== undefined) {
-    story.residue = entry.residue;
+  if (entry.direction === 'undo' && entry.status === 'committed') {
+    const residue = residueOf(entry);
+    if (residue !== undefined) story.residue = residue;
   }
   if (entry.direction !== 'undo' && entry.status === 'committed') {
     const { amount, currency } = entry;

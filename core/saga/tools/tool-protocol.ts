@@ -6,7 +6,7 @@ import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { wellFormed } from '../../shared/well-formed.ts';
 import type { Outcome } from '../decide/saga-events.ts';
-import { errorOf } from '../ledger/text.ts';
+import { errorOf, hasText } from '../ledger/text.ts';
 import { refusalOf } from './engine-errors.ts';
 
 /**
@@ -41,9 +41,10 @@ const answer = z.discriminatedUnion('outcome', [
     outcome: z.literal('committed'),
     result: z.unknown(),
     externalRef,
+    // An empty text says that nothing stays.
     residue: z
       .string()
-      .transform((text) => clip(text, MAX_RESIDUE))
+      .transform((text) => (hasText(text) ? clip(text, MAX_RESIDUE) : undefined))
       .optional(),
     error: error.optional(),
   }),
