@@ -249,6 +249,44 @@ describe('the edge refuses before anything acts', () => {
   });
 });
 
+describe('a table of tombstones that answers after the deadline (S3)', () => {
+  /** The clock goes on while the table is asked. */
+  const handledBy = (slow: 'bury' | 'isBuried' | 'claim') => {
+    let now = 1000;
+    const table = memoryTombstones();
+    const acted: string[] = [];
+    const asked =
+      <Answer>(name: string, ask: (key: string) => Promise<Answer>) =>
+      (key: string): Promise<Answer> => {
+        if (name === slow) now += 60_000;
+        return ask(key);
+      };
+    const tool = make({
+      execute: async () => ({ id: String(acted.push('execute')) }),
+      compensate: { name: 'undo_act', execute: async () => void acted.push('compensate') },
+    });
+    const tombstones = {
+      bury: asked('bury', (key) => table.bury(key)),
+      isBuried: asked('isBuried', (key) => table.isBuried(key)),
+      claim: asked('claim', async () => true),
+    };
+    return { acted, table, handle: toolHandler([tool], { tombstones, now: () => now }) };
+  };
+  const late = { outcome: 'rejected', reached: false, retryable: true, error: { name: 'DeadlinePassed' } };
+
+  test.each(['isBuried', 'claim'] as const)('%s: the call does not begin', async (slow) => {
+    const { acted, handle } = handledBy(slow);
+    expect(await handle(requestOf({ deadlineMs: 31_000 }))).toMatchObject(late);
+    expect(acted).toEqual([]);
+  });
+
+  test('bury: the compensator does not begin, and the tombstone stands', async () => {
+    const { acted, table, handle } = handledBy('bury');
+    expect(await handle(requestOf({ operation: 'compensate', deadlineMs: 31_000 }))).toMatchObject(late);
+    expect([acted, await table.isBuried('s:0')]).toEqual([[], true]);
+  });
+});
+
 describe('a table of tombstones that cannot be reached', () => {
   const away = () =>
     Promise.reject(new WalkbackError('StorageUnavailable', 'DynamoDB is away', { retryable: true }));

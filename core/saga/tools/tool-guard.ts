@@ -69,19 +69,23 @@ const FENCED: Refusal = {
   retryable: false,
 };
 
+const findLateness = (
+  { deadlineMs }: Pick<ToolRequest, 'deadlineMs'>,
+  { now }: Pick<GuardDependencies, 'now'>,
+): Refusal | undefined =>
+  now() < deadlineMs ? undefined : tooLate('The deadline passed before the call could act.');
+
 /**
  * The reason why the call may no longer act, or undefined when it may. Checked right before the side
  * effect.
  */
 export const findRefusal = async (
   request: ToolRequest,
-  { tombstones, now }: GuardDependencies,
+  dependencies: Pick<GuardDependencies, 'tombstones' | 'now'>,
 ): Promise<Refusal | undefined> => {
-  if (request.operation !== 'compensate' && (await tombstones.isBuried(request.forwardKey))) {
-    return FENCED;
-  }
-  if (now() < request.deadlineMs) return undefined;
-  return tooLate('The deadline passed before the call could act.');
+  const { operation, forwardKey } = request;
+  if (operation !== 'compensate' && (await dependencies.tombstones.isBuried(forwardKey))) return FENCED;
+  return findLateness(request, dependencies);
 };
 
 const EXPIRED: Extract<Outcome, { outcome: 'unknown' }> = {
@@ -129,7 +133,8 @@ const entered = async (
   dependencies: GuardDependencies,
 ): Promise<Outcome | undefined> => {
   try {
-    return await enter(request, dependencies);
+    // Claiming and burying take time too. Where no process is ended, the call would begin behind its deadline.
+    return (await enter(request, dependencies)) ?? findLateness(request, dependencies);
   } catch (error) {
     if (request.operation === 'execute' && dependencies.claims === true) throw error;
     const { describe = describeThrown } = dependencies;
