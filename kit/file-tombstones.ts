@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Tombstones } from '../core/saga/ports.ts';
 import { makeDirectory } from './make-directory.ts';
 
-const isThere = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EEXIST';
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
 
 export const openFileTombstones = async (directory: string): Promise<Tombstones> => {
   await makeDirectory(directory);
@@ -20,17 +20,22 @@ export const openFileTombstones = async (directory: string): Promise<Tombstones>
       await folder.sync();
       return true;
     } catch (error) {
-      if (isThere(error)) return false;
+      if (isCode(error, 'EEXIST')) return false;
       throw error;
     }
   };
   return {
     bury: async (forwardKey) => void (await make(forwardKey)),
-    isBuried: (forwardKey) =>
-      access(pathOf(forwardKey)).then(
-        () => true,
-        () => false,
-      ),
+    isBuried: async (forwardKey) => {
+      try {
+        await access(pathOf(forwardKey));
+        return true;
+      } catch (error) {
+        // Whatever else keeps it from being seen says nothing, and a call that goes on may act after it was taken back.
+        if (isCode(error, 'ENOENT')) return false;
+        throw error;
+      }
+    },
     claim: (forwardKey, attempt) => make(`${forwardKey} ${attempt}`),
   };
 };

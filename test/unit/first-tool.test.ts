@@ -1,5 +1,5 @@
 /** The walkthrough of docs/tools.md: its files do what it says, and it shows the files. */
-import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -107,6 +107,22 @@ test('tombstones and claims outlive the server', async () => {
   expect(await handle(requestOf(about))).toMatchObject({ outcome: 'rejected', error: { name: 'Fenced' } });
   const again = requestOf({ ...about, forwardKey: 's:1', idempotencyKey: 's:1' });
   expect(await handle(again)).toMatchObject({ outcome: 'unknown', error: { name: 'DeliveredTwice' } });
+  expect(await hotel.bookings()).toEqual([]);
+});
+
+test('what cannot be looked up is not taken for free: the tool is not asked', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-first-tool-'));
+  const path = join(directory.path, 'tombstones');
+  const tombstones = await openFileTombstones(path);
+  await tombstones.bury('s:0');
+  await rename(path, join(directory.path, 'elsewhere'));
+  await writeFile(path, 'no directory');
+  await expect(tombstones.isBuried('s:0')).rejects.toMatchObject({ code: 'ENOTDIR' });
+  const hotel = openHotel();
+  const handle = toolHandler([bookRoom(hotel)], { tombstones });
+  const about = { tool: 'book_room', version: '1.0.0', arguments: { nights: 1 } };
+  // Nobody can say whether another delivery of this attempt acts.
+  expect(await handle(requestOf(about))).toMatchObject({ outcome: 'unknown', error: { name: 'Error' } });
   expect(await hotel.bookings()).toEqual([]);
 });
 
