@@ -280,6 +280,20 @@ describe('turning back', () => {
     await expectSound(saga);
   });
 
+  test('while a rewind is under way, a step that it leaves alone is told as it stands', async () => {
+    const saga = await opened();
+    for (const step of ['one', 'two']) await saga.submit(step, 'pay');
+    await saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to: { stepId: 'one' }, by: 'ada' });
+    const told = async (step: string) => (await saga.submit(step, 'pay', { waitSeconds: 0 })).step.status;
+    expect([await told('one'), await told('two')]).toEqual(['committed', 'running']);
+    // Given up, it takes back everything.
+    await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'ada' });
+    expect([await told('one'), await told('two')]).toEqual(['running', 'running']);
+    await saga.machine.settle();
+    expect([await told('one'), await told('two')]).toEqual(['undone', 'undone']);
+    await expectSound(saga);
+  });
+
   test('so many of the last steps are those that stand, also after an earlier rewind', async () => {
     const saga = await opened({ answer: ({ step }) => (step === 'no' ? rejected() : committed()) });
     for (const step of ['one', 'two', 'three', 'no']) await saga.submit(step, 'pay');

@@ -1,5 +1,6 @@
 /** What became of a submitted step, from the state and the entries of that step. */
 import type { StepAnswer } from '../../../contract/saga-answers.ts';
+import { isInRange } from '../decide/effects.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalStep, type EffectStatus, type SagaState } from '../model/state.ts';
@@ -29,7 +30,7 @@ export const stepStatus = (state: SagaState, index: number): Status => {
     if (state.cursor > index || state.phase !== 'forward') return 'rejected';
     return approvalStep(state.wait) === index ? 'awaiting' : 'running';
   }
-  if (state.phase === 'undo' && at >= (state.undoFrom ?? 0) && effect.status !== 'undone') {
+  if (state.phase === 'undo' && isInRange(state, at) && effect.status !== 'undone') {
     return effect.status === 'rejected' ? 'rejected' : 'running';
   }
   // Of a read nothing can be left. Anything else that nothing takes back is for a person.
