@@ -278,6 +278,11 @@ describe('a saga that runs', () => {
         await expect(saga.machine.answer(answer)).rejects.toMatchObject({ name: 'AnswerConflict' });
         await expect(saga.machine.answer({ ...answer, epoch: 0 })).rejects.toMatchObject({
           name: 'AnswerConflict',
+          message: expect.stringContaining('was rewound since'),
+        });
+        await expect(saga.machine.answer({ ...answer, epoch: 2 })).rejects.toMatchObject({
+          name: 'AnswerConflict',
+          message: expect.not.stringContaining('was rewound since'),
         });
         const { answered } = await saga.machine.answer({ ...answer, epoch: 1 });
         expect(answered).toMatchObject({ by: 'ada' });

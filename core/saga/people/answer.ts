@@ -31,9 +31,13 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: numb
 /** A question is asked again after a rewind, perhaps about other arguments. An older answer is not for it. */
 const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<AnswerInput>): void => {
   if (epoch === state.epoch) return;
+  const why =
+    epoch < state.epoch
+      ? `was rewound since step ${stepId} was asked about (epoch ${epoch}, now ${state.epoch})`
+      : `asked about nothing in epoch ${epoch}, because it is in epoch ${state.epoch}`;
   throw new WalkbackError(
     'AnswerConflict',
-    `Saga ${sagaId} was rewound since step ${stepId} was asked about (epoch ${epoch}, now ${state.epoch}). Look at it again, and answer with its epoch.`,
+    `Saga ${sagaId} ${why}. Look at step ${stepId} again, and answer with its epoch.`,
     { details: { sagaId, epoch: state.epoch } },
   );
 };
