@@ -163,6 +163,51 @@ describe('an approval', () => {
     });
   });
 
+  test.each([
+    ['of its own', { id: 'more', tool: 'pay', arguments: {}, approval: { timeoutSeconds: 3600 } }, true],
+    [
+      'of a saga below',
+      { id: 'more', saga: { plan: { steps: [{ ...PAY, approval: { timeoutSeconds: 3600 } }] } } },
+      true,
+    ],
+    ['that was there before', undefined, false],
+  ])('by who brought the step with a rewind is SamePerson: a step %s', async (_, step, isTheirs) => {
+    const names: (string | undefined)[] = [];
+    let rewound = false;
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('pay', 'compensatable')],
+      steps: [
+        { id: 'first', tool: 'pay', arguments: {} },
+        { ...PAY, approval: { timeoutSeconds: 3600 } },
+      ],
+      answer: () => committed(),
+      onAwait: async ({ sagaId, step: stepId }) => {
+        const { epoch } = (await saga.store.getHead(sagaId))?.state ?? {};
+        if (!rewound) {
+          rewound = true;
+          const asked = { sagaId: SAGA, requestId: 'r', to: { stepId: 'first' }, by: person() };
+          await saga.machine.rewind({ ...asked, ...(step === undefined ? {} : { plan: { steps: [step] } }) });
+          return false;
+        }
+        for (const by of [person(), person({ sub: 'u-2', email: 'ben@example.com' })]) {
+          const asked = { sagaId, stepId, decision: 'approve' as const, by, ...(epoch ? { epoch } : {}) };
+          names.push(
+            await saga.machine.answer(asked).then(
+              () => undefined,
+              (error: unknown) => (error instanceof Error ? error.name : String(error)),
+            ),
+          );
+        }
+        return true;
+      },
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    expect(names).toEqual([isTheirs ? 'SamePerson' : undefined, undefined]);
+    const { state, isSound } = await saga.seen();
+    expect([state.status, isSound]).toEqual(['COMPLETED', true]);
+  });
+
   test('of what nothing takes back needs somebody who has just signed in', async () => {
     const { state } = await asking('irreversible', async ({ machine }, nowMs) => {
       const old = [signedIn(nowMs, FRESH_SECONDS + 1), person()];

@@ -16,6 +16,7 @@ import { wake } from '../run/wake.ts';
 import { requireFresh, requireOther } from './identify.ts';
 import { opensIrreversible } from './opens-irreversible.ts';
 import { refuseAnswer, requireStep } from './refuse-answer.ts';
+import { rewindsThatBrought } from './step-authors.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
@@ -102,10 +103,12 @@ export const createAnswer =
       return { sagaId: request.sagaId, status: head.state.status, answered };
     }
     if (request.decision === 'approve') {
-      requireOther(request.by, head.requestedBy);
-      // A claim has no time, so nothing has to be looked up for it.
-      if (typeof request.by !== 'string' && (await opensIrreversible(store, head, waited))) {
-        requireFresh(request.by, clock);
+      // A claim tells nobody apart and has no time, so nothing has to be looked up for it.
+      if (typeof request.by !== 'string') {
+        const rewinds = await rewindsThatBrought(store, head, waited.index);
+        const names = rewinds.flatMap(({ actor, person }) => [actor, person?.sub, person?.email]);
+        requireOther(request.by, [head.requestedBy, ...names]);
+        if (await opensIrreversible(store, head, waited)) requireFresh(request.by, clock);
       }
     }
     const note = request.note === undefined ? {} : { note: request.note };

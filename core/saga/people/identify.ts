@@ -110,11 +110,12 @@ export const requireFresh = (by: Actor, clock: Clock): void => {
   );
 };
 
-/** Four eyes: who asked for a saga does not approve its steps. Only who is verified can be told apart. */
-export const requireOther = (by: Actor, requestedBy: string): void => {
+/** Four eyes: who asked for a saga, or gave it this step, does not approve it. Only who is verified can be told apart. */
+export const requireOther = (by: Actor, names: readonly (string | undefined)[]): void => {
   if (typeof by === 'string') return;
   const { sub, email } = by.person;
-  const same = [sub, email].some((name) => name?.toLowerCase() === requestedBy.trim().toLowerCase());
+  const asked = names.map((name) => name?.trim().toLowerCase());
+  const same = [sub, email].some((name) => name !== undefined && asked.includes(name.toLowerCase()));
   if (!same) return;
-  throw new WalkbackError('SamePerson', `${by.name} started this saga; another person has to approve.`);
+  throw new WalkbackError('SamePerson', `${by.name} asked for this step; another person has to approve.`);
 };

@@ -1,0 +1,41 @@
+/** Who gave a saga a step: whoever rewound it with a plan of their own, when that plan holds the step. */
+import { planHashAt } from '../decide/plan-in-force.ts';
+import { readLedger } from '../ledger/read-ledger.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaStore } from '../ports.ts';
+
+interface Place {
+  head: SagaHead;
+  index: number;
+  epoch: number;
+}
+
+/** Only the root is rewound: of a saga below it, the step of the root that led to it. */
+const placeInRoot = async (
+  store: Pick<SagaStore, 'getHead' | 'getEntry'>,
+  place: Place,
+): Promise<Place | undefined> => {
+  const { parent } = place.head;
+  if (parent === undefined) return place;
+  const [head, entry] = await Promise.all([
+    store.getHead(parent.sagaId),
+    store.getEntry(parent.sagaId, parent.seq),
+  ]);
+  if (head === undefined || entry === undefined || !('stepIndex' in entry)) return undefined;
+  return placeInRoot(store, { head, index: entry.stepIndex, epoch: entry.epoch });
+};
+
+/** The entries of these rewinds. None when the step is of the plan that the saga was started with. */
+export const rewindsThatBrought = async (
+  store: Pick<SagaStore, 'getHead' | 'getEntry' | 'pageEntries'>,
+  head: SagaHead,
+  index: number,
+): Promise<LedgerEntry[]> => {
+  const place = await placeInRoot(store, { head, index, epoch: head.state.epoch });
+  if (place?.head.state.plans === undefined) return [];
+  const { sagaId, seq, state } = place.head;
+  const planHash = planHashAt(place.head, state, place.index, place.epoch);
+  const entries = await readLedger(store, sagaId, seq);
+  return entries.filter((entry) => entry.status === 'rewind_requested' && entry.plan?.planHash === planHash);
+};
