@@ -27,24 +27,9 @@ begin_borrowed() {
 }
 
 list_stores() {
-  local i line store packs=()
-  [ -z "$HC" ] || [ ! -r "$HC/objects" ] || [ ! -x "$HC/objects" ] || STORES=("$HC/objects")
-  for ((i = 0; i < ${#STORES[@]} && i < 16; i++)); do
-    store=${STORES[i]}
-    packs+=("$store"/pack/*.pack)
-    slurp "$store/info/alternates"
-    while [[ $TEXT == *$'\n'* ]]; do
-      line=${TEXT%%$'\n'*} TEXT=${TEXT#*$'\n'}
-      case $line in
-        '' | '#'*) continue ;;
-        '"'*'"') printf -v line %b "${line:1:-1}" ;;
-      esac
-      [[ $line == /* ]] || line=$store/$line
-      while [[ $line == *?/ ]]; do line=${line%/}; done
-      # One that cannot be looked into has nothing to read.
-      [ ! -r "$line" ] || [ ! -x "$line" ] || STORES+=("$line")
-    done
-  done
+  local store packs=()
+  [ -z "$HC" ] || stores_of "$HC/objects" STORES
+  for store in "${STORES[@]}"; do packs+=("$store"/pack/*.pack); done
   [ ${#STORES[@]} = 0 ] || printf -v LISTED '%s\n' "${STORES[@]}" "${packs[@]}"
 }
 
@@ -141,7 +126,7 @@ list_objects() {
 # meanwhile has a time after the beginning of this look, and is listed again by the next capture.
 note_borrowed() {
   local one objects old=()
-  without_links "$notes"/{whole,stores,places} && : >"$notes/whole" || return
+  without_odd "$notes"/{whole,stores,places} && : >"$notes/whole" || return
   if [ -n "$lost" ]; then
     old=("$notes"/*.[0-9a-f][0-9a-f])
     [ ${#old[@]} = 0 ] || rm -f -- "${old[@]}" || return
@@ -149,7 +134,7 @@ note_borrowed() {
   fi
   for one in "${changed[@]}"; do
     list_objects "${STORES[${one%%.*}]}/${one##*.}"
-    without_links "$notes/$one" && printf '%s' "$objects" >"$notes/$one" || return
+    without_odd "$notes/$one" && printf '%s' "$objects" >"$notes/$one" || return
   done
   printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
 }

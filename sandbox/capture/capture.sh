@@ -30,13 +30,13 @@ read_host() {
   if find_host; then
     host_format
     # Tried twice, because a git process that was killed says nothing about the repository.
-    read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read"
+    read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read${WAITS:+: $WAITS $WAITS_WHY}"
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
     # Without a .git it is what it was.
     [ ${#known_commit} != 64 ] || FORMAT=sha256
-    [ ! -e .git ] || HOST_PROBLEM="the .git of this repository is not usable, so branch, HEAD and index are not captured"
+    [ ! -e .git ] || HOST_PROBLEM="the .git of this repository is not usable, so branch, HEAD and index are not captured${WAITS:+: $WAITS $WAITS_WHY}"
   fi
   PARTIAL_FLAG=''
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
@@ -105,6 +105,7 @@ capture_one() {
   for attempt in 1 2 3; do
     status=0
     capture_now "$target" "$next" || status=$?
+    [ ! -s "$OUT.barred" ] || { slurp "$OUT.barred" && IN_THE_WAY=${TEXT%$'\n'}; }
     [ $status != 0 ] && [ -z "$IN_THE_WAY" ] && ! out_of_space || break
     # The shadow holds nothing that is not elsewhere. So a broken shadow is made anew, once, from
     # the files alone. This does not apply to a process that was killed, since that says nothing

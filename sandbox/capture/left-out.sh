@@ -22,6 +22,22 @@ leave_forbidden() {
 }
 FORBIDDEN_WHY="git keeps nothing of this name: rename it, if it is to be captured"
 
+# leave_special: says of named pipes, sockets and devices that no capture holds them, but for those that are ignored. Git passes
+# over them. One in the place of a captured file is a failure (hear).
+leave_special() {
+  local path special=()
+  local -A known=()
+  [ -s "$OUT.special" ] || return 0
+  mapfile -d '' -t special <"$OUT.special" || return
+  special=("${special[@]#*/./}")
+  printf '%s\0' "${special[@]}" | xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.special" 2>>"$OUT.err" || return
+  printf './%s\0' "${special[@]}" | perhaps git check-ignore -z --no-index --stdin >>"$OUT.special" 2>>"$OUT.err" || return
+  while IFS= read -r -d '' path; do known[/${path#./}]=1; done <"$OUT.special"
+  for path in "${special[@]}"; do
+    [ -n "${known[/$path]-}" ] || in_held "$path" || { emit skip-path "$path" && emit skip-reason "a named pipe, a socket or a device: git keeps nothing of it"; } || return
+  done
+}
+
 # leave_out_big: leaves untracked files over the cap out of the capture until they shrink, and
 # reports them.
 leave_out_big() {
@@ -123,7 +139,9 @@ leave_nested() {
 # directory and behind no symlink.
 existing() {
   local path
+  local -A CLEAR=()
   while IFS= read -r -d '' path; do
+    ! rules_above "$path" || { bar "$WAITS" || return; }
     if { [ -L "$path" ] || [ -f "$path" ]; } && [ -z "${FORBIDDEN[$path]-}" ] && ! in_held "$path" && ! symlink_above "$path"; then printf '%s\0' "$path"; fi
   done
 }

@@ -32,7 +32,7 @@ open_shadow() {
     return 1
   }
   export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
-  shadow_without_links "$SHADOW" || return
+  shadow_without_odd "$SHADOW" || return
   if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
     rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
@@ -53,10 +53,10 @@ open_shadow() {
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
 }
 
-# shadow_without_links SHADOW: removes every symlink from it in whose place something of ours is written, but for what
+# shadow_without_odd SHADOW: removes every symlink from it in whose place something of ours is written, but for what
 # note_borrowed writes. Into a directory of single objects git only puts files that have the name of their content.
-shadow_without_links() {
-  without_links "$1"/* "$1"/objects/{info,pack} && without_links "$1"/{info,refs,objects/info,objects/pack}/* && without_links "$1"/refs/*/* "$1/refs/tags/chkpt/${TAG-}"
+shadow_without_odd() {
+  without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,refs,objects/info,objects/pack}/* && without_odd "$1"/refs/**
 }
 
 # alternate DIRECTORY: TEXT is how a list of object directories names this one.
@@ -101,11 +101,13 @@ write_excludes() {
   rules+=${UNSEEN_RULES-}
   printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
   # core.excludesFile as the user's own git would see it. Read only when some config mentions it.
+  ! settings_wait "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig || { bar "$WAITS" || return; }
   text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
     file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
       "${HOST_GIT[@]}" ${HG:+--git-dir="$HG"} config --path --get core.excludesFile 2>/dev/null) || { survived $? && file=''; }
   fi
+  ! waits "${file:-$WB_XDG/ignore}" || { bar "${file:-$WB_XDG/ignore}" || return; }
   slurp "${file:-$WB_XDG/ignore}"
   printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return 1
   rules+=$TEXT

@@ -10,7 +10,6 @@ snapshot() {
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return
-    [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   else
     drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
@@ -19,7 +18,7 @@ snapshot() {
   # A rules file written from here on is newer than this marker. The marker gets its final name
   # when everything is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
-  leave_out_big && leave_forbidden || return
+  leave_out_big && leave_forbidden && leave_special || return
   add_changed || return
   add_ignored || return
   leave_nested && leave_held || return

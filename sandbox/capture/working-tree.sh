@@ -40,7 +40,7 @@ seed_index() {
 # counts matches instead of using grep -q, because with pipefail an early end would look like
 # "nothing found".)
 plain_index() {
-  local count
+  local count path paths=()
   # Reads everything about the entries in one pass: flags, submodules, conflict stages. Most
   # indexes have none of them.
   git ls-files -s -v -z >"$OUT.entries" || return
@@ -49,9 +49,13 @@ plain_index() {
     count=$(perhaps grep -czE '^. [0-7]+ [0-9a-f]+ [123]' "$OUT.flags") || return
     [ "$count" = 0 ] || return 1
   fi
-  count=$(git ls-files -z -c -o --exclude-standard -- '.gitattributes' '*/.gitattributes' | xargs -0 -r cat -- 2>/dev/null \
-    | perhaps grep -cE '(^|[[:space:]])[-!]?(text|eol|crlf|filter|ident|working-tree-encoding)([[:space:]=]|$)|\[attr\]') || return
-  [ "$count" = 0 ] || return 1
+  git ls-files -z -c -o --exclude-standard -- '.gitattributes' '*/.gitattributes' >"$OUT.attributes" && mapfile -d '' -t paths <"$OUT.attributes" || return
+  # A symlink may lead to what has no end.
+  for path in "${paths[@]}"; do [ ! -L "$path" ] || return 1; done
+  if [ ${#paths[@]} -gt 0 ]; then
+    count=$(xargs -0 cat -- <"$OUT.attributes" 2>/dev/null | perhaps grep -cE '(^|[[:space:]])[-!]?(text|eol|crlf|filter|ident|working-tree-encoding)([[:space:]=]|$)|\[attr\]') || return
+    [ "$count" = 0 ] || return 1
+  fi
   [ -s "$OUT.flags" ] || return 0
   perhaps grep -z '^[a-zS]' "$OUT.flags" | cut -z -f2- >"$OUT.flagged" || return
   git update-index --no-assume-unchanged -z --stdin <"$OUT.flagged" || return
@@ -65,14 +69,60 @@ look() {
   local started prune=()
   stopwatch && started=$MICROSECONDS
   known_ignored && find_odd || return
+  stopwatch && started=$((MICROSECONDS - started))
+  # Before git reads any rules.
+  rules_read || return
+  [ -z "$HG" ] || [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   # A slow walk means that something big is ignored. Find it, and walk around it from now on.
-  stopwatch
-  if [ $((MICROSECONDS - started)) -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
+  if [ $started -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
     git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | sed -z '/^\.agent-shadow\/$/d;s#^#./#' >"$SHADOW/ignored-directories" || return
     printf '%s\n' "$NOW" >"$SHADOW/ignored-checked"
     known_ignored && find_odd || return
   fi
   sort_odd
+}
+
+# rules_read: whether git can read every file of rules that the walk met. A socket it reports itself.
+rules_read() {
+  local line dir rest special=()
+  [ -s "$OUT.special" ] || return 0
+  mapfile -d '' -t special <"$OUT.special" || return
+  for line in "${special[@]}"; do
+    case $line in s/*) continue ;; */.gitignore | */.gitattributes) line=${line#*/./} ;; *) continue ;; esac
+    dir='' rest=$line
+    while [[ $rest == */* ]] && ! waits "./$dir.gitignore"; do
+      dir+=${rest%%/*}/ rest=${rest#*/}
+      ! unread "${dir%/}" || continue 2
+    done
+    bar "$line" || return
+  done
+}
+
+# unread DIRECTORY: whether git reads no rules in it: it is ignored, and holds nothing that is tracked.
+unread() {
+  local index
+  git check-ignore -q --no-index -- "./$1" 2>>"$OUT.err" || { survived $? && return 1; }
+  for index in "$SHADOW/index" "$SHADOW/host-index"; do
+    [ -f "$index" ] || continue
+    GIT_INDEX_FILE=$index git --literal-pathspecs ls-files -z -c -- "$1/" >"$OUT.tracked" 2>>"$OUT.err" || { survived $? && return 1; }
+    [ ! -s "$OUT.tracked" ] || return 1
+  done
+}
+
+# rules_above PATH: whether git would wait for a file of rules in a directory above it, WAITS. CLEAR are the directories
+# where it would not.
+rules_above() {
+  local above=./$1 name new=()
+  while [[ $above == */* ]]; do
+    above=${above%/*}
+    [ -z "${CLEAR[$above]-}" ] || break
+    for name in .gitignore .gitattributes; do
+      ! waits "$above/$name" || { WAITS=${above#.} && WAITS=${WAITS#/} && WAITS+=${WAITS:+/}$name && return; }
+    done
+    new+=("$above")
+  done
+  for above in "${new[@]}"; do CLEAR[$above]=1; done
+  return 1
 }
 
 # sort_odd: puts each kind of find_odd's results into its own list.
@@ -117,6 +167,8 @@ known_ignored() {
   local path
   prune=()
   if [ -s "$SHADOW/ignored-directories" ]; then
+    local -A CLEAR=()
+    while IFS= read -r -d '' path; do ! rules_above "${path#./}" || { bar "$WAITS" || return; }; done <"$SHADOW/ignored-directories"
     perhaps git check-ignore -z --stdin <"$SHADOW/ignored-directories" >"$OUT.ignored" 2>>"$OUT.err" || return
     while IFS= read -r -d '' path; do
       path=${path#./}
@@ -130,7 +182,7 @@ known_ignored() {
 # find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. With
 # SINCE, $OUT.touched lists what has a later change time, as a line `o` where its content claims to be
 # older, and a line `k` for the mark. It also looks at the STORES (walk_stores).
-# $OUT.gitignores lists every file of rules. $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
+# $OUT.gitignores lists every file of rules, $OUT.special what is no file, directory or symlink, and rules behind a symlink that lead to a pipe. $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
   local where=(.) touched=() first=(-path . -o) numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen STORE_TESTS=()
@@ -149,7 +201,8 @@ find_odd() {
   find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( "${touched[@]}" \
     -name .gitignore -fprintf "$OUT.gitignores" '%y/%p\n' -type f -cnewer "$seen" -printf 'G/./\0' , -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
     -type l -name .gitmodules -printf 'M/%p\0' -o \
-    -type d \( "${numbers[@]}" ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) \) >"$OUT.odd" 2>"$OUT.find"
+    -type d \( "${numbers[@]}" ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) -o \
+    ! -type f ! -type d \( ! -type l -o \( -name .gitignore -o -name .gitattributes \) -xtype p \) -fprintf "$OUT.special" '%y/%p\0' \) >"$OUT.odd" 2>"$OUT.find"
   walked $? "$OUT.find"
 }
 

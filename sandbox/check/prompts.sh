@@ -14,7 +14,7 @@ say() {
 # ask N URL
 ask() {
   local ssh
-  ssh=${GIT_SSH_COMMAND:-$(git config --global --get core.sshCommand)}
+  ssh=${GIT_SSH_COMMAND:-$(timeout -k 1 10 git config --global --get core.sshCommand)}
   unset SSH_ASKPASS
   cd / || return
   GIT_SSH_COMMAND="${ssh:-ssh} -o BatchMode=yes -o ConnectTimeout=5" GIT_TERMINAL_PROMPT=0 LC_ALL=C \
@@ -27,7 +27,8 @@ main() {
   local path url shown urls=() n line
   declare -A seen=()
   for path in "${WB_PATHS[@]}"; do
-    url=$(git -c 'safe.directory=*' -C "$path" config --no-includes --local --get remote.origin.url 2>/dev/null)
+    # Git would wait for a named pipe in the place of one of its files.
+    url=$(timeout -k 1 5 git -c 'safe.directory=*' -C "$path" config --no-includes --local --get remote.origin.url 2>/dev/null)
     [ -n "$url" ] && [ -z "${seen["$url"]-}" ] || continue
     seen["$url"]=1
     urls+=("$url")

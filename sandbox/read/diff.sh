@@ -11,7 +11,9 @@ diff_one() {
   [ -z "$prefix" ] || prefix+=/
   cd -- "$ROOT/${D_PATH[i]}" 2>/dev/null || { emit missing 1 && return 0; }
   export GIT_DIR=$PWD/.agent-shadow/session-$SESSION
-  if [ ! -f "$GIT_DIR/HEAD" ]; then emit missing 1 && return 0; fi
+  if [ ! -f "$GIT_DIR/HEAD" ] || git_waits "$GIT_DIR" "$GIT_DIR"; then emit missing 1 && return 0; fi
+  # Attributes are those of the index: in the working tree, a named pipe may stand in place of a file.
+  mkdir -p -- "$RUN/nothing" && cd -- "$RUN/nothing" || return
   local format=sha1
   line_of "$GIT_DIR/format" && [ "$TEXT" = sha1 ] || format=sha256
   if [ $format = sha256 ]; then : "${from:=$EMPTY_SHA256}" "${to:=$EMPTY_SHA256}"; else : "${from:=$EMPTY_SHA1}" "${to:=$EMPTY_SHA1}"; fi
@@ -36,7 +38,8 @@ diff_one() {
   host_differs "$i" || return
   [ "$STAT_ONLY" = 0 ] || return 0
   [ "$from" != "$to" ] || return 0
-  git --no-pager diff --no-ext-diff --no-textconv --no-color --no-renames --full-index --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$to" >"$OUT.diff" 2>/dev/null || return
+  # diff-tree reads the index, which diff does not.
+  git diff-tree -r -p --no-ext-diff --no-textconv --no-color --no-renames --full-index --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$to" >"$OUT.diff" 2>/dev/null || return
   size=$(stat -c %s "$OUT.diff") || return
   [ "$size" -le "$MAX_DIFF" ] || emit truncated 1
   TEXT=$(head -c "$MAX_DIFF" "$OUT.diff" | tr -d '\0') || return

@@ -23,7 +23,7 @@ entries() {
   local status try
   # Tried twice, because a process that was killed says nothing about the repository.
   for try in 1 2; do
-    find_host || break
+    find_host && ! look_waits || break
     status=0
     "${HOST_GIT[@]}" --git-dir="$HG" --work-tree="$PWD" ls-files -z -c -o --exclude-standard 2>/dev/null | sed -z 's#/.*#/#' | sort -zu >"$RUN/entries" || status=$?
     [ $status != 0 ] || return 0

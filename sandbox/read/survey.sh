@@ -31,6 +31,8 @@ survey_one() {
   emit remote "$line"
   line=$("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null) || forgiven $? || return
   [ -z "$line" ] || while IFS= read -r line; do emit recent "$line"; done <<<"$line"
+  # Then this is not known.
+  ! look_waits || return 0
   # Filters of the repository are commands. `git status` would run them, and our own plain
   # comparison would count differently.
   count=$(plain_status | tr -cd '\0' | wc -c) || forgiven $? || return

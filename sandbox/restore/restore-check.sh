@@ -204,6 +204,10 @@ check_one() {
         fi
         return 0
       }
+      [ "$META" = "${R_META[i]}" ] || [ -z "$HG" ] || ! refs_wait refs/{heads,bisect,remotes,tags} logs/refs/heads || {
+        problem unsafe-path "$WAITS $WAITS_WHY: remove it"
+        return 0
+      }
       [ "$META" = "${R_META[i]}" ] || [ -z "$HG" ] || stays_here || {
         problem unsafe-path "$LINK"
         return 0

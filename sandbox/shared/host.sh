@@ -2,9 +2,12 @@
 # git.
 # shellcheck shell=bash
 
-# find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one.
+# find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one. WAITS is
+# the file that git would wait for, where that is why.
 find_host() {
-  locate_host || {
+  WAITS=''
+  locate_host && ! git_waits "$HG" "$HC" && ! stores_wait && ! settings_wait "$HC/config" "$HG/config.worktree" || {
+    [ -n "$WAITS" ] || [ -z "$HG" ] || git_waits "$HG" "$HG" || :
     HG='' HC=''
     return 1
   }
@@ -34,6 +37,79 @@ locate_host() {
     straight "$HC" && HC=$TEXT || return 1
   fi
   { [ -e "$HG/HEAD" ] || [ -L "$HG/HEAD" ]; } && [ -d "$HC/objects" ]
+}
+
+# stores_of DIRECTORY ARRAY: the array of that name gets this directory of objects, and those that it names in turn.
+stores_of() {
+  local i line
+  local -n stores=$2
+  stores=()
+  [ ! -r "$1" ] || [ ! -x "$1" ] || stores=("$1")
+  for ((i = 0; i < ${#stores[@]} && i < 16; i++)); do
+    slurp "${stores[i]}/info/alternates"
+    while [[ $TEXT == *$'\n'* ]]; do
+      line=${TEXT%%$'\n'*} TEXT=${TEXT#*$'\n'}
+      case $line in
+        '' | '#'*) continue ;;
+        '"'*'"') printf -v line %b "${line:1:-1}" ;;
+      esac
+      [[ $line == /* ]] || line=${stores[i]}/$line
+      while [[ $line == *?/ ]]; do line=${line%/}; done
+      # One that cannot be looked into has nothing to read.
+      [ ! -r "$line" ] || [ ! -x "$line" ] || stores+=("$line")
+    done
+  done
+}
+
+# stores_wait: whether git would wait for a file in one of the host's directories of objects, WAITS.
+stores_wait() {
+  local store from=()
+  stores_of "$HC/objects" from
+  for store in "${from[@]}"; do
+    for WAITS in "$store"/info/{alternates,commit-graph,commit-graphs/commit-graph-chain} "$store/pack/multi-pack-index" "$store"/pack/*.idx; do ! waits "$WAITS" || return 0; done
+  done
+  WAITS=''
+  return 1
+}
+
+# settings_wait FILE...: whether git would wait for one of these files of settings, or for one that they include, WAITS.
+settings_wait() {
+  local at path files=("$@") paths=()
+  for ((at = 0; at < ${#files[@]} && at < 50; at++)); do
+    WAITS=${files[at]}
+    ! waits "$WAITS" || return 0
+    slurp "$WAITS"
+    [[ ${TEXT,,} == *'[include'* ]] || continue
+    # A file that git cannot read includes nothing.
+    path=$(HOME=$WB_HOME GIT_DIR=/dev/null git config --no-includes --file "$WAITS" --type=path --get-regexp '^include(if\..*)?\.path$' 2>/dev/null) && mapfile -t paths <<<"$path" || paths=()
+    for path in "${paths[@]#* }"; do
+      [[ $path == /* ]] || path=${WAITS%/*}/$path
+      files+=("$path")
+    done
+  done
+  WAITS=''
+  return 1
+}
+
+# refs_wait DIRECTORY...: whether git would wait for a file when it lists these directories of refs, WAITS. It lists `refs` too.
+refs_wait() {
+  local name files=("$HC"/refs/* "$HG"/refs/*)
+  for name; do files+=("$HC/$name"/** "$HG/$name"/**); done
+  for WAITS in "${files[@]}"; do ! waits "$WAITS" || return 0; done
+  WAITS=''
+  return 1
+}
+
+# look_waits: whether git would wait for a file of rules or attributes when it looks at all files here, WAITS.
+look_waits() {
+  local file files
+  files=$("${HOST_GIT[@]}" --git-dir="$HG" config --path --get-regexp '^core\.(excludes|attributes)file$' 2>/dev/null) || files=''
+  while IFS= read -r file; do
+    WAITS=${file#* }
+    ! waits "$WAITS" || return 0
+  done <<<"$files"
+  WAITS=$(find . -name .git -prune -o \( -name .gitignore -o -name .gitattributes \) \( -xtype p -o -type b -o -type c \) -print -quit 2>/dev/null)
+  [ -n "$WAITS" ]
 }
 
 # head_says FILE: what a HEAD says, in TEXT. With core.preferSymlinkRefs, and in old repositories, it is a symlink to the
@@ -99,6 +175,8 @@ resolve_head() {
     if [[ $'\n'$BRANCHES$'\n' =~ $'\n'([0-9a-f]+)' '"$HEAD_REF"$'\n' ]]; then
       HEAD_COMMIT=${BASH_REMATCH[1]} HEAD_KIND=branch
     else
+      for WAITS in "$HG/$HEAD_REF" "$HC/$HEAD_REF"; do ! waits "$WAITS" || return 1; done
+      WAITS=''
       line=$("${HOST_GIT[@]}" --git-dir="$HG" rev-parse -q --verify "$HEAD_REF^{commit}" 2>/dev/null) || [ $? = 1 ] || return
       # The file exists but is empty, so this is not a branch without commits.
       [ -n "$line" ] || [ ! -f "$HC/$HEAD_REF" ] || return 1
@@ -132,6 +210,7 @@ read_branches() {
     slurp "$known.files"
     [ "$TEXT" != "$files"$'\n'"$BRANCHES" ] || return 0
   fi
+  ! refs_wait refs/heads refs/bisect || return 1
   [ -z "${OUT-}" ] || said=$OUT.refs
   # stderr is not merged: a broken ref is a warning there and must not look like a branch.
   BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(if)%(symref)%(then)symref %(symref) %(refname)%(else)%(objectname) %(refname)%(end)' refs/heads refs/bisect 2>"$said") || return
@@ -149,8 +228,8 @@ read_branches() {
     line=refs/${line#"$HC"/refs/}
     [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
   done
-  # Nobody removed links that somebody may have put there.
-  for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do [ ! -L "$line" ] || files=''; done
+  # Nobody removed what somebody may have put there (without_odd).
+  for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do if [ -L "$line" ] || waits "$line"; then files=''; fi; done
   if [ -n "$files" ] && [ -n "${SESSION-}" ] && [ -d "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
     # Files left half-written by a crash must not count as an answer.
     { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s\n%s' "$files" "$BRANCHES" >"$known.files"; } 2>/dev/null || :
@@ -165,14 +244,14 @@ ref_files() {
   [ ${#files[@]} -le 64 ] && [ ! -L "$HC/refs" ] && [ ! -L "$HC/refs/heads" ] && [ ! -L "$HG/refs/bisect" ] && [ ! -d "$HC/reftable" ] || return 1
   TEXT=''
   if [ -e "$HC/packed-refs" ]; then
-    [ -r "$HC/packed-refs" ] || return 1
+    [ -f "$HC/packed-refs" ] && [ -r "$HC/packed-refs" ] || return 1
     ! IFS= read -r -N 32768 TEXT <"$HC/packed-refs" || return 1
   fi
   local text=$TEXT$'\n'
   for file in "${files[@]}"; do
     # A link may lead anywhere, and a half-written ref may be complete next time.
     [ ! -L "$file" ] || return 1
-    [ -f "$file" ] || continue
+    [ ! -d "$file" ] || continue
     line_of "$file" && [[ $TEXT =~ ^[0-9a-f]{40,64}$ ]] || return 1
     text+="$TEXT $file"$'\n'
   done

@@ -70,7 +70,31 @@ slurp() {
 # line_of FILE: its first line in TEXT.
 line_of() {
   TEXT=''
-  { IFS= read -r TEXT <"$1"; } 2>/dev/null || [ -n "$TEXT" ]
+  [ -f "$1" ] && { IFS= read -r TEXT <"$1"; } 2>/dev/null || [ -n "$TEXT" ]
+}
+
+# waits PATH: whether this is a named pipe or a device. Who opens a pipe waits until somebody writes into it, and a device
+# may have no end. A socket is refused at once.
+waits() { [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && [ ! -S "$1" ] && [ ! "$1" -ef /dev/null ]; }
+WAITS_WHY='is a named pipe or a device. Git reads a file of that name, and would wait for ever'
+
+# bar PATH: fails what works on this repository, because git would wait for that file.
+bar() {
+  printf '%s %s: remove it, then call again\n' "$1" "$WAITS_WHY" >"$OUT.barred"
+  printf 'error: %s %s: remove it, then call again\n' "$1" "$WAITS_WHY" >&2
+  return 1
+}
+
+# git_waits GIT_DIR COMMON_DIR: whether git would wait for one of its own files there, WAITS. Refs, objects and logs
+# of branches are looked at elsewhere.
+GIT_FILES=(HEAD config.worktree commondir index info/sparse-checkout "${STATE_FILES[@]}" "${STATE_DIRS[@]}" logs/HEAD)
+COMMON_FILES=(config packed-refs shallow info/exclude info/attributes info/grafts objects/info/alternates)
+git_waits() {
+  local name
+  for name in "${GIT_FILES[@]}"; do WAITS=$1/$name && ! waits "$WAITS" || return 0; done
+  for name in "${COMMON_FILES[@]}"; do WAITS=$2/$name && ! waits "$WAITS" || return 0; done
+  WAITS=''
+  return 1
 }
 
 # die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name.
@@ -159,7 +183,7 @@ shadow_home() {
   fi
   [ -d "$home" ] || mkdir -p "$home" 2>/dev/null || return 1
   # Each before what is in it.
-  without_links "$home"/* && without_links "$home"/{aside,parked}-"${SESSION-}"/* && without_links "$home"/{aside,parked}-"${SESSION-}"/*/* || return
+  without_odd "$home"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/*/* || return
   for entry in "$home"/*; do
     case ${entry##*/} in
       lock | .gitignore | index-bytes-* | nested-* | slow-* | beside-*) what='a file' && [ ! -f "$entry" ] || continue ;;
@@ -184,11 +208,13 @@ symlink_above() {
   return 1
 }
 
-# without_links PATH...: removes those of our own files and directories that are symlinks. We make none, and what is written
-# through one, or deleted, lies elsewhere.
-without_links() {
+# without_odd PATH...: removes those of our own that are neither files nor directories. We make none. What is written
+# through a symlink, or deleted, lies elsewhere, and a named pipe waits for somebody.
+without_odd() {
   local path
-  for path; do [[ ! -L $path ]] || rm -f -- "$path" || return; done
+  for path; do
+    if [ -L "$path" ] || { [ -e "$path" ] && [ ! -f "$path" ] && [ ! -d "$path" ]; }; then rm -f -- "$path" || return; fi
+  done
 }
 
 # count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. These are more

@@ -18,7 +18,7 @@ scratch() {
   # What is new goes to the shadow, where it can be compared with other captures.
   from=$ROOT/$path/.agent-shadow/session-$SESSION
   if symlink_above "$from"; then from=$HOME_DIR/none; fi
-  without_links "$from" && shadow_without_links "$from" || return
+  without_odd "$from" && shadow_without_odd "$from" || return
   [ ! -d "$from/objects" ] || export GIT_OBJECT_DIRECTORY=$from/objects
   export GIT_ALTERNATE_OBJECT_DIRECTORIES=''
   PARKING=$HOME_DIR/none
