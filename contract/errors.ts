@@ -114,6 +114,10 @@ const SAGA_ERRORS = {
     'conflict',
     'look at it again: walkback saga show says what was answered, and what is asked now',
   ),
+  OperationConflict: refusal(
+    'conflict',
+    'look at it again: walkback saga show says what became of the step, and who decided it',
+  ),
   ApprovalPending: laterMaybe(
     refusal(
       'conflict',

@@ -34,6 +34,10 @@ describe('a person, while a compensator is delayed', () => {
       await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada' });
       expect((await saga.seen()).entries, 'twice changes nothing: it is on its way').toHaveLength(length);
       await expect(
+        saga.machine.operate({ sagaId: SAGA, action: 'retry', stepId: 'a', by: 'ada' }),
+        'that of another step does not pass for it',
+      ).rejects.toMatchObject({ name: 'OperationRefused' });
+      await expect(
         saga.machine.operate({ sagaId: SAGA, action: 'skip', stepId: 'b', by: 'ada', evidence: 'no' }),
       ).rejects.toMatchObject({
         name: 'OperationRefused',

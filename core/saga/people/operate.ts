@@ -17,6 +17,7 @@ import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
+import { type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
 import { checkOperation } from './check-operation.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
@@ -38,15 +39,6 @@ const cancelEvent =
     if (!isCancellable(head.state)) return undefined;
     return { type: 'cancel', ...(request.evidence === undefined ? {} : { evidence: request.evidence }) };
   };
-
-const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
-
-/** The effects that a request is about, by place. */
-interface Meant {
-  named: ReadonlySet<string> | undefined;
-  nowMs: number;
-  errors?: ReadonlyMap<string, string>;
-}
 
 /** Effects left for a person: failed or blocked compensators, and effects that nothing takes back. */
 const isLeft = (state: SagaState, effect: EffectRecord, index: number): boolean =>
@@ -90,14 +82,6 @@ const letStand = ({ state }: SagaHead, { named }: Meant): number[] =>
   state.effects.flatMap(({ step, epoch, status }, index) =>
     status === 'skipped' && named?.has(placeOf(step, epoch)) === true ? [index] : [],
   );
-
-/** This same action is already recorded, so repeating the request changes nothing. */
-const isDone = ({ state }: SagaHead, action: OperateSagaInput['action'], named: Meant['named']): boolean => {
-  const done = action === 'resolve' ? 'resolved' : action === 'skip' ? 'skipped' : 'undone';
-  return state.effects.some(
-    ({ step, epoch, status }) => named?.has(placeOf(step, epoch)) === true && status === done,
-  );
-};
 
 /** The places of the effects of a step: after a rewind there may be several, one for each epoch. */
 const findPlaces = async (
@@ -151,13 +135,6 @@ const refusalOf = (
     : `Step ${stepId} has nothing left to work.`;
 };
 
-/** Whether a retry now is requested already. */
-const isHurried = ({ state }: SagaHead, { action }: Asked<OperateSagaInput>, nowMs: number): boolean =>
-  action === 'retry' &&
-  state.phase === 'undo' &&
-  (state.operation?.hurried === true ||
-    state.effects.some(({ status, undo }) => status === 'undo_delayed' && (undo?.untilMs ?? 0) <= nowMs));
-
 const isWorkable = ({ phase, status }: SagaState): boolean =>
   phase === 'undo' || status === 'COMPENSATION_FAILED';
 
@@ -181,21 +158,6 @@ const makeUpForLostWord = async (
   return head.state.status === 'COMPENSATED' && (await tellAncestors(dependencies, head));
 };
 
-/** This very request was recorded: of the effects of one step, some may be resolved and others not. */
-const isRepeated = async (
-  store: SagaStore,
-  head: SagaHead,
-  { evidence }: Asked<OperateSagaInput>,
-  { named }: Meant,
-): Promise<boolean> =>
-  (await readLedger(store, head.sagaId, head.seq)).some(
-    (entry) =>
-      entry.direction === 'operator' &&
-      entry.status === 'resolved' &&
-      entry.evidence === evidence &&
-      named?.has(placeOf(entry.stepIndex, entry.epoch)) === true,
-  );
-
 const operateEvent =
   (
     store: SagaStore,
@@ -209,10 +171,11 @@ const operateEvent =
     if (effects.length > 0) return { type: 'operate', action, effects, ...evidence };
     const standing = action === 'resolve' ? letStand(head, about) : [];
     if (standing.length > 0) {
-      const isOver = isDone(head, action, about.named) && (await isRepeated(store, head, request, about));
+      const isOver = await wasAsked(store, head, request, about);
       return isOver ? undefined : { type: 'operate', action, effects: standing, ...evidence };
     }
-    if (isDone(head, action, about.named) || isHurried(head, request, about.nowMs)) return undefined;
+    if (await wasAsked(store, head, request, about)) return undefined;
+    await requireUndecided(store, head, request, about);
     return refuse(refusalOf(head, request, about));
   };
 
@@ -229,7 +192,8 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
 /**
  * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
  * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
- * request changes nothing, except that the sagas around it look again. Throws `OperationRefused`.
+ * request changes nothing, except that the sagas around it look again. Throws `OperationRefused`, and `OperationConflict`
+ * when a person decided otherwise before.
  */
 export const createOperate =
   (dependencies: Dependencies) =>

@@ -1,0 +1,98 @@
+/** What operators asked of a step before: the same request again changes nothing, and another one does not pass for it. */
+import type { Asked } from '../../../contract/identity.ts';
+import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import type { SagaHead } from '../model/head.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { SagaState } from '../model/state.ts';
+import type { SagaStore } from '../ports.ts';
+
+type Reads = Pick<SagaStore, 'pageEntries'>;
+type Request = Asked<OperateSagaInput>;
+type Decided = LedgerEntry & { direction: 'operator'; status: 'resolved' | 'skipped' };
+
+export const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
+
+/** The effects that a request is about, by place. */
+export interface Meant {
+  named: ReadonlySet<string> | undefined;
+  nowMs: number;
+  errors?: ReadonlyMap<string, string>;
+}
+
+const isMeant = ({ named, errors }: Meant, place: string): boolean =>
+  named?.has(place) !== false && errors?.has(place) !== false;
+
+const isDecision = (entry: ToldEntry): entry is ToldEntry & Decided =>
+  entry.direction === 'operator' && (entry.status === 'resolved' || entry.status === 'skipped');
+
+/** What a person decided of the effects of one step, oldest first. */
+const decidedOf = (entries: readonly ToldEntry[], about: Meant): Decided[] =>
+  entries.filter(isDecision).filter(({ stepIndex, epoch }) => isMeant(about, placeOf(stepIndex, epoch)));
+
+/** Its time has come, or a person had it hurried. */
+const isDue = ({ operation, effects }: SagaState, about: Meant): boolean =>
+  effects.some(({ step, epoch, status, undo }, index) => {
+    const isHurried = operation?.effect === index && operation.hurried === true;
+    const isOver = status === 'undo_delayed' && (undo?.untilMs ?? 0) <= about.nowMs;
+    return isMeant(about, placeOf(step, epoch)) && (isHurried || isOver);
+  });
+
+/** Places whose retry is under way, or took the effect back. */
+const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
+  const places = new Set<string>();
+  for (const entry of entries) {
+    if (entry.direction !== 'operator' && entry.direction !== 'undo') continue;
+    const place = placeOf(entry.stepIndex, entry.epoch);
+    if (entry.status === 'retried') places.add(place);
+    if (entry.status === 'failed' || entry.status === 'delayed' || entry.status === 'blocked')
+      places.delete(place);
+  }
+  return places;
+};
+
+const wasRetried = async (store: Reads, head: SagaHead, about: Meant): Promise<boolean> => {
+  const { state, sagaId, seq } = head;
+  const isUndone = state.effects.some(
+    ({ step, epoch, status }) => status === 'undone' && about.named?.has(placeOf(step, epoch)) === true,
+  );
+  if (isUndone || (state.phase === 'undo' && isDue(state, about))) return true;
+  // What failed since is retried anew, and what nothing takes back never is.
+  if (state.status === 'COMPENSATION_FAILED') return false;
+  const places = retriedPlaces(await readLedger(store, sagaId, seq));
+  return [...places].some((place) => isMeant(about, place));
+};
+
+/** Whether this same request is recorded already. */
+export const wasAsked = async (
+  store: Reads,
+  head: SagaHead,
+  request: Request,
+  about: Meant,
+): Promise<boolean> => {
+  const { action, evidence } = request;
+  if (action === 'retry') return wasRetried(store, head, about);
+  const status = action === 'resolve' ? 'resolved' : 'skipped';
+  return decidedOf(await readLedger(store, head.sagaId, head.seq), about).some(
+    (entry) => entry.status === status && entry.evidence === evidence,
+  );
+};
+
+/** Throws `OperationConflict` when a person resolved or skipped the step otherwise, and says who and when. */
+export const requireUndecided = async (
+  store: Reads,
+  head: SagaHead,
+  { action, stepId = '' }: Request,
+  about: Meant,
+): Promise<void> => {
+  if (action === 'retry') return;
+  const decided = decidedOf(await readLedger(store, head.sagaId, head.seq), about).at(-1);
+  if (decided === undefined) return;
+  const { status, actor: by, at, evidence, epoch } = decided;
+  throw new WalkbackError(
+    'OperationConflict',
+    `Step ${stepId} of saga ${head.sagaId} was ${status} by ${by} at ${at}, and that stands. This request was not recorded.`,
+    { details: { sagaId: head.sagaId, stepId, epoch, status, by, at, evidence } },
+  );
+};
