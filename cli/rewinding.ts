@@ -32,9 +32,13 @@ export const rewindFailure = (
     case 'REWOUND':
       return undefined;
     case 'STOPPED':
-      return new CliError('CompensationFailed', 'The rewind stopped, because a compensator failed.', {
-        hint: repair,
-      });
+      return new CliError(
+        'CompensationFailed',
+        'The rewind stopped, because an effect could not be taken back.',
+        {
+          hint: repair,
+        },
+      );
     case 'UNDOING':
       return new CliError('RewindUnfinished', 'The rewind goes on; the time to wait for it is over.', {
         hint: again,

@@ -65,7 +65,8 @@ export type SessionRewind = z.output<ReturnType<typeof rewindSessionInput>>;
 
 /**
  * `STOPPED`: a compensator failed, and files are untouched. An operator's retry, resolve or skip goes on with
- * the rewind; of a session, the same request does after it.
+ * the rewind; of a session, the same request does after it. A session's also stops before a saga that did
+ * meanwhile what nothing takes back.
  * `CANCELLED`: a cancel came after it, and everything is undone.
  */
 const REWIND_STATUSES = ['PLANNED', 'UNDOING', 'STOPPED', 'REWOUND', 'CANCELLED'] as const;

@@ -70,7 +70,7 @@ export const plannedSessionRewind = (answer: RewindSessionAnswer, { to, paint, w
 const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
   PLANNED: 'Planned: back to',
   UNDOING: 'Still undoing, and files are untouched: back goes to',
-  STOPPED: 'Stopped, because a compensator failed, and files are untouched: back goes to',
+  STOPPED: 'Stopped, because an effect could not be taken back, and files are untouched: back goes to',
   REWOUND: 'Rewound to',
   CANCELLED: 'Given up by a cancel: back was to go to',
 };
@@ -78,6 +78,9 @@ const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
 const nextLines = ({ status, sagas }: RewindSessionAnswer, again: string): string[] => {
   if (status !== 'STOPPED') return status === 'UNDOING' ? [`next  ${again}`] : [];
   const failed = sagas.filter((saga) => saga.status === 'COMPENSATION_FAILED');
+  if (failed.length === 0) {
+    return ['next  rewind again with --accept-residue, to let stand what nothing takes back'];
+  }
   return [
     ...failed.map(
       ({ sagaId }) => `next  walkback saga retry ${printableLine(sagaId)}, or resolve or skip each step`,

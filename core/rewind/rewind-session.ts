@@ -139,12 +139,13 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       // What came since is the way on. It is not looked at.
       return answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
     }
+    if (known === undefined && takesFiles) requireActive(session);
+    // A sandbox takes its time, so what the sagas did is looked at after it.
+    const files = known === undefined && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
     const sagas = takesEffects ? await sagasAfter(sessionId, isAfter) : [];
     if (known === undefined) {
-      if (takesFiles) requireActive(session);
       // All refusals come before the first effect is undone.
       if (!dryRun) for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
-      const files = takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
       if (dryRun) return answer('PLANNED', sagas, files);
     } else if (dryRun) {
       return answer('UNDOING', sagas);
@@ -163,8 +164,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);
       sagas.splice(0, sagas.length, ...left);
     }
-    const files = takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined;
+    const brought = takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined;
     await store.finishRewind({ ...record, doneAt: clock.now().toISOString() });
-    return answer('REWOUND', sagas, files);
+    return answer('REWOUND', sagas, brought);
   };
 };

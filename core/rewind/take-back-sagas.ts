@@ -8,10 +8,14 @@ import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
 import { isRewindable } from '../saga/decide/decide-rewind.ts';
 import { isUndoable } from '../saga/decide/effects.ts';
 import type { SagaEvent } from '../saga/decide/saga-events.ts';
+import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { SagaHead } from '../saga/model/head.ts';
 import { isIdle } from '../saga/model/state.ts';
 import { ensureDriven } from '../saga/people/ensure-driven.ts';
+import { ifUnmoved } from '../saga/people/planned.ts';
 import { type LastSteps, type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
+import { storiesOf } from '../saga/people/stories.ts';
+import { treePlanOf } from '../saga/people/tree-plan.ts';
 import { hashJson } from '../saga/plan/json.ts';
 import { move } from '../saga/run/move.ts';
 import { wake } from '../saga/run/wake.ts';
@@ -65,18 +69,27 @@ const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: Las
 };
 
 /** What it is told now. Undefined when it was told before, or moved since it was looked at. */
-const eventFor =
-  (order: Order, { head, steps }: SagaSince) =>
-  (now: SagaHead): SagaEvent | undefined => {
-    const { phase, cancelRequested, status } = now.state;
-    if (steps === undefined) {
-      const turns = (phase === 'forward' && !cancelRequested) || status === 'COMPLETED';
-      return turns ? undoEvent(order) : undefined;
-    }
-    return now.version === head.version && isRewindable(now.state)
-      ? rewindEvent(order, now, steps)
-      : undefined;
-  };
+const eventFor = (order: Order, { head, steps }: SagaSince): ((now: SagaHead) => SagaEvent | undefined) => {
+  const { state } = head;
+  if (steps !== undefined) {
+    return isRewindable(state) ? ifUnmoved(head, rewindEvent(order, head, steps)) : () => undefined;
+  }
+  if (state.status === 'COMPLETED') return ifUnmoved(head, undoEvent(order));
+  return ({ state: { phase, cancelRequested } }) =>
+    phase === 'forward' && !cancelRequested ? undoEvent(order) : undefined;
+};
+
+/** It did what nothing takes back since the rewind was planned, and nobody accepted that. */
+const isBeyondReturn = async (
+  { store }: TakeBackDependencies,
+  { acceptResidue }: Order,
+  { head, steps }: SagaSince,
+): Promise<boolean> => {
+  if (acceptResidue) return false;
+  const entries = await readTrueLedger(store, head);
+  const stories = storiesOf(head, entries).slice(steps?.floor ?? 0);
+  return (await treePlanOf(store, head.sagaId, entries, stories)).stands.length > 0;
+};
 
 /** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
 const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Order): Promise<void> => {
@@ -101,7 +114,7 @@ const advance = async (
   const last = open.at(-1);
   if (last === undefined) return 'done';
   if (running.length > 0 || open.some(({ head }) => isMoving(head))) return 'undoing';
-  if (open.some(isStopped)) return 'stopped';
+  if (open.some(isStopped) || (await isBeyondReturn(dependencies, order, last))) return 'stopped';
   await tell(dependencies, last, order);
   return 'undoing';
 };

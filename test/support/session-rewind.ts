@@ -20,7 +20,13 @@ const SAGAS = {
 const AFTER = ['done', 'asks'] as const;
 
 export const rewindStage = async (
-  options: { mailed?: true; live?: true; answer?: (request: ToolRequest) => Invoked | Promise<Invoked> } = {},
+  options: {
+    mailed?: true;
+    live?: true;
+    answer?: (request: ToolRequest) => Invoked | Promise<Invoked>;
+    /** Happens while the sandbox is asked what would go back. */
+    whilePlanning?: () => Promise<void>;
+  } = {},
 ) => {
   const stage = await createWorkingStage();
   const sagas = await scriptedSaga({
@@ -104,7 +110,10 @@ export const rewindStage = async (
       engine: counter.wrap('engine', machine.engine),
       clock: sagas.clock,
       sessions: deps.store,
-      rollback: (input) => rollback(input),
+      rollback: async (input) => {
+        if (input.dryRun === true) await options.whilePlanning?.();
+        return rollback(input);
+      },
     });
     const request: Asked<SessionRewind> = {
       sessionId: SESSION,

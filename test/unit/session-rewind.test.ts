@@ -56,6 +56,86 @@ describe('a rewind of a session', () => {
     expect(session.undone()).toEqual(['mailed:0:undo', 'done:1:undo', 'done:0:undo']);
   });
 
+  describe('of a completed saga that goes on meanwhile to what nothing takes back', () => {
+    type Session = Awaited<ReturnType<typeof rewindStage>>;
+    const mailFrom = async ({ machine }: Session): Promise<void> => {
+      const steps = [{ id: 'mail', tool: 'mail', arguments: {} }];
+      const to = { stepId: 'pay' };
+      await machine.rewind({ sagaId: 'done', requestId: 'side', to, plan: { steps }, by: 'fin' });
+      await machine.settle();
+    };
+    const once = (act: () => Promise<void>) => {
+      let isOver = false;
+      return async () => {
+        if (isOver) return;
+        isOver = true;
+        await act();
+      };
+    };
+
+    test('is refused while nothing is written, also when the sandbox took its time', async () => {
+      const session: Session = await rewindStage({ whilePlanning: once(() => mailFrom(session)) });
+      await expect(session.rewind()).rejects.toMatchObject({
+        name: 'PointOfNoReturn',
+        message: expect.stringContaining('mail'),
+      });
+      expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
+      expect(session.stage.session().epoch).toBe(1);
+    });
+
+    test.each(['when the rewind is recorded', 'when it was looked at for its undo'] as const)(
+      'stops later with that saga as it is: %s',
+      async (when) => {
+        const session = await rewindStage();
+        const { store } = session.sagas;
+        const original = { ...store };
+        const meanwhile = once(async () => {
+          Object.assign(store, original);
+          await mailFrom(session);
+        });
+        if (when === 'when the rewind is recorded') {
+          store.createRewind = async (record) => {
+            await meanwhile();
+            return original.createRewind(record);
+          };
+        } else {
+          let isRecorded = false;
+          store.createRewind = async (record) => {
+            isRecorded = true;
+            return original.createRewind(record);
+          };
+          // The ledger is read for what nothing takes back, and then the undo is recorded.
+          store.pageEntries = async (...asked) => {
+            const page = await original.pageEntries(...asked);
+            if (isRecorded && asked[0] === 'done') await meanwhile();
+            return page;
+          };
+        }
+        const stopped = await session.carryOut();
+        expect(stopped).toMatchObject({
+          status: 'STOPPED',
+          sagas: [{ sagaId: 'done', status: 'COMPLETED', plan: { stands: [{ step: 'mail' }] } }],
+        });
+        const entries = await store.listEntries('done');
+        expect(entries.map(({ status }) => status)).not.toContain('undo_requested');
+        const before = session.files();
+        expect(await session.carryOut()).toMatchObject({ status: 'STOPPED' });
+        expect(session.files()).toEqual(before);
+        // Whoever lets it stand goes on, by hand or with a rewind that accepts it.
+        if (when === 'when the rewind is recorded') {
+          await session.machine.operate({ sagaId: 'done', action: 'undo', acceptResidue: true, by: 'fin' });
+          await session.machine.settle();
+          expect(await session.carryOut()).toMatchObject({ status: 'REWOUND' });
+        } else {
+          const accepted = { requestId: 'rw-2', acceptResidue: true };
+          expect(await session.carryOut(accepted)).toMatchObject({ status: 'REWOUND' });
+        }
+        expect((await store.getHead('done'))?.state.status).toBe('COMPENSATED');
+        expect(session.files()['api']).toEqual(FILES_OF_M1);
+      },
+    );
+  });
+
   test('whose files cannot go back is refused before the first effect is undone', async () => {
     const session = await rewindStage();
     session.stage.world.running.clear();
