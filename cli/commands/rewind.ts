@@ -70,7 +70,7 @@ const told = (
   value: answer,
   text: () => sessionRewindText(answer, { sessionId, to, again, paint: run.paint, width: run.width }),
   failure: rewindFailure(answer.status, {
-    repair: `walkback saga retry, resolve or skip what is left; then ${again} goes on with it`,
+    repair: `walkback saga retry, resolve, skip or undo what is left; then ${again} goes on with it`,
     again: `${again} goes on with it`,
   }),
 });

@@ -141,7 +141,7 @@ export const rewind: Act = async (sent) => {
       isThrough && trimAfterMessageId != null
         ? html`The conversation goes on after ${shown(trimAfterMessageId)}.`
         : NOTHING
-    }${isThrough ? NOTHING : html` ${link('/queue', 'The queue')} has what is left; then the same rewind goes on from the session.`}</p>
+    }${isThrough ? NOTHING : html` ${link('/queue', 'The queue')} has what is left; then the same rewind goes on from the session. What nothing takes back is let stand by another rewind.`}</p>
       ${guidance === undefined ? NOTHING : html`<p>Guidance: ${shown(guidance)}</p>`}
       ${sagas.map((one) => sagaPart(one))}
       ${files === undefined ? html`<p>${link(path('sessions', input.sessionId), 'Back to the session')}</p>` : doneFiles(input.sessionId, files)}`,

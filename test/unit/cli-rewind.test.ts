@@ -162,6 +162,20 @@ describe('walkback rewind', () => {
     expect(failure?.hint).toContain(again);
   });
 
+  test('that stopped before what nothing takes back says how it is let stand', async () => {
+    const { files: _, ...stopped } = { ...PLAN, status: 'STOPPED' };
+    const { stdout, failure } = await runCommand([...WORDS, '--yes'], {
+      answers: { 'walkback-rewind-session': stopped },
+      env,
+    });
+    expect(stdout).toContain('next  rewind again with --accept-residue');
+    expect(stdout).not.toContain('walkback saga retry');
+    expect(failure).toMatchObject({
+      name: 'CompensationFailed',
+      hint: expect.stringContaining('undo what is left'),
+    });
+  });
+
   test('repeats its request while effects are undone, and fails when the time is up', async () => {
     let now = 0;
     const { calls, failure, stdout } = await runCommand([...WORDS, '--yes', '--timeout', '30'], {
