@@ -58,17 +58,20 @@ const partsOf = (body: string) => {
 /** Whether the hook's script sent it, whatever the host gave to that. */
 const isOfScript = (body: string): boolean => body.split('\0').length > 3;
 
-/** Whether a tool waits for the answer. What names no event may be about one. */
-const isBeforeTool = (body: string): boolean => {
+/** Which event the script was registered for. One of an older release does not say. */
+const EVENT_HEADER = 'walkback-event';
+
+/** Whether a tool waits for the answer. What names no event, in the host's JSON or as the script's, may be about one. */
+const isBeforeTool = (body: string, event: string | undefined): boolean => {
   const { data } = inputText.pipe(hookInput.pick({ hook_event_name: true })).safeParse(partsOf(body).input);
-  return (data?.hook_event_name ?? 'PreToolUse') === 'PreToolUse';
+  return (data?.hook_event_name ?? event ?? 'PreToolUse') === 'PreToolUse';
 };
 
 /** As an answer, because the script hands the person nothing of a request that was refused. */
-const misread = (error: z.ZodError, body: string): ClaudeHookAnswer => {
+const misread = (error: z.ZodError, body: string, event: string | undefined): ClaudeHookAnswer => {
   const reason = `No checkpoint, because Walkback cannot read what its hook sent. ${z.prettifyError(error)}`;
   const systemMessage = `Walkback: ${reason}`;
-  if (partsOf(body).mode === 'warn' || !isBeforeTool(body)) return { systemMessage };
+  if (partsOf(body).mode === 'warn' || !isBeforeTool(body, event)) return { systemMessage };
   return {
     systemMessage,
     hookSpecificOutput: {
@@ -125,7 +128,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     const body = await context.req.text();
     const asked = askedSchema.safeParse(partsOf(body));
     if (!asked.success && !isOfScript(body)) return context.text(z.prettifyError(asked.error), 400);
-    if (!asked.success) return context.json(misread(asked.error, body));
+    if (!asked.success) return context.json(misread(asked.error, body, context.req.header(EVENT_HEADER)));
     const { hear, warnings } = hooksOf(asked.data);
     const answer = await hear(asked.data.input);
     const systemMessage = [answer.systemMessage, ...notices.splice(0), ...warnings.splice(0)].filter(

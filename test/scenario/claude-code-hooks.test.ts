@@ -29,7 +29,7 @@ interface Said {
 
 const say = async (
   event: string,
-  input: object,
+  input: object | string,
   env: Record<string, string | undefined> = {},
 ): Promise<Said> => {
   const child = spawn('bash', [join(PLUGIN, 'hooks/ask.sh'), event], {
@@ -44,7 +44,11 @@ const say = async (
       ...env,
     },
   });
-  child.stdin.end(JSON.stringify({ session_id: 'one', hook_event_name: event, ...input }));
+  child.stdin.end(
+    typeof input === 'string'
+      ? input
+      : JSON.stringify({ session_id: 'one', hook_event_name: event, ...input }),
+  );
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -303,6 +307,28 @@ for (const event of ['PostToolUse', 'PostToolUseFailure', 'Stop'])
       });
     },
   );
+
+/** What names no event. */
+const EVENTLESS = ['[]', 'null', '', 'not JSON', '{"session_id":"one"}', '{"hook_event_name":7}'];
+test.each(EVENTLESS)('%j as input: the script knows of which event it is', async (input) => {
+  const stop = await say('Stop', input);
+  expect(stop.code).toBe(0);
+  expect(JSON.parse(stop.stdout)).toEqual({
+    systemMessage: expect.stringMatching(/^Walkback: No checkpoint, because Walkback cannot read/),
+  });
+  const before = await say('PreToolUse', input);
+  expect(JSON.parse(before.stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+});
+
+test('a script of an older release says no event: what cannot be read keeps the tool from running', async () => {
+  const config = readFileSync(join(world().cloud.dataDir, 'hooks.curl'), 'utf8');
+  const answer = await fetch(/^url = "(.*)"$/m.exec(config)?.[1] ?? '', {
+    method: 'POST',
+    headers: { authorization: /"authorization: (.*)"/.exec(config)?.[1] ?? '' },
+    body: [world().root, '', 'block', '[]'].join('\0'),
+  });
+  expect(await answer.json()).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+});
 
 test('warn: a session without an id is told, and the tool runs', async () => {
   const env = { WALKBACK_ON_CHECKPOINT_ERROR: 'warn' };

@@ -40,7 +40,7 @@ runs() {
 ask() {
   runs || return 1
   printf '%s\0%s\0%s\0%s' "${CLAUDE_PROJECT_DIR:-$PWD}" "${WALKBACK_SESSION:-}" "$mode" "$input" |
-    curl --disable --config "$data/hooks.curl" --data-binary @- 2>/dev/null
+    curl --disable --config "$data/hooks.curl" --header "walkback-event: $event" --data-binary @- 2>/dev/null
 }
 
 start() {
