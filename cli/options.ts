@@ -32,6 +32,14 @@ export const parseWholeNumber =
     throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
   };
 
+export const MINUTES_HELP = 'Use minutes from 0 (never) to 10080 (a week).';
+
+/** How long an embedded cloud waits for work; undefined when the text says no such time. */
+export const idleMinutesIn = (text: string): number | undefined => {
+  const minutes = Number(text);
+  return text.trim() !== '' && minutes >= 0 && minutes <= 10_080 ? minutes : undefined;
+};
+
 const BYTES = /^(\d+(?:\.\d+)?)\s*(?:([kmgt])(?:i?b)?|b)?$/i;
 
 /** `5242880`, `5M`, `5MiB`: powers of 1024. */

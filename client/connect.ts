@@ -1,7 +1,7 @@
 /** Opens the way to the functions: a client that was given, AWS, or the embedded cloud of this machine. */
 import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { errors } from './errors.ts';
-import { dataDirFor, type Environment, targetOf } from './target.ts';
+import { dataDirFor, type Environment, mayStartDaemon, targetOf } from './target.ts';
 
 export interface ConnectOptions {
   /** Of AWS. Default: from the environment. */
@@ -75,10 +75,11 @@ const openLocal = async (
     const named = openNamed((await findRunningCloud(dataDir))?.environment ?? {});
     return named === undefined ? undefined : { ...named, dataDir };
   };
+  const mayStart = start ?? mayStartDaemon(env);
   const running = await find();
   if (running !== undefined) return running;
   const none = `No embedded cloud runs over ${dataDir}`;
-  if (start ?? env['WALKBACK_DAEMON'] !== 'off') {
+  if (mayStart) {
     const { startDaemon } = await import('./start-daemon.ts');
     await startDaemon(dataDir, { env, cwd, none });
     const started = await find();

@@ -1,5 +1,6 @@
 /** Where the functions run, decided from the environment alone. The command decides by the same rules. */
 import { isAbsolute, join, resolve } from 'node:path';
+import { choiceOf } from '../core/shared/choice.ts';
 import { homeDirectory } from '../kit/machine-user.ts';
 import { errors } from './errors.ts';
 
@@ -65,3 +66,8 @@ export const targetOf = (env: Environment, cwd: string): Target => {
     ? { kind: 'local', dataDir: dataDirFor(undefined, env, cwd) }
     : { kind: 'aws', because };
 };
+
+/** Whether the embedded cloud is started in the background when none runs: `WALKBACK_DAEMON`. */
+export const mayStartDaemon = (env: Environment): boolean =>
+  choiceOf(env, 'WALKBACK_DAEMON', ['on', 'off'], (message) => new errors.ConfigurationError(message)) !==
+  'off';

@@ -9,7 +9,7 @@ import {
   type IdentityVerifier,
 } from '../core/saga/people/identify.ts';
 import type { UseCase } from './handler.ts';
-import { optional, type Runtime, required } from './runtime.ts';
+import { isOn, optional, type Runtime, required } from './runtime.ts';
 
 /** Undefined where no issuer is configured. Loaded with the first proof: most calls have none. */
 export const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
@@ -37,7 +37,7 @@ const policyOf = (runtime: Runtime): IdentityPolicy => {
   const verifier = identityVerifier(runtime);
   return {
     ...(verifier === undefined ? {} : { verifier }),
-    requireVerifiedApprover: optional(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER') === 'true',
+    requireVerifiedApprover: isOn(runtime.env, 'WALKBACK_REQUIRE_VERIFIED_APPROVER'),
   };
 };
 

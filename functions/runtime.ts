@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { choiceOf } from '../core/shared/choice.ts';
 import { WalkbackError } from '../core/shared/errors.ts';
 import type { Clock, Log } from '../core/shared/surroundings.ts';
 
@@ -61,3 +62,11 @@ export const required = (env: Environment, name: string): string => {
     details: { name },
   });
 };
+
+export const isOn = (env: Environment, name: string): boolean =>
+  choiceOf(
+    env,
+    name,
+    ['true', 'false'],
+    (message) => new WalkbackError('ConfigurationError', message, { details: { name } }),
+  ) === 'true';

@@ -7,7 +7,7 @@ import type { NotifyOptions } from '../../local/events/notify.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError, isInterruption } from '../failure.ts';
 import type { HookService } from '../hooks/service.ts';
-import { collectPaths, parseWholeNumber } from '../options.ts';
+import { collectPaths, idleMinutesIn, MINUTES_HELP, parseWholeNumber } from '../options.ts';
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
 import { endWhenStuck } from '../target/stuck.ts';
@@ -39,9 +39,9 @@ interface Options {
 }
 
 const parseMinutes = (text: string): number => {
-  const minutes = Number(text);
-  if (text.trim() !== '' && minutes >= 0 && minutes <= 10_080) return minutes;
-  throw new InvalidArgumentError('Use minutes from 0 (never) to 10080 (a week).');
+  const minutes = idleMinutesIn(text);
+  if (minutes !== undefined) return minutes;
+  throw new InvalidArgumentError(MINUTES_HELP);
 };
 
 interface Facts {

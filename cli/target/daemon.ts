@@ -11,6 +11,7 @@ import { makeDirectory } from '../../kit/make-directory.ts';
 import { type CloudFile, findRunningCloud, isAlive } from '../../local/data-dir.ts';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
+import { idleMinutesIn, MINUTES_HELP } from '../options.ts';
 
 const POLL_MS = 50;
 const PATIENCE_MS = 120_000;
@@ -30,9 +31,10 @@ export interface DaemonOptions {
 
 /** `WALKBACK_IDLE_MINUTES`, for a daemon that is started by whoever needs it. */
 export const idleMinutesOf = (env: Readonly<Record<string, string | undefined>>): number => {
-  const minutes = Number(env['WALKBACK_IDLE_MINUTES'] || IDLE_MINUTES);
-  if (minutes >= 0) return minutes;
-  throw new CliError('InvalidInput', 'WALKBACK_IDLE_MINUTES must be a number of minutes; 0 is never.');
+  const text = env['WALKBACK_IDLE_MINUTES'] ?? '';
+  const minutes = text === '' ? IDLE_MINUTES : idleMinutesIn(text);
+  if (minutes !== undefined) return minutes;
+  throw new CliError('InvalidInput', `WALKBACK_IDLE_MINUTES is ${JSON.stringify(text)}. ${MINUTES_HELP}`);
 };
 
 const logFileOf = (dataDir: string): string => join(dataDir, 'daemon.log');

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { mayStartDaemon } from '../../client/target.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { CliError } from '../failure.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -103,9 +104,10 @@ export const openLocalCloud = async (
   },
 ): Promise<LocalCloud> => {
   const { progress, signal, env, isOwn, say } = options;
+  const isAlone = !mayStartDaemon(env) || isOwn;
   const found = await look(dataDir);
   if (found !== 'free' && !('heldBy' in found)) return found;
-  if (isOwn || env['WALKBACK_DAEMON'] === 'off') {
+  if (isAlone) {
     if (found === 'free') return openForThisCommand(dataDir, options);
     return progress(`Waiting for another command in ${dataDir}`, () => waitForTurn(dataDir, signal));
   }
