@@ -7,6 +7,7 @@ import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
 import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
+import { refuseOtherMethods } from './methods.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
@@ -104,7 +105,7 @@ const pageStatusOf = (name: string): PageStatus => {
   return PAGE_STATUSES.find((one) => one === status) ?? 502;
 };
 
-const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 409, 413, 429, 502, 503] as const;
+const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503] as const;
 type PageStatus = (typeof PAGE_STATUSES)[number];
 
 /** What is no error of ours is a mistake inside: its name and its text are for nobody who looks at a page. */
@@ -299,6 +300,13 @@ export const createPages = ({
     });
   }
 
+  refuseOtherMethods(app, (c, takes) =>
+    send(
+      c,
+      failurePage({ name: 'MethodNotAllowed', message: `This address takes ${takes}. Nothing was done.` }),
+      405,
+    ),
+  );
   app.notFound((c) => send(c, failurePage({ name: 'NotFound', message: 'There is no such page.' }), 404));
   app.onError((error, c) => {
     const failure = told(failureOf(error));

@@ -1,6 +1,6 @@
 /** Who may look: one person of this machine, who came by a link that works once. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { sameSecret } from '../local/e2b/guard.ts';
@@ -70,6 +70,7 @@ export const createGate = (
   const session = randomBytes(32).toString('base64url');
   const formToken = formTokenOf(session);
   let isOpen = true;
+  const hasCookie = (c: Context): boolean => sameSecret(getCookie(c, cookieAt(origin())), session);
   return {
     // It is served without TLS, on loopback.
     headers: headers({ isEncrypted: false }),
@@ -82,7 +83,7 @@ export const createGate = (
       return next();
     },
     signedIn: async (c, next) => {
-      if (sameSecret(getCookie(c, cookieAt(origin())), session)) {
+      if (hasCookie(c)) {
         c.set('visitor', { ...visitor, formToken });
         return next();
       }
@@ -93,6 +94,8 @@ export const createGate = (
     },
     addRoutes: (app) => {
       app.get('/enter', (c) => {
+        // Whoever came in by the link has it in the history, and may open it again.
+        if (hasCookie(c)) return c.redirect('/');
         if (!isOpen || !sameSecret(c.req.query('token'), token)) {
           return c.text('This link does not work, or was used. Start walkback console again.', 401);
         }

@@ -36,6 +36,36 @@ const formOf = (plan: string) => ({
 const checkpointIn = (text: string): string => /name="checkpoint" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const digestIn = (text: string): string => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
+describe('a method that an address does not take', () => {
+  const GET = 'GET, HEAD';
+  test.each([
+    ['/', 'POST', GET],
+    ['/style.css', 'DELETE', GET],
+    ['/enter', 'POST', GET],
+    ['/sessions/s', 'PUT', GET],
+    ['/sessions/s/plan', 'POST', GET],
+    ['/sessions/s/compare', 'POST', GET],
+    ['/sessions/s/revert', 'PATCH', `${GET}, POST`],
+    ['/sessions/s/rollback', 'GET', 'POST'],
+    ['/queue/answer', 'HEAD', 'POST'],
+    ['/work/w', 'POST', GET],
+    ['/ledger.csv', 'OPTIONS', GET],
+  ])('%s, %s: it takes %s', async (path, method, takes) => {
+    const { fetchPage, enter, calls } = made({});
+    const { cookie } = await enter();
+    const answer = await fetchPage(path, { method, headers: { cookie } });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, takes]);
+    expect(calls).toEqual([]);
+  });
+
+  test('an address that is not there is no question of methods', async () => {
+    const { fetchPage, enter } = made({});
+    const { cookie } = await enter();
+    const answer = await fetchPage('/nowhere', { method: 'POST', headers: { cookie } });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
+  });
+});
+
 describe('who gets in', () => {
   test('the link works once, and gives a cookie that only this site and no script has', async () => {
     const { fetchPage } = made({});
@@ -43,6 +73,16 @@ describe('who gets in', () => {
     expect(first.status).toBe(302);
     expect(first.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict$/);
     expect((await fetchPage('/enter?token=the-link')).status).toBe(401);
+  });
+
+  test('the used link leads whoever came in by it to the pages, and nobody else', async () => {
+    const { fetchPage, enter } = made({});
+    const { cookie } = await enter();
+    const again = await fetchPage('/enter?token=the-link', { headers: { cookie } });
+    expect([again.status, again.headers.get('location')]).toEqual([302, '/']);
+    expect(again.headers.get('set-cookie')).toBeNull();
+    const guess = { cookie: 'walkback_console_4500=guess' };
+    expect((await fetchPage('/enter?token=the-link', { headers: guess })).status).toBe(401);
   });
 
   test.each(['/enter', '/enter?token=', '/enter?token=guess'])('%s is refused', async (path) => {
