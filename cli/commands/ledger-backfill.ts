@@ -3,6 +3,7 @@ import type { ExportReport } from '../../contract/ledger-export.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseDay } from '../options.ts';
+import { plural } from '../terminal/text.ts';
 
 interface Range {
   from: string;
@@ -35,7 +36,7 @@ export const addLedgerBackfill = (parent: Command, app: App): void => {
     .action((range: Range, command: Command) =>
       withConnection(app, command, async (run) => {
         const sum = await run.progress('Exporting the ledger', () => backfill(run, range));
-        const text = `${sum.sagas} sagas: ${sum.written} objects written, ${sum.kept} were as they had to be\n`;
+        const text = `${plural(sum.sagas, 'saga')}: ${plural(sum.written, 'object')} written, ${plural(sum.kept, 'was as it', 'were as they')} had to be\n`;
         return { value: sum, text: () => text };
       }),
     );

@@ -141,7 +141,7 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
       },
       csv: () => effectsCsv(rows),
       text: () => effectsTable(rows, run.paint),
-      count: `${rows.length} effects`,
+      count: plural(rows.length, 'effect'),
       isCut,
       below,
     };
@@ -151,7 +151,7 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
     value: { entries: rows, ...more },
     csv: () => toCsv(rows),
     text: () => ledgerTable(rows, run.paint, run.width),
-    count: `${rows.length} entries`,
+    count: plural(rows.length, 'entry', 'entries'),
     isCut: more.cursor !== undefined,
   };
 };

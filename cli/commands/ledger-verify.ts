@@ -10,6 +10,7 @@ import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';
 import { collectPaths, parseDay, parseId } from '../options.ts';
+import { plural } from '../terminal/text.ts';
 import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 
@@ -105,13 +106,11 @@ const verifyOne = async (run: Run, sagaId: string, keys: readonly string[]): Pro
     anchored === null ? 'not anchored yet, the next digests hold it' : `anchored up to entry ${anchored}`;
   const { size } = below.ledgers;
   const family =
-    size === 0
-      ? ''
-      : `  and those of ${size} ${size === 1 ? 'saga' : 'sagas'} below it, which name each other as they are\n`;
+    size === 0 ? '' : `  and those of ${plural(size, 'saga')} below it, which name each other as they are\n`;
   return {
     value,
     text: () =>
-      `${green('✔')} ${value.entries} entries, the chain holds ${dim(value.hash ?? '')}\n  ${where}\n${family}`,
+      `${green('✔')} ${plural(value.entries, 'entry', 'entries')}, the chain holds ${dim(value.hash ?? '')}\n  ${where}\n${family}`,
   };
 };
 
@@ -142,7 +141,11 @@ const verifyDay = async (run: Run, day: string, keys: readonly string[]): Promis
   const unique = [...new Map(all.map((finding) => [lineOf(finding), finding])).values()];
   const value = { day, sagas: sagas.size, entries, digests: named.length };
   if (unique.length > 0) throw brokenBy(unique, value);
-  const what = `${sagas.size} sagas, ${entries} entries, ${named.length} digests`;
+  const what = [
+    plural(sagas.size, 'saga'),
+    plural(entries, 'entry', 'entries'),
+    plural(named.length, 'digest'),
+  ].join(', ');
   return {
     value: { ...value, findings: [] },
     text: () => `${run.paint.green('✔')} ${day}: ${what}, all as they were written\n`,

@@ -11,6 +11,7 @@ import { operatorOf } from '../saga-operator.ts';
 import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { plural } from '../terminal/text.ts';
 import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
@@ -79,8 +80,10 @@ const told = (
 const requireWay = ({ sagas }: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
   const count = sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
   if (count === 0 || acceptResidue === true) return;
-  const what = count === 1 ? '1 effect' : `${count} effects`;
-  throw new CliError('PointOfNoReturn', `Nothing takes back ${what} in the plan. Nothing was changed.`);
+  throw new CliError(
+    'PointOfNoReturn',
+    `Nothing takes back ${plural(count, 'effect')} in the plan. Nothing was changed.`,
+  );
 };
 
 /** Shows the plan and asks. Answers what is to be told when there is nothing to do. */

@@ -9,6 +9,7 @@ import { parseId } from '../options.ts';
 import { BLOCKED } from '../retryable.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { plural } from '../terminal/text.ts';
 import { type RetryableSaga, retriedText, retryPlanText, untoldText } from '../view/saga-retry-view.ts';
 import { statusWord } from '../view/saga-views.ts';
 
@@ -116,7 +117,7 @@ const retryAll = async (run: Run, options: Options): Promise<Answer> => {
   }
   if (options.yes !== true) {
     run.note(plan);
-    if (!(await confirm(run.terminal, `Retry them in ${sagas.length} sagas?`))) {
+    if (!(await confirm(run.terminal, `Retry them in ${plural(sagas.length, 'saga')}?`))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }

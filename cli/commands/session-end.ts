@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
+import { plural } from '../terminal/text.ts';
 
 /** Forgets the mount of a session that ran on a directory of this machine; never a sandbox that holds files. */
 const releaseMount = async (run: Run, sandboxId: string, projectsRoot: string): Promise<void> => {
@@ -31,7 +32,7 @@ export const addSessionEnd = (parent: Command, app: App): void => {
           value: answer,
           text: () =>
             `Session ${sessionId} ended. The checkpoint it stands on is kept until ${expires}, older ones for ` +
-            `${session.retentionDays} days from when they were taken.\n`,
+            `${plural(session.retentionDays, 'day')} from when they were taken.\n`,
         };
       }),
     );

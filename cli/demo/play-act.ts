@@ -1,6 +1,7 @@
 /** What each act plays on, and what it leaves: its part of the JSON answer, and its proof. */
 import type { Walkback } from '../../client/index.ts';
 import { NOT_CAPTURED as NOT_OF_THE_SHOP } from '../../examples/changesets/shop.ts';
+import { plural } from '../terminal/text.ts';
 import type { ActName } from './acts.ts';
 import { changesetsAct } from './changesets-act.ts';
 import type { Comparison } from './fingerprint.ts';
@@ -63,9 +64,9 @@ const gang = async (stage: ActStage): Promise<Told> => {
       },
     ],
     facts: [
-      `providers: ${effects} effects of that saga in all, ${repeated} of them twice`,
-      `what stands: ${Object.values(refunds).length} refunds, one for each order, ${tickets} tickets, ${mails} mail`,
-      `${played.ledgers.sagas} ledgers, ${played.ledgers.entries} entries: whole, and they name each other`,
+      `providers: ${plural(effects, 'effect')} of that saga in all, ${repeated} of them twice`,
+      `what stands: ${plural(Object.values(refunds).length, 'refund')}, one for each order, ${plural(tickets, 'ticket')}, ${plural(mails, 'mail')}`,
+      `${plural(played.ledgers.sagas, 'ledger')}, ${plural(played.ledgers.entries, 'entry', 'entries')}: whole, and they name each other`,
     ],
   };
 };
@@ -91,8 +92,8 @@ const changesets = async (stage: ActStage): Promise<Told> => {
       { title: 'msg-1 taken back by git alone, then the session', comparisons: takenBack },
     ],
     facts: [
-      `forks: ${verified.length} times verified in a fresh copy, ${verified.filter(({ broken }) => broken.length > 0).length} sent back`,
-      `queue: ${entries.length} entries, ${conflicts.length} refused with ChangesetConflict`,
+      `forks: ${plural(verified.length, 'time')} verified in a fresh copy, ${verified.filter(({ broken }) => broken.length > 0).length} sent back`,
+      `queue: ${plural(entries.length, 'entry', 'entries')}, ${conflicts.length} refused with ChangesetConflict`,
     ],
   };
 };

@@ -2,7 +2,7 @@
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { plural, printableLine, truncate } from '../terminal/text.ts';
 import { statusWord } from './saga-views.ts';
 
 export interface RetryableSaga {
@@ -30,7 +30,7 @@ export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, wid
       return `${which}${truncate(printableLine(`${error.name}: ${error.message}`), room)}`;
     }),
   ]);
-  return `${lines.join('\n')}\n${count} compensations in ${sagas.length} sagas.\n`;
+  return `${lines.join('\n')}\n${plural(count, 'compensation')} in ${plural(sagas.length, 'saga')}.\n`;
 };
 
 type Untold = readonly { sagaId: string; reason: string }[];
