@@ -1,6 +1,9 @@
+import { fakeModel } from '@langchain/core/testing';
 import { generateText, jsonSchema, type ModelMessage, tool } from 'ai';
+import { AIMessage, createAgent, createMiddleware, tool as langchainTool, ToolMessage } from 'langchain';
 import { describe, expect, test } from 'vitest';
 import { checkpointed } from '../../client/integrations/ai-sdk.ts';
+import { checkpointed as checkpointedCalls } from '../../client/integrations/langchain.ts';
 import { scriptedModel } from '../support/hosts/ai-sdk.ts';
 import { HOSTS } from '../support/hosts/every.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
@@ -9,6 +12,75 @@ import { conformance, edit, type ScriptedCall } from '../support/integration-con
 const world = sharedWorld();
 
 describe.each(HOSTS)('$name', (host) => conformance(host, world));
+
+test.each(HOSTS)('$name: what a tool that throws left behind is of its message', async (host) => {
+  world().write('api/file.txt', 'as it was\n');
+  const session = await world().walkback.sessions.start({ root: world().root });
+  const play = (messageId: string, ids: string[]) =>
+    host.play({
+      session,
+      messageId,
+      steps: ids.map((id) => [edit(id)]),
+      onCheckpointError: 'block',
+      act: async ({ id, path }) => {
+        world().write(path, `half of ${id}\n`);
+        if (id === 'throws') throw new Error('out of paper');
+        return 'done';
+      },
+    });
+  const { modelCalls, error, told } = await play('msg-1', ['throws', 'next']);
+  if (host.toolErrorEnds === undefined) {
+    expect([modelCalls, error]).toEqual([3, undefined]);
+    expect(told).toMatch(/out of paper|error occurred while running the tool/);
+  } else {
+    expect(modelCalls).toBe(1);
+    expect(String(error)).toBe('Error: out of paper');
+  }
+  await play('msg-2', ['later']);
+  const { checkpoints } = await session.timeline();
+  const of = (id: string) => checkpoints.find(({ toolExecutionId }) => toolExecutionId === id);
+  expect(of('later')?.messageId).toBe('msg-1');
+  await session.rollback({ to: 'msg-1' });
+  expect(world().read('api/file.txt')).toBe(
+    host.toolErrorEnds === undefined ? 'half of next\n' : 'half of throws\n',
+  );
+  await session.rollback({ to: of('throws')?.checkpointId ?? '' });
+  expect(world().read('api/file.txt')).toBe('as it was\n');
+  await session.end();
+});
+
+test('LangChain: a middleware after ours tells the model of a tool that throws, and has no checkpoint to answer for', async () => {
+  const session = await world().walkback.sessions.start({ root: world().root });
+  const run = session.run({ message: { id: 'msg-1' } });
+  const fails = langchainTool(
+    async () => {
+      throw new Error('out of paper');
+    },
+    { name: 'edit', description: 'edits', schema: { type: 'object', properties: {} } },
+  );
+  const model = fakeModel().respondWithTools([{ name: 'edit', args: {}, id: 'call-1' }]);
+  const middleware = [
+    createMiddleware({ name: 'walkback', wrapToolCall: checkpointedCalls(run) }),
+    createMiddleware({
+      name: 'tool-errors',
+      wrapToolCall: async (request, handler) => {
+        try {
+          return await handler(request);
+        } catch (error) {
+          const { id: tool_call_id = '', name } = request.toolCall;
+          return new ToolMessage({ content: String(error), tool_call_id, name, status: 'error' });
+        }
+      },
+    }),
+  ];
+  const agent = createAgent({ model: model.respond(new AIMessage('done')), tools: [fails], middleware });
+  const { messages } = await agent.invoke({ messages: ['edit'] }, { signal: run.signal });
+  expect(messages.map(({ text }) => text).slice(-2)).toEqual(['Error: out of paper', 'done']);
+  expect((await session.timeline()).checkpoints.map(({ toolExecutionId }) => toolExecutionId)).toContain(
+    'call-1',
+  );
+  await session.end();
+});
 
 const inputSchema = jsonSchema<ScriptedCall>({ type: 'object' });
 

@@ -50,6 +50,8 @@ export interface Host {
   noToolSignal?: string;
   /** Absent: a turn ends with a checkpoint. Why not, when not. */
   noTurns?: string;
+  /** Absent: the model is told of a tool that throws, and goes on. Why not, when not. */
+  toolErrorEnds?: string;
   /** What the host's own ids of messages look like, when it takes none. */
   ownMessageIds?: RegExp;
   /** How often the model may be asked when the second call of a tool never runs. Default 2. */

@@ -44,6 +44,7 @@ const agentFor = (run: Run, act: Act, model: ReturnType<typeof fakeModel>) => {
 export const langchain: Host = {
   name: 'LangChain',
   subagent: 'covered',
+  toolErrorEnds: 'below a middleware with wrapToolCall nothing tells the model',
   play: async ({ session, messageId, steps, act, onCheckpointError, signal }): Promise<Ended> => {
     const run = session.run({ message: { id: messageId }, onCheckpointError, signal });
     const model = scriptedModel(steps);
