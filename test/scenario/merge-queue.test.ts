@@ -79,6 +79,7 @@ test('entries go one after the other, each verified as it is applied; what is re
   const broken = await observe('broken');
   expect(broken).toMatchObject({ status: 'COMPENSATED' });
   expect(JSON.stringify(broken)).toContain('CommitmentsBroken');
+  expect(JSON.stringify(broken), 'nothing was said, so nothing follows').toContain(' broken (exit code 1)"');
   expect(world.fingerprint()).toEqual(before);
   expect(await sandboxIds(cloud)).toEqual(running);
 });
@@ -107,6 +108,8 @@ test('a target that moved after it was verified refuses; an entry that is undone
   expect(await observe('again')).toMatchObject({ status: 'COMPLETED' });
   shell(world.root, 'echo later > api/later');
   await cloud.invoke('operate-saga', { sagaId: 'again', action: 'undo', by: 'ops' });
-  expect(await observe('again')).toMatchObject({ status: 'COMPENSATED' });
+  const undone = await observe('again');
+  expect(undone).toMatchObject({ status: 'COMPENSATED' });
+  expect(JSON.stringify(undone)).toMatch(/can be rehydrated until \d{4}-\d\d-\d\dT[\d:.]+Z\./);
   expect(shell(world.root, 'ls web/e 2>/dev/null || true; cat api/since api/later')).toBe('since\nlater\n');
 });

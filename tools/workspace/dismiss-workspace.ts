@@ -31,9 +31,10 @@ export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
       execute: async ({ arguments: { sessionId } }) => {
         const session = await ports.store.getSession(sessionId);
         if (session === undefined || session.status !== 'ended') return {};
+        const until = new Date(session.expiresAt * 1000).toISOString();
         return {
           externalRef: sessionId,
-          residue: `Workspace ${sessionId} stays ended. What its last checkpoint holds can be rehydrated until ${session.expiresAt}.`,
+          residue: `Workspace ${sessionId} stays ended. What its last checkpoint holds can be rehydrated until ${until}.`,
         };
       },
     },

@@ -53,12 +53,13 @@ export const verifyCommitments = (uses: Uses): Tool =>
       const broken = told.filter(({ status }) => status !== 'kept');
       if (broken.length > 0) {
         const room = Math.floor(900 / broken.length);
-        const said = broken.map(({ id, status, exitCode, output }) =>
-          `${id} ${status}${exitCode === null ? '' : ` (exit code ${exitCode})`}: ${output.trim()}`.slice(
-            0,
-            room,
-          ),
-        );
+        const said = broken.map(({ id, status, exitCode, output }) => {
+          const how = `${id} ${status}${exitCode === null ? '' : ` (exit code ${exitCode})`}`;
+          return [how, output.trim()]
+            .filter((text) => text !== '')
+            .join(': ')
+            .slice(0, room);
+        });
         throw new ToolRejected('CommitmentsBroken', said.join('\n'));
       }
       return {
