@@ -7,7 +7,7 @@ import { mergeStage } from '../support/merge-stage.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { shell } from '../support/world.ts';
 
-const test = sampledTest('merge', 7);
+const test = sampledTest('merge', 12);
 
 let cloud: TestCloud;
 let stage: ReturnType<typeof mergeStage>;
