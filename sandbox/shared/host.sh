@@ -63,11 +63,14 @@ stores_of() {
 
 # stores_wait: whether git would wait for a file in one of the host's directories of objects, WAITS.
 stores_wait() {
-  local store from=()
+  local store from=() files=()
   stores_of "$HC/objects" from
+  WAITS=''
   for store in "${from[@]}"; do
-    for WAITS in "$store"/info/{alternates,commit-graph,commit-graphs/commit-graph-chain} "$store/pack/multi-pack-index" "$store"/pack/*.idx; do ! waits "$WAITS" || return 0; done
+    files+=("$store"/info/{alternates,commit-graph,commit-graphs/commit-graph-chain} "$store/pack/multi-pack-index" "$store"/pack/*.idx)
   done
+  any_odd "${files[@]}" || return 1
+  for WAITS in "${files[@]}"; do ! waits "$WAITS" || return 0; done
   WAITS=''
   return 1
 }
@@ -95,6 +98,8 @@ settings_wait() {
 refs_wait() {
   local name files=("$HC"/refs/* "$HG"/refs/*)
   for name; do files+=("$HC/$name"/** "$HG/$name"/**); done
+  WAITS=''
+  any_odd "${files[@]}" || return 1
   for WAITS in "${files[@]}"; do ! waits "$WAITS" || return 0; done
   WAITS=''
   return 1

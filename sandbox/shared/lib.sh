@@ -76,6 +76,13 @@ line_of() {
 # waits PATH: whether this is a named pipe or a device. Who opens a pipe waits until somebody writes into it, and a device
 # may have no end. A socket is refused at once.
 waits() { [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && [ ! -S "$1" ] && [ ! "$1" -ef /dev/null ]; }
+
+# any_odd PATH...: whether one of these is neither a file nor a directory. One look at many, before each is asked about by itself.
+any_odd() {
+  local path
+  for path; do [[ -f $path || -d $path || ! -e $path ]] || return 0; done
+  return 1
+}
 WAITS_WHY='is a named pipe or a device. Git reads a file of that name, and would wait for ever'
 
 # bar PATH: fails what works on this repository, because git would wait for that file.
@@ -90,7 +97,10 @@ bar() {
 GIT_FILES=(HEAD config.worktree commondir index info/sparse-checkout "${STATE_FILES[@]}" "${STATE_DIRS[@]}" logs/HEAD)
 COMMON_FILES=(config packed-refs shallow info/exclude info/attributes info/grafts objects/info/alternates)
 git_waits() {
-  local name
+  local name files=("$1"/* "$1"/{info,logs}/* "$2"/objects/info/*)
+  [ "$1" = "$2" ] || files+=("$2"/* "$2"/info/*)
+  WAITS=''
+  any_odd "${files[@]}" || return 1
   for name in "${GIT_FILES[@]}"; do WAITS=$1/$name && ! waits "$WAITS" || return 0; done
   for name in "${COMMON_FILES[@]}"; do WAITS=$2/$name && ! waits "$WAITS" || return 0; done
   WAITS=''
@@ -213,7 +223,7 @@ symlink_above() {
 without_odd() {
   local path
   for path; do
-    if [ -L "$path" ] || { [ -e "$path" ] && [ ! -f "$path" ] && [ ! -d "$path" ]; }; then rm -f -- "$path" || return; fi
+    [[ ! -L $path && (-f $path || -d $path || ! -e $path) ]] || rm -f -- "$path" || return
   done
 }
 
