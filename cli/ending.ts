@@ -5,9 +5,9 @@
 import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
 import { openNotListedIn } from '../core/saga/people/not-listed.ts';
+import { plural } from '../core/shared/plural.ts';
 import { CliError } from './failure.ts';
 import { isRetryable } from './retryable.ts';
-import { plural } from './terminal/text.ts';
 
 /** It moves by itself no more, until somebody does something. */
 export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Observation): boolean =>

@@ -2,13 +2,13 @@
 
 import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
+import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
 import { CliError } from './failure.ts';
 import { freshId, shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
-import { plural } from './terminal/text.ts';
 import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
 
 export interface RollbackOptions {

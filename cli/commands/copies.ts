@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { someFailure } from '../ending.ts';
@@ -8,7 +9,6 @@ import { directoryOf } from '../fresh-sandbox.ts';
 import { parseId } from '../options.ts';
 import { requireAnswerable } from '../rolling-back.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { plural } from '../terminal/text.ts';
 import { copiesTable, deletedCopies } from '../view/copy-views.ts';
 
 /** A copy, and the directory of this machine that it is. */

@@ -2,13 +2,14 @@ import { open, rename, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { errorRow } from '../../contract/errors.ts';
 import { MIB } from '../../contract/sizes.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, describeFailure } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
-import { formatBytes, listSome, plural } from '../terminal/text.ts';
+import { formatBytes, listSome } from '../terminal/text.ts';
 
 interface Options {
   html?: boolean;

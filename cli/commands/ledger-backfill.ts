@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ExportReport } from '../../contract/ledger-export.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseDay } from '../options.ts';
-import { plural } from '../terminal/text.ts';
 
 interface Range {
   from: string;

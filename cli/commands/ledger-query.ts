@@ -5,12 +5,12 @@ import { SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { ENTRY_STATUSES } from '../../core/saga/model/entry-statuses.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseDay, parseId, parseWholeNumber } from '../options.ts';
-import { plural } from '../terminal/text.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
 import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
 

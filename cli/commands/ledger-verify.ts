@@ -6,11 +6,11 @@ import type { CheckedDay, DigestFinding } from '../../core/saga/ledger/check-dig
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';
 import { collectPaths, parseDay, parseId } from '../options.ts';
-import { plural } from '../terminal/text.ts';
 import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -11,7 +12,6 @@ import { operatorOf } from '../saga-operator.ts';
 import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { plural } from '../terminal/text.ts';
 import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { someFailure } from '../ending.ts';
@@ -9,7 +10,6 @@ import { parseId } from '../options.ts';
 import { BLOCKED } from '../retryable.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { plural } from '../terminal/text.ts';
 import { type RetryableSaga, retriedText, retryPlanText, untoldText } from '../view/saga-retry-view.ts';
 import { statusWord } from '../view/saga-views.ts';
 

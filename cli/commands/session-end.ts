@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { plural } from '../../core/shared/plural.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
-import { plural } from '../terminal/text.ts';
 
 /** Forgets the mount of a session that ran on a directory of this machine; never a sandbox that holds files. */
 const releaseMount = async (run: Run, sandboxId: string, projectsRoot: string): Promise<void> => {

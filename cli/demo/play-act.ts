@@ -1,7 +1,7 @@
 /** What each act plays on, and what it leaves: its part of the JSON answer, and its proof. */
 import type { Walkback } from '../../client/index.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { NOT_CAPTURED as NOT_OF_THE_SHOP } from '../../examples/changesets/shop.ts';
-import { plural } from '../terminal/text.ts';
 import type { ActName } from './acts.ts';
 import { changesetsAct } from './changesets-act.ts';
 import type { Comparison } from './fingerprint.ts';

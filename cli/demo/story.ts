@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Invoke } from '../../contract/invoke.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { CliError } from '../failure.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
-import { formatBytes, plural } from '../terminal/text.ts';
+import { formatBytes } from '../terminal/text.ts';
 import { timelineText } from '../view/timeline-print.ts';
 import type { Comparison } from './fingerprint.ts';
 import { formatSeconds, type Screen, timed } from './screen.ts';

@@ -123,9 +123,6 @@ export const formatSpan = (seconds: number): string => {
   return parts.slice(0, 2).join(' ') || '0 s';
 };
 
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
-
 /** Joins the names, naming at most `most` and counting the others. */
 export const listSome = (names: readonly string[], most: number): string => {
   const more = names.length - most;

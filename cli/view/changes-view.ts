@@ -1,7 +1,8 @@
 /** `walkback changes`. All of it came from a sandbox or a model, so it is made printable first. */
 import type { ChangesAnswer, CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, plural, printable, printableLine, truncate, widest } from '../terminal/text.ts';
+import { padEnd, printable, printableLine, truncate, widest } from '../terminal/text.ts';
 import { paintDiff } from './diff-view.ts';
 import { hostLines } from './host-lines.ts';
 

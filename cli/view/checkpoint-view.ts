@@ -1,7 +1,8 @@
 import type { SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
 import type { CheckpointAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatBytes, padEnd, plural, printableLine, widest } from '../terminal/text.ts';
+import { formatBytes, padEnd, printableLine, widest } from '../terminal/text.ts';
 
 const MOST_LINES = 8;
 

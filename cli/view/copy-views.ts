@@ -1,7 +1,8 @@
 import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
 import { HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, plural, printableLine } from '../terminal/text.ts';
+import { formatTime, printableLine } from '../terminal/text.ts';
 
 type Copy = ListedCopy & { directory?: string };
 

@@ -1,6 +1,7 @@
 import type { DiffAnswer } from '../../contract/change-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, plural, printable, printableLine, widest } from '../terminal/text.ts';
+import { padEnd, printable, printableLine, widest } from '../terminal/text.ts';
 import { hostLines } from './host-lines.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];

@@ -3,7 +3,8 @@
  * Plain text.
  */
 import type { HostChange } from '../../contract/change-answers.ts';
-import { plural, printableLine } from '../terminal/text.ts';
+import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../terminal/text.ts';
 
 type Head = NonNullable<HostChange['head']>['from'];
 type Branch = HostChange['branches'][number];

@@ -6,9 +6,10 @@ import {
   undoneAt,
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatSpan, plural, printableLine, truncate } from '../terminal/text.ts';
+import { formatSpan, printableLine, truncate } from '../terminal/text.ts';
 
 const COLUMNS = [
   { head: 'AT' },

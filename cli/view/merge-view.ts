@@ -1,8 +1,9 @@
 import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { plural, printableLine, truncate } from '../terminal/text.ts';
+import { printableLine, truncate } from '../terminal/text.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
 
 const MOST_CONFLICTS = 20;

@@ -1,7 +1,8 @@
 import type { RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatDuration, plural, printableLine } from '../terminal/text.ts';
+import { formatDuration, printableLine } from '../terminal/text.ts';
 
 interface Facts {
   sessionId: string;

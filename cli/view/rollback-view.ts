@@ -1,6 +1,7 @@
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { listSome, padEnd, plural, printableLine, truncate, widest } from '../terminal/text.ts';
+import { listSome, padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
 import { hostLines } from './host-lines.ts';
 

@@ -6,10 +6,11 @@ import type {
   SagaSummary,
 } from '../../contract/saga-answers.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, plural, printableLine, truncate, wrap } from '../terminal/text.ts';
+import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
 import { familyLines } from './family-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {

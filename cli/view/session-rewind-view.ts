@@ -1,6 +1,7 @@
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { plural, printableLine } from '../terminal/text.ts';
+import { printableLine } from '../terminal/text.ts';
 import { appliedRollback, plannedRollback } from './rollback-view.ts';
 import { statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';

@@ -1,7 +1,8 @@
 import type { ListedSession, StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, plural, printableLine, truncateStart, widest } from '../terminal/text.ts';
+import { formatTime, printableLine, truncateStart, widest } from '../terminal/text.ts';
 
 /** Everything but id and root, with the gaps. */
 const FIXED_COLUMNS = 37;

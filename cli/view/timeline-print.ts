@@ -1,7 +1,8 @@
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, plural, printableLine, truncate, widest } from '../terminal/text.ts';
+import { padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
 import type { Cell } from './graph.ts';
 import { NODE } from './graph.ts';

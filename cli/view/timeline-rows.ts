@@ -3,7 +3,8 @@ import type {
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
-import { formatBytes, formatTime, listSome, plural, printableLine } from '../terminal/text.ts';
+import { plural } from '../../core/shared/plural.ts';
+import { formatBytes, formatTime, listSome, printableLine } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';
 

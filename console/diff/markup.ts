@@ -3,7 +3,8 @@
  * `escaped`, here and nowhere else, and nothing of it is markup.
  */
 import { html, raw } from 'hono/html';
-import { formatBytes, plural, printable, printableLine } from '../../cli/terminal/text.ts';
+import { formatBytes, printable, printableLine } from '../../cli/terminal/text.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { type Markup, NOTHING, shown } from '../parts/markup.ts';
 import { colourLines, languageOf, type Piece } from './colours.ts';
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from './parse.ts';
@@ -75,7 +76,7 @@ const lineMarkup = (line: DiffLine, pieces: readonly Piece[], spans: readonly Sp
   const element = ELEMENTS[kind];
   const tooLong = line.text.length > LONGEST;
   const text = tooLong ? line.text.slice(0, LONGEST) : line.text;
-  const cut = tooLong ? `<em> … ${line.text.length - LONGEST} more characters</em>` : '';
+  const cut = tooLong ? `<em> … ${plural(line.text.length - LONGEST, 'more character')}</em>` : '';
   const shownSpans = spans.filter(({ from }) => from < LONGEST);
   const numbers = `<b data-n="${before ?? ''}"></b><b data-n="${after ?? ''}"></b>`;
   return `<div class="${kind}">${numbers}<${element}>${lineText(text, pieces, shownSpans)}${cut}</${element}></div>`;

@@ -1,11 +1,12 @@
 /** Any two points of a session, across all repositories. */
 import { html } from 'hono/html';
-import { plural, printableLine } from '../../cli/terminal/text.ts';
+import { printableLine } from '../../cli/terminal/text.ts';
 import { doesDiffer } from '../../cli/view/diff-view.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { diffAnywhere } from '../../client/diff-copy.ts';
 import type { DiffAnswer } from '../../contract/change-answers.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Show, Visit } from '../context.ts';
 import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
 import { badge, link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';

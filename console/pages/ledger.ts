@@ -1,12 +1,13 @@
 /** The ledger: entries, effects with their undo, and totals; each number leads to its rows. */
 import { html } from 'hono/html';
-import { listSome, plural } from '../../cli/terminal/text.ts';
+import { listSome } from '../../cli/terminal/text.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Ask, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';

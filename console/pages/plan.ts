@@ -1,7 +1,7 @@
 /** A rollback: the plan first, then exactly that plan, then the way back from it. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { standingPart } from '../parts/effects.ts';
 import { form, link, type Markup, NOTHING, path, shown } from '../parts/markup.ts';

@@ -2,10 +2,10 @@
 
 import { html } from 'hono/html';
 import { isRetryable } from '../../cli/retryable.ts';
-import { plural } from '../../cli/terminal/text.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
@@ -33,7 +33,7 @@ const span = (ms: number): string => {
   const minutes = Math.max(0, Math.round(ms / MINUTE_MS));
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  return hours < 48 ? `${hours} h` : plural(Math.round(hours / 24), 'day');
 };
 
 const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>

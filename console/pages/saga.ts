@@ -1,10 +1,10 @@
 /** Sagas: those that need a person first; and one with its steps, its tree, its locks and its ledger. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';

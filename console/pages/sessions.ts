@@ -1,9 +1,9 @@
 /** Finding a session. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import type { ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { SagaSummary } from '../../contract/saga-answers.ts';
 import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Show, Visit } from '../context.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 import { counts } from '../parts/timeline.ts';

@@ -1,9 +1,9 @@
 /** What one checkpoint holds beside the one before it: the message, the tool, files with counts, branches and patches. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { diffMarkup, type Room } from '../diff/markup.ts';
 import { badge, block, link, list, type Markup, NOTHING, shown, table } from './markup.ts';
 

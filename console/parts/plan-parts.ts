@@ -1,10 +1,10 @@
 /** What a plan of a rollback, a revert or a rewind shows, and how it is known again. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Ask } from '../context.ts';
 import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
 

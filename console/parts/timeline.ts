@@ -4,7 +4,6 @@
  */
 
 import { html, raw } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import { shortCheckpointId, whyTaken } from '../../cli/view/timeline-rows.ts';
 import type {
   TimelineAnswer,
@@ -12,6 +11,7 @@ import type {
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
 import { COMPOSED_REASONS } from '../../core/checkpoint/capture/whose-work.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { badge, type Markup, NOTHING, shown, time } from './markup.ts';
 
 interface Lines {

@@ -1,7 +1,7 @@
 /** What a rewind or an undo takes back of a saga, and what stays; and that nobody leaves it standing by silence. */
 import { html } from 'hono/html';
-import { plural } from '../../cli/terminal/text.ts';
 import type { UndoPlan } from '../../contract/saga-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { money } from './ledger-tables.ts';
 import { badge, type Markup, NOTHING, shown, table } from './markup.ts';
 

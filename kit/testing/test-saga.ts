@@ -13,6 +13,7 @@ import { storiesOf } from '../../core/saga/people/stories.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
+import { plural } from '../../core/shared/plural.ts';
 import { memoryTombstones } from '../conformance.ts';
 import type { Tool } from '../define-tool.ts';
 import { toolHandler } from '../handler.ts';
@@ -69,7 +70,7 @@ export class SagaUnsafe extends Error {
   readonly cases: readonly SagaCase[];
 
   constructor(cases: readonly SagaCase[]) {
-    super(`The saga is not safe in ${cases.length} cases:\n- ${cases.map(lineOf).join('\n- ')}`);
+    super(`The saga is not safe in ${plural(cases.length, 'case')}:\n- ${cases.map(lineOf).join('\n- ')}`);
     this.cases = cases;
   }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
+import { plural } from '../../core/shared/plural.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
 import type { InvocationResult } from '../lambda/run-handler.ts';
 import type { StreamPlan } from '../plan.ts';
@@ -68,9 +69,12 @@ const createBatchDelivery = ({ plan, dataDir, invoke, log }: PumpOptions, signal
         plan.reportsItemFailures,
       ),
     giveUp: async (records, error) => {
-      log.warn(`${plan.functionName} did not take ${records.length} records; kept in ${DEAD_LETTERS_FILE}`, {
-        error,
-      });
+      log.warn(
+        `${plan.functionName} did not take ${plural(records.length, 'record')}; kept in ${DEAD_LETTERS_FILE}`,
+        {
+          error,
+        },
+      );
       const line = JSON.stringify({
         at: new Date().toISOString(),
         function: plan.functionName,

@@ -239,7 +239,7 @@ describe('what is as large as it may be', () => {
     expect(few.repositories).toHaveLength(3);
     const marks = few.warnings.filter((line) => !line.startsWith('ü'));
     expect(marks.join('; ')).toMatch(
-      /^\d+ more warnings; \d+ more branches change; what changes beside files in \d more repositories is not listed; \d+ more messages are discarded/,
+      /^\d+ more warnings; \d+ more branches change; what changes beside files in 1 more repository is not listed; \d+ more messages are discarded/,
     );
     expect(few.conflicts?.length).toBeGreaterThan(2);
     // Of many whose names are long, those that changed are named.

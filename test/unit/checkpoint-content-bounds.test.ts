@@ -103,7 +103,7 @@ test('repositories of which the changes are told', async () => {
     const all = Array.from({ length: count }, (_, n) => claimed(`r${n}`));
     const { changes, problem } = await keep(sessionOf('s1'), {}, all);
     expect(changes).toHaveLength(Math.min(count, 200));
-    expect(problem).toBe(count <= 200 ? undefined : 'the changes of 1 more repositories are not kept');
+    expect(problem).toBe(count <= 200 ? undefined : 'the changes of 1 more repository are not kept');
   }
 });
 

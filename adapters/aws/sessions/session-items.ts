@@ -16,6 +16,7 @@ import type {
 import { outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { jsonBytes } from '../../../core/shared/json-bytes.ts';
+import { plural } from '../../../core/shared/plural.ts';
 import { SESSION_FORMAT } from '../item-format.ts';
 import type { Item } from '../table-reads.ts';
 import {
@@ -49,7 +50,7 @@ export const sessionItem = (session: Session): Item => {
 const lesserContents = (content: CheckpointContent | undefined): (CheckpointContent | undefined)[] => {
   if (content === undefined) return [undefined];
   const { changes = [], object, said, message, tool } = content;
-  const problem = `the changes of ${changes.length} repositories are not kept: the checkpoint has no room for them`;
+  const problem = `the changes of ${plural(changes.length, 'repository', 'repositories')} are not kept: the checkpoint has no room for them`;
   const texts = { ...(message && { message }), ...(tool && { tool }), ...(said && { object, said }) };
   return [content, { ...texts, problem }, { problem: 'the checkpoint has no room for it' }];
 };
@@ -67,7 +68,7 @@ export const checkpointItem = (checkpoint: Checkpoint): Item => {
   }
   throw new WalkbackError(
     'CaptureFailed',
-    `A checkpoint of ${checkpoint.repositories.length} repositories does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,
+    `A checkpoint of ${plural(checkpoint.repositories.length, 'repository', 'repositories')} does not fit into one item of the table (400 KB). Exclude some, or spread them over several sessions.`,
     { details: { repositories: checkpoint.repositories.length } },
   );
 };

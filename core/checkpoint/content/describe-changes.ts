@@ -11,7 +11,8 @@ import { saidBefore } from './said.ts';
 type RepositoryChanges = CheckpointChanges['repositories'][number];
 
 const GONE = 'it is no longer in the store as it was kept';
-const OLDER = 'it was taken before releases that keep what changed; compare with walkback-diff';
+const OLDER =
+  'it was taken before releases that keep what changed; compare with walkback-diff (walkback diff)';
 
 const UNLISTED =
   'no file, HEAD, branch or index differs: modes, empty directories, remotes, what is left out, or another part of its .git';

@@ -6,6 +6,7 @@
 import { isWalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
+import { plural } from '../../shared/plural.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { isRepositoryPath } from '../capture/capture-claims.ts';
 import type { CalledTool, ChangesSummary, CheckpointContent, SaidMessage, Session } from '../model.ts';
@@ -88,7 +89,9 @@ export const createKeepContent = (deps: {
     const content: CheckpointContent = {
       ...heads,
       ...(claimed && { changes: summaries }),
-      ...(left > 0 && { problem: `the changes of ${left} more repositories are not kept` }),
+      ...(left > 0 && {
+        problem: `the changes of ${plural(left, 'more repository', 'more repositories')} are not kept`,
+      }),
     };
     if (saidBytes.length === 0 && recorded.length === 0) return content;
     const { object, places } = placeParts([...saidBytes, ...recorded.map(({ bytes }) => bytes)]);

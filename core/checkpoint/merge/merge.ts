@@ -31,7 +31,7 @@ const PARALLEL = 16;
 const unrelated = (from: string, into: string): WalkbackError =>
   new WalkbackError(
     'InvalidInput',
-    `from, into: sessions "${from}" and "${into}" have no checkpoint in common, or its retention is over. Fork with walkback-fork-session, and merge that.`,
+    `from, into: sessions "${from}" and "${into}" have no checkpoint in common, or its retention is over. Fork with walkback-fork-session (walkback fork), and merge that.`,
     { details: { fields: ['from', 'into'] } },
   );
 

@@ -128,6 +128,6 @@ export const changedError = (): WalkbackError =>
 export const unfinished = (requestId: string, why: string, cause?: unknown): WalkbackError =>
   new WalkbackError(
     'RollbackIncomplete',
-    `Rollback "${requestId}" is not finished: ${why} Call again with the same requestId to finish it, or rebuild the session in a fresh sandbox with walkback-rehydrate and mode "resume".`,
+    `Rollback "${requestId}" is not finished: ${why} Call again with the same requestId to finish it, or rebuild the session in a fresh sandbox with walkback-rehydrate and mode "resume" (walkback rehydrate --to POINT --mode resume).`,
     { cause, retryable: true, details: { requestId } },
   );

@@ -5,6 +5,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { KIB } from '../../../contract/sizes.ts';
 import { firstLines, firstThatFit } from '../../shared/bounded.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
+import { plural } from '../../shared/plural.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
@@ -56,8 +57,14 @@ const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[]
   return {
     told,
     cut: [
-      ...(branches > 0 ? [`${branches} more branches change`] : []),
-      ...(unlisted > 0 ? [`what changes beside files in ${unlisted} more repositories is not listed`] : []),
+      ...(branches > 0
+        ? [branches === 1 ? '1 more branch changes' : `${branches} more branches change`]
+        : []),
+      ...(unlisted > 0
+        ? [
+            `what changes beside files in ${plural(unlisted, 'more repository', 'more repositories')} is not listed`,
+          ]
+        : []),
     ],
   };
 };

@@ -3,6 +3,7 @@
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { plural } from '../../shared/plural.ts';
 import type { SessionEffects } from '../ports/effects.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { isAfterTarget } from '../timeline/after-target.ts';
@@ -12,9 +13,7 @@ import type { RollbackRequest } from './rollback-preview.ts';
 const MAX_EFFECTS = 100;
 
 export const standingWarning = (count: number): string =>
-  count === 1
-    ? '1 effect of a saga after the target stands: a rollback takes back files only'
-    : `${count} effects of sagas after the target stand: a rollback takes back files only`;
+  `${plural(count, 'effect of a saga', 'effects of sagas')} after the target ${count === 1 ? 'stands' : 'stand'}: a rollback takes back files only`;
 
 type Rollback = (input: RollbackRequest, invocation: Invocation) => Promise<RollbackAnswer>;
 

@@ -1,12 +1,10 @@
 /** The text that tells an agent's model which repositories it works in. Pure. */
 import type { DirectoryListing, RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
+import { plural } from '../../shared/plural.ts';
 import type { SurveyReport } from '../ports/survey.ts';
 
 /** With more repositories than this, the rest are only summarised. */
 const MAX_DETAILED = 3;
-
-const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 const headText = (info: RepositoryInfo): string => {
   const at = info.head === undefined ? '' : ` at ${info.head.slice(0, 12)}`;

@@ -46,7 +46,7 @@ export const findPlace = async (
   if (copy !== undefined) return { session, copy };
   throw new WalkbackError(
     'SandboxNotFound',
-    `Sandbox "${sandboxId}" is neither the sandbox of session "${sessionId}" nor a review copy of it. Leave sandboxId out, or make a copy with walkback-rehydrate.`,
+    `Sandbox "${sandboxId}" is neither the sandbox of session "${sessionId}" nor a review copy of it. Leave sandboxId out, or make a copy with walkback-rehydrate (walkback rehydrate --to POINT).`,
     { details: { sessionId, sandboxId } },
   );
 };

@@ -15,7 +15,7 @@ export const requireSession = async (
   if (session !== undefined) return session;
   throw new WalkbackError(
     'SessionNotFound',
-    `There is no session "${sessionId}", or its retention is over. Start one with walkback-start-session.`,
+    `There is no session "${sessionId}", or its retention is over. Start one with walkback-start-session (walkback session start), or look for its id with walkback-list-sessions (walkback session list).`,
     { details: { sessionId } },
   );
 };
@@ -64,7 +64,7 @@ const TO_COMPARE =
 const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'diff' | 'context'): string => {
   const { sessionId } = session;
   if (sandboxId !== session.sandboxId) {
-    return `The review copy ${sandboxId} of session "${sessionId}" is gone or paused. Make another with walkback-rehydrate.`;
+    return `The review copy ${sandboxId} of session "${sessionId}" is gone or paused. Make another with walkback-rehydrate (walkback rehydrate --to POINT).`;
   }
   const gone = `The sandbox of session "${sessionId}" is gone or paused.`;
   const hasEnded = session.status === 'ended';

@@ -73,7 +73,7 @@ const requireObjects = (diffs: readonly RepositoryDiff[]): void => {
   if (missing.length === 0) return;
   throw new WalkbackError(
     'BundleMissing',
-    `The sandbox does not hold both captures of ${missing.join(', ')}. Rehydrate the later point with walkback-rehydrate, and compare in that sandbox by its sandboxId.`,
+    `The sandbox does not hold both captures of ${missing.join(', ')}. Rehydrate the later point with walkback-rehydrate (walkback rehydrate --to POINT), and compare in that sandbox by its sandboxId (walkback diff --sandbox ID).`,
     { details: { repositories: missing } },
   );
 };

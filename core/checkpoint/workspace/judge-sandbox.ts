@@ -1,5 +1,6 @@
 /** Whether a sandbox has what work in it needs, and what to do where it has not. Pure. */
 import type { PreflightCheck } from '../../../contract/workspace-answers.ts';
+import { plural } from '../../shared/plural.ts';
 import { isAtLeast } from '../../shared/versions.ts';
 import type { SurveyReport } from '../ports/survey.ts';
 import type { RemoteFacts, SandboxFacts } from '../ports/workspace.ts';
@@ -93,7 +94,11 @@ const disk = ({ freeBytes, freeInodes }: SandboxFacts): PreflightCheck => {
   const found = `${Math.floor(freeBytes / MIB)} MiB free`;
   if (freeBytes < LEAST_FREE_BYTES) return bad('disk', found, 'Free disk space: 512 MiB at the least.');
   return freeInodes !== null && freeInodes > 0 && freeInodes < LEAST_FREE_INODES
-    ? bad('disk', `${found}, for ${freeInodes} files`, 'Delete files: the file system holds hardly any more.')
+    ? bad(
+        'disk',
+        `${found}, for ${plural(freeInodes, 'file')}`,
+        'Delete files: the file system holds hardly any more.',
+      )
     : good('disk', found);
 };
 

@@ -4,6 +4,7 @@
  * stand is taken back alone. Pure.
  */
 import { DAY_MS } from '../../../contract/times.ts';
+import { plural } from '../../shared/plural.ts';
 import type { Fact, Failure, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { isIdle, type SagaState, type Wait } from '../model/state.ts';
@@ -105,7 +106,7 @@ const endOfCall = ({ effects }: SagaState): Fact => ({
   status: effects.some(({ status }) => status === 'committed') ? 'completed' : 'compensated',
 });
 
-const idleText = (seconds: number): string => `No step came for ${seconds} seconds.`;
+const idleText = (seconds: number): string => `No step came for ${plural(seconds, 'second')}.`;
 
 export const progressNextStep = (
   state: SagaState,

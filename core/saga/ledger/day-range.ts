@@ -2,6 +2,7 @@
 import { DAY_MS } from '../../../contract/times.ts';
 import { numbered, requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { plural } from '../../shared/plural.ts';
 
 /** Without any day: this many, up to today. */
 const DAYS_BACK = 7;
@@ -27,7 +28,10 @@ const daysOf = ({ day, from, to }: AskedDays, today: string): string[] => {
   if (first > last) throw new WalkbackError('InvalidInput', `from: ${first} is after ${last}.`);
   const count = Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1;
   if (count > MAX_DAYS) {
-    throw new WalkbackError('InvalidInput', `from: asks for ${count} days; at most ${MAX_DAYS} at once.`);
+    throw new WalkbackError(
+      'InvalidInput',
+      `from: asks for ${plural(count, 'day')}; at most ${MAX_DAYS} at once.`,
+    );
   }
   return Array.from({ length: count }, (_, at) => dayAt(Date.parse(first) + at * DAY_MS));
 };

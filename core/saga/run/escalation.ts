@@ -4,6 +4,7 @@
  */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
+import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
 import { notListedIn } from '../people/not-listed.ts';
 import { placeOf } from '../people/notice.ts';
@@ -67,7 +68,7 @@ export const idleNotice = ({
   subject: `Walkback: no step comes: ${sagaId}`,
   message: [
     `Saga ${sagaId} of ${requestedBy.slice(0, MAX_REASON_LENGTH)} waits for its next step, and none comes.`,
-    `What its ${state.stepCount} steps did stands, and nobody drives it.`,
+    `What its ${plural(state.stepCount, 'step')} did stands, and nobody drives it.`,
     `Work it: walkback saga show ${sagaId}; then submit a step, or walkback saga cancel ${sagaId}.`,
   ].join('\n'),
 });

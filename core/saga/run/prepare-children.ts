@@ -4,6 +4,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
+import { plural } from '../../shared/plural.ts';
 import { letterOf, statusOf } from '../decide/child-letters.ts';
 import { resourceMark } from '../decide/fold-undo.ts';
 import type { SagaEvent, SeenChild } from '../decide/saga-events.ts';
@@ -55,7 +56,7 @@ const inputsOf = async (
     return { name: 'TooManyChildren', message };
   }
   if (list.length * pinned.flatCount > MAX_STEPS) {
-    const message = `The children of step ${step.id} would have ${list.length * pinned.flatCount} steps; at most ${MAX_STEPS} are possible.`;
+    const message = `The children of step ${step.id} would have ${plural(list.length * pinned.flatCount, 'step')}; at most ${MAX_STEPS} are possible.`;
     return { name: 'TooManyChildren', message };
   }
   return {
