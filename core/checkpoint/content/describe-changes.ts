@@ -1,6 +1,6 @@
 /** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
 import type { CheckpointChanges } from '../../../contract/change-answers.ts';
-import { clip, clipUtf8 } from '../../shared/clip.ts';
+import { clipJson, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { statesOf } from '../capture/repository-change.ts';
@@ -16,20 +16,6 @@ const OLDER =
 
 const UNLISTED =
   'no file, HEAD, branch or index differs: modes, empty directories, remotes, what is left out, or another part of its .git';
-
-/** As JSON, a UTF-16 code unit takes six bytes at most: `\u0000`. */
-const MOST_BYTES_A_UNIT = 6;
-
-/** The beginning of a text that has at most so many bytes as JSON. */
-const fitting = (text: string, maxBytes: number): string => {
-  if (text.length * MOST_BYTES_A_UNIT + 2 <= maxBytes) return text;
-  let kept = text;
-  for (let size = jsonBytes(kept); size > maxBytes; size = jsonBytes(kept)) {
-    kept = clip(kept, Math.max(0, Math.floor((kept.length * maxBytes) / size) - 1));
-    if (kept === '') break;
-  }
-  return kept;
-};
 
 const readPart = (object: Uint8Array | undefined, summary: ChangesSummary): RecordedChanges | undefined => {
   if (object === undefined || summary.part === undefined) return undefined;
@@ -80,7 +66,7 @@ const repositoryChanges = (
   // JSON never takes fewer bytes, so more cannot fit.
   const kept = clipUtf8(patch, room);
   const text = kept.toString('utf8');
-  answer.patch = fitting(text, room);
+  answer.patch = clipJson(text, room);
   if (kept.length < patch.length || answer.patch.length < text.length) answer.truncated = true;
   const note = notes.filter((one) => one !== undefined).join('; ');
   return { ...answer, ...(note !== '' && { note }) };

@@ -2,14 +2,13 @@
  * Steps that run children: waits until all of them have ended, and decides what that means for the step. Undoing such
  * a step unwinds its children, also completed ones. Pure: `children-seen` brings what became of each.
  */
-import type { Json } from '../../../contract/json.ts';
-import { jsonBytes } from '../../shared/json-bytes.ts';
-import { type ChildEnd, type ChildrenWait, isAlone, type PinnedChildrenStep } from '../model/children.ts';
+import type { ChildEnd, ChildrenWait, PinnedChildrenStep } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { MAX_WAIT_SECONDS } from '../run/timing.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { type ChildLetter, letterOf } from './child-letters.ts';
+import { childrenResult } from './children-result.ts';
 import { unwinding } from './decide-interactive.ts';
 import { attemptFact, stepFact } from './facts.ts';
 import type { SeenChild, Step, Surroundings } from './saga-events.ts';
@@ -128,25 +127,11 @@ const failureOf = ({ step, wait, seen, letters }: Place): SagaError => {
     : { name: 'ChildUndone', message: `Child ${child?.sagaId ?? '?'} failed and was undone${cause}.` };
 };
 
-const resultOf = ({ step, seen }: Place): Json => {
-  const told = seen.map(({ branch, status, output, error }) => ({
-    branch,
-    told: {
-      status: status ?? 'REFUSED',
-      ...(status === 'COMPLETED' ? { output: output ?? null } : {}),
-      ...(error === undefined || status === 'COMPLETED' ? {} : { error: { ...error } }),
-    },
-  }));
-  if (isAlone(step)) return seen[0]?.output ?? null;
-  if (step.tool === 'each') return told.map(({ told: one }) => one);
-  return Object.fromEntries(told.map(({ branch, told: one }) => [branch, one]));
-};
-
 const committed = (place: Place): Step => {
   const { state, wait, step, around } = place;
   const attempt = attemptFact(around.sagaId, step, epochOf({ state, wait }), 'forward', 1);
-  const result = resultOf(place);
-  if (jsonBytes(result) <= MAX_RESULT_BYTES) {
+  const result = childrenResult(step, place.seen);
+  if (result !== undefined) {
     return { facts: [{ direction: 'forward', status: 'committed', ...attempt, result }] };
   }
   const message = `The outputs of the children of step ${step.id} take more than ${MAX_RESULT_BYTES} bytes.`;
