@@ -11,8 +11,9 @@ import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { canonicalJson } from '../../core/saga/plan/json.ts';
-import { MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
+import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { planCloud } from '../../local/plan.ts';
@@ -165,6 +166,61 @@ describe('plans', () => {
     await expect(start('wider', [step('w', wide(48 * KIB))])).rejects.toMatchObject({
       errorType: 'PlanRefused',
       message: expect.stringContaining('step-too-large'),
+    });
+  });
+
+  describe('with children that are named with a long output', () => {
+    const list = Array.from({ length: MAX_CHILDREN }, (_, n) => n);
+    const outputOf = (bytes: number) => `{% /*${'c'.repeat(bytes)}*/ 1 %}`;
+    /** What the entry that names them says of inputs and children, with an output of so many bytes. */
+    const namedBytes = (sagaId: string, bytes: number) =>
+      jsonBytes(Object.fromEntries(list.map((n) => [n, n]))) +
+      jsonBytes(
+        list.map((n) => ({
+          branch: String(n),
+          sagaId: `${sagaId}.each.${n}`,
+          planHash: HASH,
+          inputHash: HASH,
+          stepCount: 1,
+          output: { value: outputOf(bytes), uses: [] },
+        })),
+      );
+    const largest = (sagaId: string) => Math.floor((396 * KIB - namedBytes(sagaId, 0)) / MAX_CHILDREN);
+    const begin = (sagaId: string, bytes: number) =>
+      start(
+        sagaId,
+        [
+          step('first', { text: 'x' }),
+          {
+            id: 'each',
+            each: '{% input %}',
+            plan: { steps: [step('one', { text: 'x' })], output: outputOf(bytes) },
+          },
+        ],
+        list,
+      );
+
+    test('at their largest they fit the entry', async () => {
+      await begin('named', largest('named'));
+      expect(await observe('named')).toMatchObject({ status: 'COMPLETED' });
+    });
+
+    test('over it by a byte each, the step is not begun, and what came before is taken back', async () => {
+      standing.clear();
+      await begin('namer', largest('namer') + 1);
+      expect(await observe('namer')).toMatchObject({
+        status: 'COMPENSATED',
+        failed: { step: 'each', error: { name: 'TooManyChildren' } },
+        compensated: [{ step: 'first' }],
+      });
+      expect(standing.size).toBe(0);
+    });
+
+    test('when their outputs alone are too large, the start is refused', async () => {
+      await expect(begin('refused', 10.5 * KIB)).rejects.toMatchObject({
+        errorType: 'PlanRefused',
+        message: expect.stringContaining('step each: too-many-children'),
+      });
     });
   });
 

@@ -7,6 +7,7 @@ import type { ChildSource, PinnedPlan, Plan, PlanStep, SagaDefinition, ToolPlanS
 import { pinSteps } from '../run/pinned-steps.ts';
 import { findExpressions } from './expressions.ts';
 import { hashJson } from './json.ts';
+import { namedProblem } from './named-size.ts';
 import {
   type CheckContext,
   type CheckPlan,
@@ -190,7 +191,12 @@ export const listOf = (each: string): string => {
   return `{% $append([], (${found?.source ?? ''})) %}`;
 };
 
-const listViolations = async (step: ChildrenPlanStep, { known }: CheckContext): Promise<PlanViolation[]> => {
+/** `child`: what each of them will be, as far as it is checked. */
+const listViolations = async (
+  step: ChildrenPlanStep,
+  child: PinnedChild | undefined,
+  { known }: CheckContext,
+): Promise<PlanViolation[]> => {
   if (!('each' in step)) return [];
   const refuse = (rule: PlanRule, message: string) => [{ step: step.id, rule, message }];
   const [expression] = findExpressions(step.each);
@@ -200,11 +206,15 @@ const listViolations = async (step: ChildrenPlanStep, { known }: CheckContext): 
   if (known === undefined || namesIn(step.each).length > 0) return [];
   const { violations, value } = await checkValue(step.id, listOf(step.each), {}, known);
   if (violations.length > 0 || !Array.isArray(value)) return violations;
-  if (value.length <= MAX_CHILDREN) return [];
-  return refuse(
-    'too-many-children',
-    `a step has at most ${MAX_CHILDREN} children, and the list has ${value.length}`,
-  );
+  if (value.length > MAX_CHILDREN) {
+    return refuse(
+      'too-many-children',
+      `a step has at most ${MAX_CHILDREN} children, and the list has ${value.length}`,
+    );
+  }
+  const named = value.map(() => (child?.output === undefined ? {} : { output: child.output }));
+  const problem = namedProblem(step.id, value, named);
+  return problem === undefined ? [] : refuse('too-many-children', problem);
 };
 
 export interface CheckedStep {
@@ -231,12 +241,12 @@ export const checkChildrenStep = async (
     refuse('too-many-children', `a step has at most ${MAX_CHILDREN} children; use several steps`);
   }
   if (violations.length > 0) return { violations, plans: [], reach: {} };
-  violations.push(...(await listViolations(step, context)));
   const children: CheckedChild[] = [];
   for (const one of branches) {
     const path = 'branches' in step ? `${step.id}/${one.branch}` : step.id;
     children.push(await checkChild(one, path, context, checkPlan));
   }
+  violations.push(...(await listViolations(step, children[0]?.child, context)));
   violations.push(...children.flatMap((one) => one.violations));
   violations.push(...parallelViolations(step, children, 'each' in step));
   const mutating = children.find(({ reach }) => reach.mutating !== undefined)?.reach.mutating;

@@ -21,6 +21,7 @@ import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
+import { namedProblem } from '../plan/named-size.ts';
 import { listOf } from '../plan/plan-children.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../plan/plan-shape.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
@@ -137,6 +138,8 @@ export const prepareChildrenStep = async (
         ...(interactive === undefined ? {} : { interactive }),
       });
     }
+    const tooLarge = namedProblem(step.id, inputs, named);
+    if (tooLarge !== undefined) return refused('TooManyChildren', tooLarge);
     return { type: 'prepared', step, arguments: inputs, argumentsHash: hashJson(inputs), children: named };
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;
