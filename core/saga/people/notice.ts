@@ -5,14 +5,16 @@
  */
 import type { SagaNotice } from '../../../contract/events.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
+import { KIB } from '../../../contract/sizes.ts';
+import { firstThatFit } from '../../shared/bounded.ts';
 import { clip } from '../../shared/clip.ts';
 import { notListedIn } from './not-listed.ts';
 
 /** SNS takes 100 characters of ASCII. */
 const MAX_SUBJECT = 95;
 const MAX_TEXT = 500;
-/** EventBridge takes 256 KB of one event. */
-const MAX_REFERENCES = 50;
+/** EventBridge takes 256 KB of one event, which has an error's message, too. Sizes are as JSON. */
+const LISTED = { count: 50, bytes: 192 * KIB };
 
 const short = (text: string): string => clip(text, MAX_TEXT);
 
@@ -39,7 +41,14 @@ const approvalNotice = (
   const { sagaId } = seen;
   const { step, tool, version, until, argumentsHash, amount, currency, prompt, promptBy } = awaiting;
   const requestedBy = short(seen.requestedBy);
-  const committed = seen.committed.slice(0, MAX_REFERENCES);
+  const committed = seen.committed.map((one) => ({
+    step: one.step,
+    tool: one.tool,
+    externalRef: one.externalRef,
+    ...(one.amount === undefined ? {} : { amount: one.amount }),
+    ...(one.currency === undefined ? {} : { currency: one.currency }),
+  }));
+  const references = firstThatFit(committed, LISTED);
   return {
     kind: 'approval_waiting',
     subject: clip(`Walkback: approval waits: ${sagaId}`, MAX_SUBJECT),
@@ -57,25 +66,36 @@ const approvalNotice = (
     ...(argumentsHash === undefined ? {} : { argumentsHash }),
     ...(amount === undefined ? {} : { amount }),
     ...(currency === undefined ? {} : { currency }),
-    references: committed.map((one) => ({
-      step: one.step,
-      tool: one.tool,
-      externalRef: one.externalRef,
-      ...(one.amount === undefined ? {} : { amount: one.amount }),
-      ...(one.currency === undefined ? {} : { currency: one.currency }),
-    })),
-    more: seen.committed.length - committed.length,
+    references,
+    more: committed.length - references.length,
   };
 };
 
+type Left = Observation['notCompensated'][number];
+
 /** Of a saga below, the steps above it, and the saga under which it is worked. */
-export const placeOf = ({ step, path, sagaId }: Observation['notCompensated'][number]): string =>
+export const placeOf = ({ step, path, sagaId }: Left): string =>
   path === undefined || sagaId === undefined ? step : `${short(path)}/${step} of saga ${sagaId}`;
+
+/** What stands, for people and for programs. */
+const listedOf = (left: Left) => ({
+  line: `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
+  reference: {
+    step: left.step,
+    tool: left.tool,
+    externalRef: left.externalRef,
+    ...(left.sagaId === undefined ? {} : { sagaId: left.sagaId }),
+    ...(left.resourceKey === undefined ? {} : { resourceKey: short(left.resourceKey) }),
+    ...(left.idempotencyKey === undefined ? {} : { idempotencyKey: left.idempotencyKey }),
+    ...(left.amount === undefined ? {} : { amount: left.amount }),
+    ...(left.currency === undefined ? {} : { currency: left.currency }),
+  },
+});
 
 const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
   const { sagaId, notCompensated } = seen;
   const requestedBy = short(seen.requestedBy);
-  const listed = notCompensated.slice(0, MAX_REFERENCES);
+  const listed = firstThatFit(notCompensated.map(listedOf), LISTED);
   const more = notCompensated.length - listed.length + notListedIn(seen);
   const [first] = notCompensated;
   const one = notCompensated.length === 1 ? first : undefined;
@@ -84,10 +104,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
     subject: clip(`Walkback: compensation failed: ${sagaId}`, MAX_SUBJECT),
     text: [
       `Saga ${sagaId} of ${requestedBy} could not be undone completely. What still stands:`,
-      ...listed.map(
-        (left) =>
-          `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
-      ),
+      ...listed.map(({ line }) => line),
       ...(more === 0
         ? []
         : [`... and ${more} more, which the ledger lists, of this saga or of those below.`]),
@@ -99,16 +116,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
     ...(one === undefined ? {} : { step: one.step, tool: one.tool }),
     ...(one?.amount === undefined ? {} : { amount: one.amount }),
     ...(one?.currency === undefined ? {} : { currency: one.currency }),
-    references: listed.map((left) => ({
-      step: left.step,
-      tool: left.tool,
-      externalRef: left.externalRef,
-      ...(left.sagaId === undefined ? {} : { sagaId: left.sagaId }),
-      ...(left.resourceKey === undefined ? {} : { resourceKey: short(left.resourceKey) }),
-      ...(left.idempotencyKey === undefined ? {} : { idempotencyKey: left.idempotencyKey }),
-      ...(left.amount === undefined ? {} : { amount: left.amount }),
-      ...(left.currency === undefined ? {} : { currency: left.currency }),
-    })),
+    references: listed.map(({ reference }) => reference),
     more,
   };
 };

@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Observation } from '../../../contract/saga-answers.ts';
+import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -20,7 +21,7 @@ const lineOf = (left: Observation['notCompensated'][number]): string => {
   const { tool, externalRef, resourceKey, amount, currency, reason } = left;
   const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
   const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
-  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${clip(reason, MAX_REASON_LENGTH)}`;
 };
 
 /** As many lines as fit, and the number of the rest with those that are not among them. */
@@ -46,8 +47,8 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
   const cause = `${failed?.error.name ?? 'unknown'}: ${failed?.error.message ?? ''}`;
   const before = [
     `Saga ${sagaId} could not be undone completely.`,
-    `Asked for by: ${seen.requestedBy.slice(0, MAX_REASON_LENGTH)}`,
-    `Cause: ${cause.slice(0, MAX_CAUSE_LENGTH)}`,
+    `Asked for by: ${clip(seen.requestedBy, MAX_REASON_LENGTH)}`,
+    `Cause: ${clip(cause, MAX_CAUSE_LENGTH)}`,
     'What still stands:',
   ];
   const after = [`Execution: ${link}`, `Work it: walkback saga show ${sagaId}; then retry, resolve or skip.`];
@@ -67,7 +68,7 @@ export const idleNotice = ({
 }: SagaHead): { subject: string; message: string } => ({
   subject: `Walkback: no step comes: ${sagaId}`,
   message: [
-    `Saga ${sagaId} of ${requestedBy.slice(0, MAX_REASON_LENGTH)} waits for its next step, and none comes.`,
+    `Saga ${sagaId} of ${clip(requestedBy, MAX_REASON_LENGTH)} waits for its next step, and none comes.`,
     `What its ${plural(state.stepCount, 'step')} did stands, and nobody drives it.`,
     `Work it: walkback saga show ${sagaId}; then submit a step, or walkback saga cancel ${sagaId}.`,
   ].join('\n'),
