@@ -125,6 +125,28 @@ describe('arguments and results', () => {
     });
   });
 
+  test('half a character that an expression makes is kept as U+FFFD, and a failure that names one is told', async () => {
+    const half = '{% $split(input, "")[0] %}';
+    const first = step('first', { text: 'x' });
+    const kept = [first, step('half', { text: half })];
+    await cloud.invoke('start-saga', {
+      sagaId: 'half',
+      plan: { steps: kept, output: half },
+      input: '😀',
+      requestedBy: 'agent-7',
+    });
+    expect(await observe('half')).toMatchObject({ status: 'COMPLETED' });
+    const { rows } = await pagesOf({ sagaId: 'half' });
+    expect(rows.at(-1)).toMatchObject({ detail: expect.stringContaining('"output":"\uFFFD"') });
+    const told = '{% $error($split(steps.first.result & "😀", "")[2]) %}';
+    await start('told', [first, step('half', { text: told })], '😀');
+    expect(await observe('told')).toMatchObject({
+      status: 'COMPENSATED',
+      failed: { step: 'half', error: { name: 'ArgumentsUnresolved' } },
+    });
+    standing.clear();
+  });
+
   test('over it by a byte: a result took effect, so its step is taken back', async () => {
     await start('result', [step('one', { text: 'a', answerBytes: MAX_RESULT_BYTES + 1 })]);
     expect(await observe('result')).toMatchObject({

@@ -1,6 +1,7 @@
 /** Runs JSONata expressions and nothing more, either in this process or in one of its own. */
 import jsonata from 'jsonata';
 import type { Json } from '../../../contract/json.ts';
+import { wellFormed } from '../../shared/well-formed.ts';
 
 /**
  * The limits that JSONata itself checks. It interrupts no regular expression and no built-in function, and
@@ -33,6 +34,12 @@ const visible = (scope: Json, { steps: names }: Expression): Json => {
 const reasonOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
 
+/** JSON has an escape for a half character, which no ledger can keep: `$split` into single characters makes such. */
+const HALF = /\\ud[89a-f]/;
+
+const withoutHalves = (text: string): string =>
+  HALF.test(text) ? JSON.stringify(wellFormed(JSON.parse(text))) : text;
+
 export const evaluateToText = async (expression: Expression, scope: Json): Promise<Evaluated> => {
   const { source } = expression;
   try {
@@ -40,8 +47,8 @@ export const evaluateToText = async (expression: Expression, scope: Json): Promi
     const text = typeof value === 'function' ? undefined : JSON.stringify(value);
     return text === undefined
       ? { problem: `${source} has no value; use a step's result or the input that has it` }
-      : { text };
+      : { text: withoutHalves(text) };
   } catch (cause) {
-    return { problem: `${source} failed: ${reasonOf(cause)}` };
+    return { problem: `${source} failed: ${reasonOf(cause)}`.toWellFormed() };
   }
 };
