@@ -168,8 +168,12 @@ known_ignored() {
   prune=()
   if [ -s "$SHADOW/ignored-directories" ]; then
     local -A CLEAR=()
-    while IFS= read -r -d '' path; do ! rules_above "${path#./}" || { bar "$WAITS" || return; }; done <"$SHADOW/ignored-directories"
-    perhaps git check-ignore -z --stdin <"$SHADOW/ignored-directories" >"$OUT.ignored" 2>>"$OUT.err" || return
+    while IFS= read -r -d '' path; do
+      ! symlink_above "${path%/}" || continue
+      ! rules_above "${path#./}" || { bar "$WAITS" || return; }
+      printf '%s\0' "$path"
+    done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
+    perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || return
     while IFS= read -r -d '' path; do
       path=${path#./}
       glob_quote "${path%/}"

@@ -2,8 +2,19 @@
 # shellcheck shell=bash
 
 # old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
-# Paths that the rules ignore by now stay as they are: the capture that does not have them may not have seen them.
-old_part() { free_part "$1" "$2" "$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
+# Paths that the rules ignore by now stay as they are: the capture that does not have them may not have seen them. Those behind a
+# symlink that came are gone, and git cannot be asked about them.
+old_part() { free_part "$1" "$2" "$OUT.$2.of" && not_behind "$3" <"$OUT.$2.of" >"$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
+
+# not_behind STRIP: passes on the entries ("mode/path" or "path") that are behind no symlink.
+not_behind() {
+  local entry path
+  while IFS= read -r -d '' entry; do
+    path=$entry
+    [ "$1" = 0 ] || path=${entry#*/}
+    symlink_above "$path" || printf '%s\0' "$entry"
+  done
+}
 
 # want_empty META: WANTED names the directories that a capture has empty.
 want_empty() {

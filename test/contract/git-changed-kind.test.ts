@@ -91,12 +91,41 @@ describe('modes that change with the kind of the path', () => {
     ['a private file became a link', 'chmod 600 a.txt', 'rm a.txt; ln -s src a.txt'],
     ['a link became a private file', 'ln -s src link', 'rm link; echo file > link; chmod 600 link'],
     ['an empty directory became a file', 'mkdir -m 700 d', 'rmdir d; echo file > d'],
+    [
+      'a directory with a private file became a link',
+      'mkdir d; echo in > d/in; chmod 600 d/in',
+      'rm -r d; ln -s src d',
+    ],
+    [
+      'a link became a directory with a private directory',
+      'ln -s src d',
+      'rm d; mkdir -p -m 700 d/deep/er; echo in > d/deep/in',
+    ],
+    ['a directory with an empty one became a link', 'mkdir -p d/empty', 'rm -r d; ln -s src d'],
   ])('%s', async ([, before, after]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(before, 'app');
     const then = world(harness, ['app']);
     const first = await harness.capture();
     harness.sh(after, 'app');
+    const now = world(harness, ['app']);
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(then);
+    await applies(harness, undo);
+    expect(world(harness, ['app'])).toEqual(now);
+  });
+});
+
+describe('an ignored directory that the walk leaves out', () => {
+  test('may be behind a link later', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('echo build/ > .gitignore; ln -s src d', 'app');
+    const then = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh('rm d; mkdir -p d/build; echo in > d/in; echo made > d/build/out', 'app');
+    await harness.capture();
+    // As a slow walk notes it.
+    harness.sh('printf "./d/build/\\0" > .agent-shadow/session-s1/ignored-directories; rm -r d/build', 'app');
     const now = world(harness, ['app']);
     const { undo } = await applies(harness, first);
     expect(world(harness, ['app'])).toEqual(then);
