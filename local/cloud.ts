@@ -14,6 +14,7 @@ import { createActivity } from './activity.ts';
 import { type CloudCredentials, loadCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import type { DynamoDbSource } from './dynamodb/binary.ts';
+import { beginTables, endTables } from './dynamodb/half-made.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
 import { checkNotifyUrl, mayBeSent, type NotifyOptions, startNotify } from './events/notify.ts';
 import { loginSecret } from './identity/issuer.ts';
@@ -164,6 +165,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const changes = createChanges();
 
   const { dynamodb } = options;
+  await beginTables(dataDir);
   const services = await startServices({
     dataDir,
     port,
@@ -186,6 +188,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     clients.s3.destroy();
   });
   await provision(plan, clients);
+  await endTables(dataDir);
 
   const { E2B_API_KEY: _key, WALKBACK_LOGIN_SECRET: _secret, ...forFunctions } = environment;
   const installed = installEnvironment(forFunctions);

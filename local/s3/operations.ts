@@ -64,8 +64,8 @@ const checksumHeaders = (info: ObjectInfo): Record<string, string> => ({
 });
 
 const createBucket: Operation = async ({ request, response, store }) => {
-  await store.createBucket(request.bucket);
-  if (request.header('x-amz-bucket-object-lock-enabled') === 'true') await store.lockBucket(request.bucket);
+  const isLocking = request.header('x-amz-bucket-object-lock-enabled') === 'true';
+  await store.createBucket(request.bucket, { isLocking });
   response.writeHead(200, { location: `/${request.bucket}`, 'content-length': 0 }).end();
 };
 

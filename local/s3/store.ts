@@ -153,6 +153,10 @@ export const openObjectStore = async (dataDir: string) => {
   const lockFile = (bucket: string): string => join(locks, `${bucket}.json`);
   /** Undefined for a bucket without object lock. */
   const lockOf = (bucket: string) => readJson(lockFile(bucket), lockSchema);
+  const writeLock = async (bucket: string, lock: z.input<typeof lockSchema>): Promise<void> => {
+    await mkdir(locks, { recursive: true });
+    await writePrivately(lockFile(bucket), lock);
+  };
 
   /** Conditional writes under way: one during which its key is deleted is answered with 409, as by S3. */
   const conditional = new Set<{ path: string; deletedMeanwhile: boolean }>();
@@ -205,10 +209,15 @@ export const openObjectStore = async (dataDir: string) => {
   };
 
   return {
-    async createBucket(bucket: string): Promise<void> {
-      await mkdir(join(buckets, bucket)).catch((cause: unknown) => {
-        if (!isErrno(cause, 'EEXIST')) throw cause;
-        throw new S3Error('BucketAlreadyOwnedByYou', `The bucket ${bucket} exists already.`, { cause });
+    /** With object lock, the bucket comes last: what ends between the two leaves none, and it can be made again. */
+    async createBucket(bucket: string, { isLocking = false } = {}): Promise<void> {
+      const directory = join(buckets, bucket);
+      await inTurn(directory, async () => {
+        if ((await stat(directory).catch(() => undefined)) !== undefined)
+          throw new S3Error('BucketAlreadyOwnedByYou', `The bucket ${bucket} exists already.`);
+        if (isLocking) await writeLock(bucket, {});
+        else await rm(lockFile(bucket), { force: true });
+        await mkdir(directory);
       });
       await fsyncDirectory(buckets);
     },
@@ -216,8 +225,7 @@ export const openObjectStore = async (dataDir: string) => {
     /** Object lock: `days` is how long what is written stays locked by itself. */
     async lockBucket(bucket: string, days?: number): Promise<void> {
       await bucketDirectory(bucket);
-      await mkdir(locks, { recursive: true });
-      await writePrivately(lockFile(bucket), days === undefined ? {} : { days });
+      await writeLock(bucket, days === undefined ? {} : { days });
     },
 
     isLocking: async (bucket: string): Promise<boolean> => (await lockOf(bucket)) !== undefined,

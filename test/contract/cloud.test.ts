@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposable, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest, IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,31 @@ const refusal = (promise: Promise<unknown>) =>
     () => expect.unreachable('must be refused'),
     (error: unknown) => error,
   );
+
+test('a first start that broke off is made good by the next one, and what is stored then stays', async () => {
+  await using directory = await scratch();
+  const plan = planCloud(await loadTemplate());
+  // A directory where a file is to be written fails as a full disk does.
+  const marks = plan.locks.map(({ bucket }) => join(directory.path, 's3', 'locks', `${bucket}.json`));
+  expect(marks).not.toEqual([]);
+  for (const mark of marks) await mkdir(mark, { recursive: true });
+  await refusal(startCloud({ dataDir: directory.path }));
+  for (const mark of marks) await rm(mark, { recursive: true });
+  // What is in the file of a database of which only the beginning could be written.
+  const file = join(directory.path, 'dynamodb', 'tables.sqlite');
+  await writeFile(file, (await readFile(file)).subarray(0, 9000));
+  const Item = { pk: { S: 'KEPT#1' }, sk: { S: 'META' } };
+  const first = await startTestCloud({ dataDir: directory.path });
+  const TableName = variable(first, 'WALKBACK_SESSIONS_TABLE');
+  await new DynamoDBClient().send(new PutItemCommand({ TableName, Item }));
+  await first.close();
+  await using second = await startTestCloud({ dataDir: directory.path });
+  expect(variable(second, 'WALKBACK_SESSIONS_TABLE')).toBe(TableName);
+  const kept = await new DynamoDBClient().send(
+    new GetItemCommand({ TableName, Key: Item, ConsistentRead: true }),
+  );
+  expect(kept.Item).toEqual(Item);
+});
 
 test('SDK clients without any settings talk to the cloud, S3 in path style', async () => {
   await using cloud = await startTestCloud();

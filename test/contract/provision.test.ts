@@ -1,4 +1,4 @@
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -20,11 +20,12 @@ import { loadTemplate } from '../../local/template.ts';
 const credentials = { accessKeyId: 'LKIATEST', secretAccessKey: 'not a secret' };
 const region = 'us-east-1';
 const disposal = new AsyncDisposableStack();
+let dataDir: string;
 let plan: CloudPlan;
 let clients: { dynamodb: DynamoDBClient; s3: S3Client };
 
 beforeAll(async () => {
-  const { path: dataDir } = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-provision-')));
+  dataDir = disposal.use(await mkdtempDisposable(join(tmpdir(), 'walkback-provision-'))).path;
   const tables = await startDynamoDb({ dataDir, credentials });
   disposal.defer(() => tables.close());
   const objects = await startS3({ dataDir: join(dataDir, 's3'), credentials, region });
@@ -86,6 +87,23 @@ test('a data directory of before gets the index that it lacks, with what it hold
   await expect(provision(before, clients)).rejects.toMatchObject({
     message: expect.stringContaining('extra: '),
   });
+});
+
+test('a bucket of which only the mark of its object lock could not be written is made by the next try', async () => {
+  const named: CloudPlan = {
+    ...plan,
+    tables: [],
+    buckets: plan.buckets.map((bucket) => `half-${bucket}`),
+    locks: plan.locks.map((lock) => ({ ...lock, bucket: `half-${lock.bucket}` })),
+  };
+  // A directory where a file is to be written fails as a full disk does.
+  const marks = named.locks.map(({ bucket }) => join(dataDir, 's3', 'locks', `${bucket}.json`));
+  expect(marks).not.toEqual([]);
+  for (const mark of marks) await mkdir(mark, { recursive: true });
+  await expect(provision(named, clients)).rejects.toThrow();
+  for (const mark of marks) await rm(mark, { recursive: true });
+  await provision(named, clients);
+  await provision(named, clients);
 });
 
 test('tables of another shape are one error that names every difference', async () => {
