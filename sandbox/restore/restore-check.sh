@@ -307,7 +307,8 @@ free_paths() {
   for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
     while IFS= read -r -d '' path; do
-      [ -d "$path" ] && [ ! -L "$path" ] || continue
+      # What a link above shows lies elsewhere. The link itself was looked at.
+      [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
       { find "./$path" ! -type d -printf '%P\0' >"$OUT.inside" && git --literal-pathspecs ls-files -z -c -- "$path" >"$OUT.captured"; } 2>>"$OUT.err" || {
         refused $? failed "what stands in the way cannot be looked at"
         return 1

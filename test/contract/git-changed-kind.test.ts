@@ -102,6 +102,11 @@ describe('modes that change with the kind of the path', () => {
       'rm d; mkdir -p -m 700 d/deep/er; echo in > d/deep/in',
     ],
     ['a directory with an empty one became a link', 'mkdir -p d/empty', 'rm -r d; ln -s src d'],
+    [
+      'a directory became a link to one that has a directory where it had a file',
+      'mkdir d src/same; echo in > src/same/in; echo file > d/same',
+      'rm -r d; ln -s src d',
+    ],
   ])('%s', async ([, before, after]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(before, 'app');
