@@ -160,6 +160,17 @@ test('conflicts are named by path and kind, and nothing is made', async () => {
   expect(outside(harness)).toEqual(before);
 });
 
+test('renames over which git ends on an error of its own are merged without those of directories', async () => {
+  await using at = await sides(
+    'git init -q -b main r; cd r; mkdir -p x/c y; ln -s x x/c/e; echo cc > y/c; git add -A; git commit -qm first',
+    'rm -r x y; ln -s x y',
+    'mkdir -p h/e x/c/y; mv y/c h/e/c; rmdir y; mv x/c/e x/c/y/c; ln -s ../x x/c/h',
+  );
+  const { harness, base, theirs } = at;
+  const { report } = await harness.compose([{ base, theirs }]);
+  expect(report.conflicts.length).toBeGreaterThan(0);
+});
+
 test('with markers, a conflict is a state like any other', async () => {
   await using at = await sides(BEGIN, 'sed -i 3s/.*/ours/ text', 'sed -i 3s/.*/theirs/ text; echo n > n');
   const { harness, base, theirs } = at;
