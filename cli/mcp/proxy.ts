@@ -49,7 +49,8 @@ export const createProxy = (options: ProxyOptions): ((line: string) => void) => 
     held.add(id);
     let refused: string | undefined;
     try {
-      const callId = _meta?.['claudecode/toolUseId'] ?? `${connectionId}-${id}`;
+      // As JSON: to the protocol 1 and "1" are two calls.
+      const callId = _meta?.['claudecode/toolUseId'] ?? `${connectionId}-${JSON.stringify(id)}`;
       await guard.before({ id: callId, name, input, readOnly: reads.has(name) });
     } catch (error) {
       refused = refusalOf(name, error);

@@ -28,7 +28,7 @@ const setUp = (decide: (call: ToolCall) => Promise<void>) => {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-const call = (id: number, name = 'edit', meta?: object) => ({
+const call = (id: number | string, name = 'edit', meta?: object) => ({
   jsonrpc: '2.0',
   id,
   method: 'tools/call',
@@ -64,6 +64,15 @@ test('a call waits for its checkpoint while others pass', async () => {
     { id: 'toolu_1', name: 'edit', input: { path: 'a' }, readOnly: false },
     { id: 'mcp-1-4', name: 'look', input: { path: 'a' }, readOnly: true },
   ]);
+});
+
+test('a number and the text of that number are the ids of two calls', async () => {
+  const { take, toServer, calls } = setUp(async () => undefined);
+  const lines = [1, '1', 2, '2', '"2"'].map((id) => JSON.stringify(call(id)));
+  for (const line of lines) take(line);
+  await settled();
+  expect(toServer).toEqual(lines);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(lines.length);
 });
 
 test('without a checkpoint the server hears nothing and the client is told', async () => {
