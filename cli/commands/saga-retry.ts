@@ -171,6 +171,11 @@ export const addSagaRetry = (parent: Command, app: App): void => {
         if ((options.all === true) === (sagaId !== undefined)) {
           throw new CliError('InvalidInput', 'Give a saga, or --all.');
         }
+        if (sagaId !== undefined && options.dryRun === true) {
+          throw new CliError('InvalidInput', '--dry-run belongs to --all. Nothing was tried again.', {
+            hint: `walkback saga show ${sagaId} names what failed or is delayed`,
+          });
+        }
         return sagaId === undefined ? retryAll(run, options) : retryOne(run, sagaId, stepId, options);
       }),
     );

@@ -30,7 +30,7 @@ const definitionOf = (text: string): { name: string; version?: string } => {
 
 /** What is to run: a template, a plan, or steps as they come. */
 const planOf = async (template: string | undefined, options: Options) => {
-  const { plan, interactive = false, idle, onIdle = 'unwind', allow } = options;
+  const { plan, interactive = false, idle, onIdle, allow } = options;
   const given = [
     ...(template === undefined ? [] : [`the template ${template}`]),
     ...(plan === undefined ? [] : ['--plan']),
@@ -42,9 +42,11 @@ const planOf = async (template: string | undefined, options: Options) => {
       hint: 'give one of them; a name for a saga is --id',
     });
   }
-  if (!interactive && (idle ?? allow) !== undefined) {
-    const option = idle === undefined ? '--allow' : '--idle';
-    throw new CliError('InvalidInput', `${option} belongs to --interactive.`, {
+  const [misplaced] = Object.entries({ '--idle': idle, '--on-idle': onIdle, '--allow': allow }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (!interactive && misplaced !== undefined) {
+    throw new CliError('InvalidInput', `${misplaced[0]} belongs to --interactive.`, {
       hint: 'leave it out: a plan says itself which of its steps wait for an approval',
     });
   }
@@ -52,7 +54,7 @@ const planOf = async (template: string | undefined, options: Options) => {
   if (plan !== undefined) return { plan: await readJson(plan, '--plan') };
   return {
     interactive: {
-      onIdle,
+      onIdle: onIdle ?? 'unwind',
       ...(idle === undefined ? {} : { idleTimeoutSeconds: idle }),
       ...(allow === undefined ? {} : { allowIrreversible: allow }),
     },
@@ -76,9 +78,10 @@ export const addSagaStart = (parent: Command, app: App): void => {
       parseWholeNumber(60, 30 * DAY_SECONDS),
     )
     .addOption(
-      new Option('--on-idle <what>', 'interactive: then take everything back, or ask people')
-        .choices(['unwind', 'ask'])
-        .default('unwind'),
+      new Option(
+        '--on-idle <what>',
+        'interactive: then take everything back (the default), or ask people',
+      ).choices(['unwind', 'ask']),
     )
     .option('--allow <tool...>', 'interactive: irreversible tools that need no approval')
     .option('-i, --input <json>', "the saga's input: JSON or @FILE", '{}')

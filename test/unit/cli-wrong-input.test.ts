@@ -53,6 +53,8 @@ test.each([
   [[], 'Give a template, --plan or --interactive.', /--help/],
   [['trip', '--allow', 'mail'], '--allow belongs to --interactive.', /approval/],
   [['trip', '--idle', '600'], '--idle belongs to --interactive.', /leave it out/],
+  [['trip', '--on-idle', 'ask'], '--on-idle belongs to --interactive.', /leave it out/],
+  [['--plan', '{}', '--on-idle', 'unwind'], '--on-idle belongs to --interactive.', /leave it out/],
 ])(
   'walkback saga start %j is refused, and says what is too much or missing',
   async (words, message, hint) => {

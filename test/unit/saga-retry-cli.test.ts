@@ -75,6 +75,19 @@ const retry = (
 const told = (calls: { name: string; input: unknown }[]) =>
   calls.filter(({ name }) => name === 'walkback-operate-saga').map(({ input }) => input);
 
+test.each([[['a']], [['a', 'x']], [['a', '--error', 'Http503']]])(
+  'a dry run of one saga is refused, not done: %j',
+  async (argv) => {
+    const { calls, failure } = await retry([...argv, '--dry-run']);
+    expect(failure).toMatchObject({
+      name: 'InvalidInput',
+      message: '--dry-run belongs to --all. Nothing was tried again.',
+      hint: expect.stringContaining('walkback saga show a'),
+    });
+    expect(calls).toEqual([]);
+  },
+);
+
 test('lists what failed with one error, in all pages and statuses, and tells nobody', async () => {
   const { calls, stdout, failure } = await retry(['--all', '--error', 'Http503', '--dry-run']);
   expect(failure).toBeUndefined();
