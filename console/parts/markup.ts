@@ -18,8 +18,16 @@ export const shown = (text: string | null | undefined): Markup => {
     : html`<bdi>${line}</bdi>`;
 };
 
-/** Several lines. */
-export const block = (text: string): Markup => html`<pre dir="ltr">${printable(text)}</pre>`;
+/** What a block shows without scrolling on the narrowest phone, in the widest letters. */
+const LINES_IN_SIGHT = 18;
+const LETTERS_OF_LINE = 15;
+
+/** Several lines. Where they may have to be scrolled, the keyboard reaches them. */
+export const block = (text: string): Markup => {
+  const lines = printable(text);
+  const most = lines.split('\n').length + lines.length / LETTERS_OF_LINE;
+  return html`<pre dir="ltr"${most > LINES_IN_SIGHT ? html` tabindex="0"` : NOTHING}>${lines}</pre>`;
+};
 
 export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
 

@@ -140,7 +140,21 @@ const SMALL = `
   form.filters { display: grid; grid-template-columns: 1fr 1fr; } form.filters > button, form.filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
   input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; } input:not([type=checkbox]), select, textarea { text-align: left; }
 }
-@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
-@media print { header, .acts, .skip, aside { display: none; } }`;
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }`;
 
-export const STYLE = [COLOURS, TYPE, FRAME, TABLES, FORMS, SESSION, DIFFS, SMALL].join('');
+/** Nobody scrolls or opens anything on paper. */
+const PAPER = `
+@media print {
+  header, .acts, .skip, aside, button, .button { display: none; }
+  html { background: none; overflow: visible; } main, main.wide { max-width: none; padding: 0; }
+  .split, .beside { display: block; }
+  pre, .diff, .scroll, .file { max-height: none; overflow: visible; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+  .lines { min-width: 0; } .lines > div { white-space: pre-wrap; }
+  .lines ins, .lines del, .lines span, .lines em { flex-shrink: 1; min-width: 0; overflow-wrap: anywhere; }
+  .scroll { border: 0; } table { font-size: .75rem; } th, td { padding: .2rem .35rem; } th, td * { font-size: inherit; }
+  .long { min-width: 0; } .whole, td time, th { white-space: normal; }
+  h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }
+}`;
+
+export const STYLE = [COLOURS, TYPE, FRAME, TABLES, FORMS, SESSION, DIFFS, SMALL, PAPER].join('');

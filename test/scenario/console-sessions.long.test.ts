@@ -13,6 +13,7 @@ import {
   comeIn,
   expectAccessible,
   expectOnlyText,
+  expectPrintable,
   keepPicture,
   type Person,
   SCREENSHOTS,
@@ -202,6 +203,26 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
     });
   });
 
+  test('a message with much to say comes on paper as a whole', async () => {
+    const lines = Array.from({ length: 120 }, (_, at) => `const line${at} = '${'wide '.repeat(40)}';`);
+    world.write('api/long.ts', `${lines.join('\n')}\n`);
+    const text = 'Every word of it was meant to be read.\n'.repeat(60);
+    const tool = { name: 'Write', input: { file: 'api/long.ts', text: lines.join('\n').slice(0, 4000) } };
+    await world.checkpoint('msg-paper', { role: 'assistant', title: 'Wrote a long file', text }, tool);
+    await refund(world, 'order-paper', 'msg-paper');
+    await using person = await sitDown(true);
+    const { page } = person;
+    await choose(page, 'msg-paper');
+    await expectPrintable(page, 'session');
+    await page.getByRole('link', { name: 'order-paper' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Saga order-paper' }).waitFor();
+    await expectPrintable(page, 'saga');
+    for (const place of ['Ledger', 'Catalog', 'Queue', 'Sagas']) {
+      await page.getByRole('navigation').getByRole('link', { name: place, exact: true }).click();
+      await expectPrintable(page, place);
+    }
+  });
+
   test('a session as a file opens without a server, with everything as text', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'walkback-export-'));
     try {
@@ -250,6 +271,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       expect(page.url()).toMatch(/#saga-\d+$/);
       expect(asked).toEqual([url]);
       await expectAccessible(page, 'export');
+      await expectPrintable(page, 'export');
       await page.goto(pathToFileURL(join(directory, 'cut.html')).href);
       await page.getByRole('heading', { name: 'Cut here' }).waitFor();
     } finally {

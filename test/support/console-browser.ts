@@ -52,3 +52,26 @@ export const expectOnlyText = async ({ page, foreign }: Person): Promise<void> =
   expect(await page.title()).not.toBe('1');
   expect(foreign).toEqual([]);
 };
+
+/** A4, in pixels of CSS, less the margins. */
+const PAPER = { width: 720, height: 1020 };
+
+/** What no paper shows: what is scrolled to, what is opened, and what stands beside the page. */
+const LOST_ON_PAPER = `[...document.querySelectorAll('main, main *')].filter((one) => {
+  if (one.matches('aside, aside *, button, .button, .acts, .acts *, .unseen, option')) return false;
+  const { overflow } = getComputedStyle(one);
+  const isCut = one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1;
+  const isBeside = one.getBoundingClientRect().right > innerWidth + 1;
+  return !one.checkVisibility({ contentVisibilityAuto: true }) || isBeside || (overflow !== 'visible' && isCut);
+}).map((one) => one.outerHTML.slice(0, 120))`;
+
+/** All of the page comes on paper. */
+export const expectPrintable = async (page: Page, name: string): Promise<void> => {
+  const before = page.viewportSize();
+  await page.setViewportSize(PAPER);
+  await page.emulateMedia({ media: 'print' });
+  await keepPicture(page, `${name}-print`);
+  expect(await page.evaluate(LOST_ON_PAPER), name).toEqual([]);
+  await page.emulateMedia({ media: 'screen' });
+  if (before !== null) await page.setViewportSize(before);
+};
