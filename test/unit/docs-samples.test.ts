@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
+import { commitments } from '../../contract/workspace-inputs.ts';
 import { endpointKey, signatureHeader } from '../../core/saga/tools/http-signature.ts';
 import { serveTools } from '../../examples/backend/http-tool.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
@@ -50,6 +51,24 @@ const programs = [...read('README.md').matchAll(/((?:[^\n]+\n)+)\n```ts\n(.*?)^`
 test.each(programs)('%s a program is saved in a file of a kind that node reads it from', (before, block) => {
   const isJavaScript = parseSync('program.mjs', block).errors.length === 0;
   expect(before).toContain(isJavaScript ? '`.mjs`' : '`.ts`');
+});
+
+const samples = ['docs/templates.md', 'docs/tools.md'].flatMap((page) =>
+  [...read(page).matchAll(/^```json\n(.*?)^```$|--input '(\{\n.*?^\})'/gms)].map(
+    ([, json, input]) => [page, JSON.parse(json ?? input ?? '')] as const,
+  ),
+);
+const withCommand = z.looseObject({ command: z.string() });
+
+test.each(samples)('%s: what %j runs is run in a repository of a session that holds several', (_, sample) => {
+  const found: unknown[] = [];
+  JSON.stringify(sample, (name, value: unknown) => {
+    if (withCommand.safeParse(value).success) found.push(value);
+    if (name === 'commitments') expect(() => commitments().parse(value)).not.toThrow();
+    return value;
+  });
+  expect(found).not.toEqual([]);
+  for (const one of found) expect(one).toHaveProperty('cwd');
 });
 
 const ends: string[] = [];
