@@ -44,11 +44,12 @@ export interface Failure {
 /** Names an unknown error: ours by its literal name, a vendor's as `InternalError` with its message. */
 export const describeFailure = (error: unknown): Failure => {
   if (error instanceof CommanderError) {
-    // Help and version were printed already; there is nothing to say about them.
-    const isShown = error.code === 'commander.help' || error.exitCode === 0;
+    // A group of commands of which none was named shows its help first.
+    const said = error.code === 'commander.help' ? 'Name a command.' : error.message.replace(/^error: /, '');
     return {
       name: 'InvalidInput',
-      message: isShown ? '' : error.message.replace(/^error: /, ''),
+      // Help and version that were asked for were printed already; there is nothing to say about them.
+      message: error.exitCode === 0 ? '' : said,
       exitCode: error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code,
     };
   }

@@ -64,6 +64,22 @@ test.each([
   },
 );
 
+test.each(['', 'session', 'saga', 'ledger', 'catalog', 'locks', 'tool'])(
+  'walkback %s without a command is wrong input, which programs are told too',
+  async (group) => {
+    const { failure } = await runCommand([...(group === '' ? [] : [group]), '--json']);
+    expect(failure).toMatchObject({ name: 'InvalidInput', message: 'Name a command.', exitCode: 2 });
+  },
+);
+
+test.each([['help'], ['session', 'help'], ['help', 'session'], ['session', '--help'], ['--version']])(
+  'walkback %s %s is what was asked for, and nothing more is said',
+  async (...words) => {
+    const { failure } = await runCommand(words);
+    expect(failure ?? { message: '', exitCode: 0 }).toMatchObject({ message: '', exitCode: 0 });
+  },
+);
+
 test('a session that is no fork has nowhere to go to by itself', async () => {
   const answers = { 'walkback-timeline': { session: { sessionId: 's' }, checkpoints: [] } };
   const { calls, failure } = await runCommand(['merge', 's', '--yes'], { answers });
