@@ -11,7 +11,7 @@ import { plural } from '../../core/shared/plural.ts';
 import type { Ask, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';
-import { link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import { link, list, type Markup, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 
 const PAGE = 100;
 /** Pages that one answer of ours is put together from. */
@@ -19,20 +19,20 @@ const MOST_PAGES = 40;
 /** Sagas below that are named. */
 const MOST_BELOW = 20;
 
-/** `said`: by the function that would not tell anything else. */
-export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string, said?: string): Promise<Markup> => {
+/** `told`: by the function that would not tell anything else. */
+export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string, told?: string): Promise<Markup> => {
   const { ok, findings, entries, sagaIds } = await verifyLedger(
     (request) => ask('query-ledger', request),
     sagaId,
     isNotFound,
   );
-  if (ok && said === undefined) {
+  if (ok && told === undefined) {
     return html`<p class="card done" role="status"><strong>As it was written.</strong> ${plural(entries, 'entry', 'entries')} of ${plural(sagaIds.length, 'saga')}: the chain, the head and the tree agree.</p>`;
   }
-  return html`<section class="card stop" role="alert"><h2>Not as it was written</h2>${ok && said !== undefined ? html`<p>${shown(said)}</p>` : NOTHING}${list(
+  return html`<section class="card stop" role="alert"><h2>Not as it was written</h2>${ok && told !== undefined ? html`<p>${said(told)}</p>` : NOTHING}${list(
     findings
       .slice(0, 50)
-      .map(({ sagaId: saga, where, message }) => html`${shown(saga)}, ${shown(where)}: ${shown(message)}`),
+      .map(({ sagaId: saga, where, message }) => html`${shown(saga)}, ${shown(where)}: ${said(message)}`),
   )}</section>`;
 };
 

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Act, Show, Visit } from '../context.ts';
-import { form, link, list, NOTHING, path, shown } from '../parts/markup.ts';
+import { form, link, list, NOTHING, path, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   changedMeanwhile,
@@ -44,7 +44,7 @@ const revertPage = async (
           : html`<section class="card stop"><h2>It cannot be taken back alone</h2><p>Later work changed the same places. Nothing would be written.</p>${list(
               conflicts
                 .slice(0, 50)
-                .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${shown(one.message)}`),
+                .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${said(one.message)}`),
             )}</section>`
       }
       ${repositoriesPart(plan.repositories)}

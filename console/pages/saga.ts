@@ -12,12 +12,14 @@ import { entryRows, money, reference } from '../parts/ledger-tables.ts';
 import {
   badge,
   facts,
+  folded,
   json,
   link,
   type Markup,
   NOTHING,
   path,
   query,
+  said,
   shown,
   table,
   time,
@@ -84,18 +86,18 @@ const stepLines = (seen: Observation): Line[] => {
     ...standingIn(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
     ...compensated.map((one) => ({
       ...one,
-      what: html`${one.residue === undefined ? badge('undone', 'calm') : badge('undone in part', 'ask')} ${shown(one.byHand ?? one.residue)}`,
+      what: html`${one.residue === undefined ? badge('undone', 'calm') : badge('undone in part', 'ask')} ${folded(one.byHand ?? one.residue)}`,
     })),
     ...notCompensated.map((one) => ({
       ...one,
-      what: html`${badge('not undone', 'bad')} ${shown(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${shown(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
+      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
     })),
     ...rejected.map(({ step, tool, error }) => ({
       step,
       tool,
       externalRef: null,
       isOnce: true,
-      what: html`${badge('rejected', 'plain')} ${shown(error?.message)}`,
+      what: html`${badge('rejected', 'plain')} ${folded(error?.message)}`,
     })),
   ];
 };
@@ -150,7 +152,7 @@ const acceptedPart = (seen: Observation, { formToken }: Visit): Markup => {
         (
           one,
         ) => html`<section class="card"><h3>${stepName(one)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
-        <p>${shown(one.reason)}</p>${byHandForm(formToken, effectFields(seen, one))}</section>`,
+        <p>${said(one.reason)}</p>${byHandForm(formToken, effectFields(seen, one))}</section>`,
       )}`;
 };
 
@@ -195,11 +197,11 @@ const locksPart = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<M
 };
 
 const statePart = (seen: Observation): Markup =>
-  html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${shown(seen.guidance.text)}</p>`}
+  html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${said(seen.guidance.text)}</p>`}
   ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
-  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${shown(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${shown(seen.failed.reason)}</p>`}</section>`}
+  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${shown(seen.failed.step)}: ${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${said(seen.failed.reason)}</p>`}</section>`}
   ${waitPart(seen)}
   <p class="hint">${shown(seen.advice)}</p>`;
 

@@ -22,6 +22,7 @@ import {
   NOTHING,
   path,
   query,
+  said,
   shown,
   time,
 } from '../parts/markup.ts';
@@ -38,7 +39,7 @@ const omissions = (changes: ChangesAnswer | undefined): Markup => {
     ...skipped,
   ]);
   if (lines.length === 0) return NOTHING;
-  const told = lines.slice(0, 20).map(({ path: name, reason }) => html`${shown(name)}: ${shown(reason)}`);
+  const told = lines.slice(0, 20).map(({ path: name, reason }) => html`${shown(name)}: ${said(reason)}`);
   const more = lines.length - told.length;
   return html`<section class="card warn" aria-label="Not captured"><h3>Not captured</h3>${list(told)}${more > 0 ? html`<p class="hint">and ${more} more</p>` : NOTHING}</section>`;
 };

@@ -9,7 +9,7 @@ import {
   undoneAt,
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
-import { badge, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
+import { badge, folded, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
 
 const personIn = (detail: string): boolean => {
   try {
@@ -59,7 +59,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Mark
       {
         title: 'Error',
         cell: ({ error }: LedgerRow) =>
-          error === null ? NOTHING : html`<span class="long">${shown(error)}</span>`,
+          error === null ? NOTHING : html`<div class="long">${folded(error)}</div>`,
       },
       { title: 'Who', cell: who },
     ],
@@ -80,11 +80,11 @@ const TONES: Readonly<Record<string, string>> = {
 /** What stays of an effect that is undone in part comes first: the error of an undo that did not work is over then. */
 const note = (one: LedgerEffect): Markup => {
   const problem = one.amount_problem ?? one.undone_problem;
-  const said = shown(one.evidence ?? one.residue ?? (one.status === 'undone' ? null : one.error) ?? problem);
+  const known = one.evidence ?? one.residue ?? (one.status === 'undone' ? null : one.error) ?? problem;
   // Functions of older releases say nothing of doubt.
   return typeof one.doubt === 'string'
-    ? html`In doubt, it may have happened: ${shown(one.doubt)} ${said}`
-    : said;
+    ? html`In doubt, it may have happened: ${shown(one.doubt)} ${folded(known)}`
+    : folded(known);
 };
 
 export const effectRows = (effects: readonly LedgerEffect[]): Markup =>

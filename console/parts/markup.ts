@@ -18,13 +18,30 @@ export const shown = (text: string | null | undefined): Markup => {
     : html`<bdi>${line}</bdi>`;
 };
 
+/** A field of a form sends its lines as Windows has them, and so do some tools. */
+const ofLines = (text: string): string => text.replaceAll('\r\n', '\n');
+
+/** What a tool or a person said, in its own lines. */
+export const said = (text: string | null | undefined): Markup =>
+  html`<bdi class="said">${printable(ofLines(text ?? '').trim())}</bdi>`;
+
+/** As `said`, in a row: the first line, and the others for whoever opens them. */
+export const folded = (text: string | null | undefined): Markup => {
+  const [first = '', ...others] = ofLines(text ?? '')
+    .trim()
+    .split('\n');
+  return others.length === 0
+    ? shown(first)
+    : html`<details><summary>${shown(first)} …</summary>${said(others.join('\n'))}</details>`;
+};
+
 /** What a block shows without scrolling on the narrowest phone, in the widest letters. */
 const LINES_IN_SIGHT = 18;
 const LETTERS_OF_LINE = 15;
 
 /** Several lines. Where they may have to be scrolled, the keyboard reaches them. */
 export const block = (text: string): Markup => {
-  const lines = printable(text);
+  const lines = printable(ofLines(text));
   const most = lines.split('\n').length + lines.length / LETTERS_OF_LINE;
   return html`<pre dir="ltr"${most > LINES_IN_SIGHT ? html` tabindex="0"` : NOTHING}>${lines}</pre>`;
 };

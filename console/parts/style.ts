@@ -29,6 +29,7 @@ h3 { font-size: 1rem; font-weight: 600; margin: 1rem 0 .35rem; overflow-wrap: an
 p { margin: .4rem 0; }
 a { color: var(--link); text-underline-offset: .15em; text-decoration-thickness: 1px; }
 code, pre, .diff { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+bdi.said { white-space: pre-wrap; overflow-wrap: anywhere; }
 code { font-size: .92em; overflow-wrap: anywhere; }
 small, .hint, th, dt, label, .badge, .meta, .cut, .notes { font-size: .86rem; }
 .hint, .empty, .meta, .cut, .notes { color: var(--soft); }

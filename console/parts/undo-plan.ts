@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { UndoPlan } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { money } from './ledger-tables.ts';
-import { badge, type Markup, NOTHING, shown, table } from './markup.ts';
+import { badge, folded, type Markup, NOTHING, shown, table } from './markup.ts';
 
 export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Markup =>
   table(
@@ -20,7 +20,7 @@ export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Ma
         ...one,
         what: html`${badge('is undone', 'calm')}${one.partly ? ' in part' : ''}${one.unsure ? ', if it happened' : ''}`,
       })),
-      ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${shown(one.reason)}` })),
+      ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${folded(one.reason)}` })),
     ],
     none,
   );

@@ -1,7 +1,7 @@
 /** What a saga does or waits for, in words: whoever looks knows whose turn it is, and what happens when nothing comes. */
 import { html } from 'hono/html';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { link, type Markup, NOTHING, path, query, shown, time } from './markup.ts';
+import { link, type Markup, NOTHING, path, query, said, shown, time } from './markup.ts';
 
 const until = (iso: string | undefined): Markup => (iso === undefined ? NOTHING : html` until ${time(iso)}`);
 
@@ -22,7 +22,7 @@ const interactiveText = ({ interactive, session }: Observation): Markup | undefi
         checkpointId === undefined || session === undefined
           ? NOTHING
           : html` ${link(`${path('sessions', session.sessionId, 'compare')}${query({ from: checkpointId, to: 'head' })}`, 'What the files did since')}.`;
-      return html`Put aside until somebody resumes it; what it did stands.${summary === undefined ? NOTHING : html` Whoever parked it says: ${shown(summary)}`}${point}`;
+      return html`Put aside until somebody resumes it; what it did stands.${summary === undefined ? NOTHING : html` Whoever parked it says: ${said(summary)}`}${point}`;
     }
     case 'step':
     case 'closed':
@@ -51,11 +51,11 @@ const doingText = ({ doing }: Observation): Markup | undefined => {
     return tool === undefined ? html`Waits ${why}${latest}.` : html`${named} waits ${why}${latest}.`;
   }
   const again = attempt === undefined || attempt < 2 ? NOTHING : html`, attempt ${attempt}`;
-  const why = reason === undefined || reason === '' ? NOTHING : html`: ${shown(reason)}`;
+  const why = reason === undefined || reason === '' ? NOTHING : html`: ${said(reason)}`;
   const before =
     error === undefined
       ? NOTHING
-      : html` The attempt before ended with ${shown(`${error.name}: ${error.message}`)}`;
+      : html` The attempt before ended with ${said(`${error.name}: ${error.message}`)}`;
   const verb = tool === undefined ? (what === 'pausing' ? 'Pauses' : 'Decides how to go on') : VERBS[what];
   return html`${verb}${named}${again}${why}${until(doing.until)}.${before}`;
 };

@@ -12,39 +12,62 @@ type Schema = Record<string, unknown>;
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
 const schemas = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
+/** What people, and programs that tools run, say in several lines. */
+const OF_LINES = /^(?:message|reason|evidence|error|text|summary|residue|byHand)$/;
+const LINES = 'The first line\r\nthe second line\nthe third line\n';
+
 /** An answer of that shape with everything in it that there can be, and every text hostile. */
-const hostile = (schema: Schema, name = ''): unknown => {
+const hostile = (schema: Schema, name = '', lines = TEXT): unknown => {
   const [first] = schemas(schema['anyOf'] ?? schema['oneOf']).filter(({ type }) => type !== 'null');
-  if (first !== undefined) return hostile(first, name);
+  if (first !== undefined) return hostile(first, name, lines);
   if (schema['const'] !== undefined) return schema['const'];
   if (Array.isArray(schema['enum'])) return schema['enum'][0];
   const { type, items, properties, additionalProperties } = schema;
-  if (type === 'array') return [hostile(isSchema(items) ? items : {}, name)];
+  if (type === 'array') return [hostile(isSchema(items) ? items : {}, name, lines)];
   if (isSchema(properties)) {
     return Object.fromEntries(
       Object.entries(properties)
         // A page would go on to the next one for ever.
         .filter(([key]) => key !== 'cursor')
-        .map(([key, value]) => [key, hostile(isSchema(value) ? value : {}, key)]),
+        .map(([key, value]) => [
+          key,
+          // The reason of a checkpoint is one line: the function takes no other.
+          hostile(
+            isSchema(value) ? value : {},
+            key,
+            'checkpointId' in properties && key === 'reason' ? TEXT : lines,
+          ),
+        ]),
     );
   }
   if (type === 'object')
-    return { [TEXT]: isSchema(additionalProperties) ? hostile(additionalProperties) : TEXT };
+    return { [TEXT]: isSchema(additionalProperties) ? hostile(additionalProperties, '', lines) : TEXT };
   if (type === 'boolean') return true;
   if (type === 'integer' || type === 'number') return 1;
   // These are read as numbers and as JSON.
   if (/^(?:amount|undone|net|byHandAmount)$/.test(name)) return '1.00';
   if (name === 'detail') return JSON.stringify({ person: TEXT });
-  return /(?:At|since|until|_at)$/.test(name) || name === 'at' ? '2026-01-02T10:00:00.000Z' : TEXT;
+  return /(?:At|since|until|_at)$/.test(name) || name === 'at'
+    ? '2026-01-02T10:00:00.000Z'
+    : OF_LINES.test(name)
+      ? lines
+      : TEXT;
 };
 
-const answers = Object.fromEntries(
-  FUNCTION_ROWS.flatMap(({ name, answer }) =>
-    answer === undefined
-      ? []
-      : [[name, () => hostile(z.toJSONSchema(answer(), { io: 'output', unrepresentable: 'any' }))]],
-  ),
-);
+const answersWith = (lines: string) =>
+  Object.fromEntries(
+    FUNCTION_ROWS.flatMap(({ name, answer }) =>
+      answer === undefined
+        ? []
+        : [
+            [
+              name,
+              () => hostile(z.toJSONSchema(answer(), { io: 'output', unrepresentable: 'any' }), '', lines),
+            ],
+          ],
+    ),
+  );
+const answers = answersWith(TEXT);
 
 const PAGES = [
   '/',
@@ -83,8 +106,8 @@ const rawIn = (seen: string): string | undefined => {
 const seenOf = (page: string): string => page.replaceAll(/ value="[^"]*"/g, '');
 
 describe('an answer in which every text is hostile', () => {
-  const open = async () => {
-    const { fetchPage, enter } = made(answers, { patienceMs: 60_000 });
+  const open = async (given = answers) => {
+    const { fetchPage, enter } = made(given, { patienceMs: 60_000 });
     const { cookie } = await enter();
     return { fetchPage, cookie };
   };
@@ -96,6 +119,14 @@ describe('an answer in which every text is hostile', () => {
     expect(page.status, text).toBe(200);
     expect(text).toContain('&lt;img');
     expect(rawIn(seenOf(text))).toBeUndefined();
+  });
+
+  test.each(PAGES)('has on %s the lines that somebody wrote, and no signs for them', async (path) => {
+    const { fetchPage, cookie } = await open(answersWith(LINES));
+    const page = await fetchPage(path, { headers: { cookie } });
+    expect(page.status).toBe(200);
+    const signs = seenOf(await page.text()).match(/.{0,100}(?:\\n|\^M).{0,20}/g);
+    expect(signs).toBeNull();
   });
 
   test.each(Object.entries(ACTS))('is text in the answer of %s', async (path, fields) => {
