@@ -146,8 +146,8 @@ const SAGA_ERRORS = {
   ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
 } as const satisfies Record<string, ErrorRow>;
 
-/** Errors of a tool's call, recorded in the ledger. Tools add names of their own. */
-const TOOL_ERRORS = {
+/** Errors of a step, recorded in the ledger. Tools add names of their own. */
+const STEP_ERRORS = {
   InvalidArguments: refusal('usage', 'mend the arguments that the message names'),
   InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
   ResultTooLarge: fault('failed', 'mend the tool: it must answer less, a reference for example'),
@@ -156,7 +156,25 @@ const TOOL_ERRORS = {
   ),
   Fenced: refusal('conflict', 'the step is compensated already: start another saga'),
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),
+  ConnectionLost: laterMaybe(
+    fault('unavailable', 'look whether the tool runs, and whether it answers in time'),
+  ),
+  DeliveredTwice: fault('failed', 'nothing: what became of the first delivery is asked for'),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
+  ProbeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
+  ToolError: fault('failed', 'the message is what the tool said; let its errors have names'),
+  NotStorable: fault('failed', 'shorten what the step is given, or pass a reference'),
+  TooManyChildren: refusal('usage', 'give the step a shorter list, or use several steps'),
+  ChildrenOverdue: fault('failed', 'give the step more time, or its children less to do'),
+  ChildUndone: refusal(
+    'conflict',
+    'walkback saga show of the child that the message names says why it failed',
+  ),
+  ChildFailed: fault('failed', REPAIR),
+  UnwoundByParent: refusal('conflict', 'the saga that runs this one is undone: walkback saga show says why'),
+  AmountInvalid: fault('failed', 'mend what the tool declares as its amount, or what it answers'),
+  CurrencyInvalid: fault('failed', 'mend what the tool declares as its currency, or what it answers'),
+  AmountUnresolved: fault('failed', 'mend what the tool declares as its amount or currency'),
   IdleTimeout: refusal('conflict', 'no step came in time, and what was done is undone'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
   Rewound: refusal('conflict', 'the saga was rewound: walkback saga show says what it goes on with'),
@@ -226,7 +244,7 @@ const COMMAND_ERRORS = {
 export const ERRORS = {
   ...CHECKPOINT_ERRORS,
   ...SAGA_ERRORS,
-  ...TOOL_ERRORS,
+  ...STEP_ERRORS,
   ...IDENTITY_ERRORS,
   ...SERVICE_ERRORS,
   ...API_ERRORS,

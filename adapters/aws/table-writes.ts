@@ -70,6 +70,18 @@ const transactItem = (one: Write | Check, withExisting: boolean) => {
 const cancelledBecause = (error: TransactionCanceledException, ...codes: string[]): boolean =>
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
 
+/**
+ * DynamoDB takes this write from nobody: an item over 400 KB, a text or key that it does not hold. It says so of the whole
+ * request, or of one item of a transaction.
+ */
+export const isUnstorable = (error: unknown): error is WalkbackError => {
+  if (!(error instanceof WalkbackError)) return false;
+  const { cause } = error;
+  return cause instanceof TransactionCanceledException
+    ? cancelledBecause(cause, 'ValidationError')
+    : isNamed(cause, 'ValidationException', 'SerializationException');
+};
+
 const standing = (error: TransactionCanceledException): Stored[] =>
   // The document client unmarshalls outputs, but not what an error carries.
   (error.CancellationReasons ?? []).flatMap(({ Item: item }) =>

@@ -62,6 +62,9 @@ export interface Beside {
   claims?: readonly Claim[];
 }
 
+/** `unstorable`: why the store never takes what was to be written, whoever writes it. Nothing was written. */
+type Appended = WriteOutcome<SagaHead> | { written: false; unstorable: string };
+
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
@@ -97,7 +100,7 @@ export interface SagaStore {
     expectedVersion: number,
     entries: readonly LedgerEntry[],
     beside?: Beside,
-  ): Promise<WriteOutcome<SagaHead>>;
+  ): Promise<Appended>;
   /** The sagas that were started for a session, oldest first. */
   listBySession(sessionId: string): Promise<SessionSaga[]>;
   readonly permits: PermitStore;

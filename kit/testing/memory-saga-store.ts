@@ -1,5 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
+import { KIB } from '../../contract/sizes.ts';
 import { fromRow, isOutcome, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
@@ -11,6 +12,7 @@ import type { SubmittedStep } from '../../core/saga/model/submitted-step.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import type { Page, SagaStore, SessionFence, WakeToken } from '../../core/saga/ports.ts';
 import { numbered } from '../../core/shared/cursor.ts';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
 
 import { memoryPermits } from './memory-permits.ts';
 
@@ -36,6 +38,9 @@ const entriesOf = (found: LedgerEntry[], limit: number, cursor: string | undefin
   const sorted = found.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
   return structuredClone(pageOf(sorted, limit, cursor));
 };
+
+/** DynamoDB's limit of one item. */
+const MAX_ITEM_BYTES = 400 * KIB;
 
 /** The two tables in memory, with their conditions. Inputs and outputs are copied, as over a network. */
 export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions = {}) => {
@@ -137,6 +142,9 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
           ? { written: false }
           : { written: false, existing: structuredClone(existing) };
       }
+      const sizeBytes = Math.max(0, ...entries.map((entry) => jsonBytes(toRow(entry))));
+      if (sizeBytes > MAX_ITEM_BYTES)
+        return { written: false, unstorable: `an entry takes ${sizeBytes} bytes` };
       const { claims = [], fence, session } = beside;
       if (!mayClaim(claims) || (fence !== undefined && !inEpoch(fence)))
         return { written: false, existing: structuredClone(existing) };

@@ -24,6 +24,7 @@ afterAll(() => opened.close());
 const STEP = { stepIndex: 0, step: 's', tool: 'pay', version: '1', epoch: 0 };
 const ATTEMPT = { ...STEP, attempt: 1, idempotencyKey: 'k'.repeat(64) };
 
+const committed = { ...ATTEMPT, direction: 'forward', status: 'committed', result: null } satisfies Fact;
 /** As large as what a tool is given and answers may be. */
 const large: Fact[] = [
   {
@@ -35,13 +36,7 @@ const large: Fact[] = [
     argumentsHash: 'a'.repeat(64),
     arguments: { text: 'x'.repeat(MAX_RESULT_BYTES) },
   },
-  {
-    ...ATTEMPT,
-    direction: 'forward',
-    status: 'committed',
-    result: 'x'.repeat(MAX_RESULT_BYTES),
-    externalRef: 'r'.repeat(500),
-  },
+  { ...committed, result: 'x'.repeat(MAX_RESULT_BYTES), externalRef: 'r'.repeat(500) },
 ];
 /** As large as an error's message may be. */
 const failed: Fact = {
@@ -68,9 +63,8 @@ const start = async (sagaId: string): Promise<SagaHead> => {
   return (await store.getHead(sagaId)) ?? expect.unreachable('no head');
 };
 
-const append = async (sagaId: string, count: number) => {
+const appendFacts = async (sagaId: string, facts: readonly Fact[]) => {
   const head = await start(sagaId);
-  const facts = [...large, ...Array.from({ length: count - large.length }, () => failed)];
   const { entries, tip } = chain(sagaId, head, facts, { at: new Date(0).toISOString(), actor: 'engine' });
   return store.append(
     { ...head, ...tip, version: head.version + 1, requestedBy: 'w'.repeat(200) },
@@ -79,6 +73,9 @@ const append = async (sagaId: string, count: number) => {
   );
 };
 
+const append = (sagaId: string, count: number) =>
+  appendFacts(sagaId, [...large, ...Array.from({ length: count - large.length }, () => failed)]);
+
 describe('a move', () => {
   test('with the most and the largest entries it may have is taken', async () => {
     // One decision more than the limit may still add the facts of one event.
@@ -86,8 +83,19 @@ describe('a move', () => {
     expect(await store.listEntries('most')).toHaveLength(1 + MAX_FACTS + 5);
   });
 
-  test('that were larger than the service takes would be refused whole', async () => {
-    await expect(append('more', 100)).rejects.toThrow();
-    expect(await store.listEntries('more')).toHaveLength(1);
+  test.each([
+    ['of more entries than a transaction has', Array.from({ length: 100 }, () => failed)],
+    [
+      'with an entry larger than an item',
+      [{ ...failed, error: { name: 'n', message: 'm'.repeat(410_000) } }],
+    ],
+    ['with half of a character', [{ ...failed, error: { name: 'n', message: '\ud83d' } }]],
+    ['with a reference that is no key of an index', [failed, { ...committed, externalRef: '' }]],
+  ] satisfies [string, Fact[]][])('%s is never taken, and the store says so', async (what, facts) => {
+    expect(await appendFacts(what, facts)).toEqual({
+      written: false,
+      unstorable: expect.stringMatching(/DynamoDB/),
+    });
+    expect(await store.listEntries(what)).toHaveLength(1);
   });
 });

@@ -46,6 +46,19 @@ describe('the list of errors', () => {
     for (const { path, name } of thrown) expect(isErrorName(name), `${path}: ${name}`).toBe(true);
   });
 
+  test('has every name that the runtime records of a step', () => {
+    const recorded = sources
+      .filter(({ path }) => /^(core|kit)\//.test(path) && !path.startsWith('kit/testing/'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\bname: '([A-Z][A-Za-z]+)',?\s+message\b/g)].map(([, name = '']) => ({
+          path,
+          name,
+        })),
+      );
+    expect(recorded.length).toBeGreaterThan(20);
+    for (const { path, name } of recorded) expect(isErrorName(name), `${path}: ${name}`).toBe(true);
+  });
+
   test('says of every name whether to try again, and an error may know better', () => {
     for (const name of ERROR_NAMES) {
       expect(new WalkbackError(name, 'x').retryable).toBe(ERRORS[name].retryable);

@@ -13,7 +13,7 @@ import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
 import { sessionKey } from '../sessions/session-keys.ts';
 import { createTable, type Table } from '../table.ts';
 import type { Stored } from '../table-reads.ts';
-import { type Check, transact, type Write } from '../table-writes.ts';
+import { type Check, isUnstorable, transact, type Write } from '../table-writes.ts';
 import {
   BUSY,
   entryItem,
@@ -177,8 +177,14 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       const item = await sagas.get(submittedKey(sagaId, stepId));
       return item === undefined ? undefined : readSubmitted(item);
     },
-    append: async (head, expectedVersion, entries, beside) =>
-      commit(head, hasVersion(expectedVersion), entries, besideWrites(head, beside)),
+    append: async (head, expectedVersion, entries, beside) => {
+      try {
+        return await commit(head, hasVersion(expectedVersion), entries, besideWrites(head, beside));
+      } catch (error) {
+        if (isUnstorable(error)) return { written: false, unstorable: error.message };
+        throw error;
+      }
+    },
     createRewind: async (record) => {
       const item = { ...rewindKey(record.sessionId, record.requestId), ...record };
       const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);

@@ -17,6 +17,7 @@ import type { AdvanceDependencies, Beside } from '../ports.ts';
 import type { Price } from './price.ts';
 import { type Reading, readingOf } from './reading.ts';
 import { ENGINE_SLACK_SECONDS } from './timing.ts';
+import { notStorable, withoutIt } from './unstorable.ts';
 
 /** A history holds 25,000 events. From this number on, the saga continues in a new execution. */
 export const MAX_HISTORY_EVENTS = 20_000;
@@ -166,6 +167,7 @@ export const move = async (
   actor: Actor,
 ): Promise<Move> => {
   const { store, clock, inline, driver = BYSTANDER } = dependencies;
+  let unstorable: string | undefined;
   for (let race = 0; race < RACE.attempts; race += 1) {
     const head = await store.getHead(sagaId);
     if (head === undefined) {
@@ -178,7 +180,7 @@ export const move = async (
     const reading = readingOf(store, head, told.type === 'submit' ? told.step : undefined);
     const decided = await converse(reading, told, now.getTime(), {
       mayStart: inline !== undefined || head.historyEvents < limit,
-      ...driver,
+      ...(unstorable === undefined ? driver : withoutIt(driver, unstorable)),
       ...(inline === undefined ? {} : { inline }),
     });
     const facts = [...decided.facts];
@@ -195,7 +197,10 @@ export const move = async (
     const beside = { ...besideOf(told, head, entries), claims: claimsOf(moved, entries) };
     const outcome = await store.append(moved, head.version, entries, beside);
     if (outcome.written) return { head: moved, entries, next: decided.next };
-    await pauseAfterRace(clock, race);
+    if ('unstorable' in outcome) {
+      if (unstorable !== undefined) throw notStorable(sagaId, outcome.unstorable);
+      unstorable = outcome.unstorable;
+    } else await pauseAfterRace(clock, race);
   }
   throw new WalkbackError('Throttled', `Saga ${sagaId} is written by too many at once; try again.`, {
     retryable: true,
