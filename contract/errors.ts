@@ -87,7 +87,7 @@ const CHECKPOINT_ERRORS = {
   ),
   ChangesetConflict: refusal(
     'conflict',
-    'nothing was changed: take a checkpoint of the target, bring it into the fork (merge --into FORK --markers) and mend it there, or undo later work',
+    'nothing was changed: the message says what conflicts, and how to go on',
   ),
   TargetMoved: refusal(
     'conflict',

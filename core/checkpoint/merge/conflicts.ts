@@ -10,21 +10,32 @@ const placeOf = ({ repository, path }: Conflict): string => {
   return repository === '.' ? path : `${repository}/${path}`;
 };
 
-const SUBJECT: Record<Composition['kind'], string> = {
-  paths: 'These paths cannot come back by themselves',
-  revert: 'Later work changed the same places, so this cannot be taken back by itself',
-  merge: 'Both sides changed the same places',
+const TOLD: Record<Composition['kind'], { subject: string; wayOn: string }> = {
+  paths: {
+    subject: 'These paths cannot come back by themselves',
+    wayOn: 'Name the paths in their way, too, or roll back all',
+  },
+  revert: {
+    subject: 'Later work changed the same places, so this cannot be taken back by itself',
+    wayOn: 'Take back the later work first, or roll back to before both',
+  },
+  merge: {
+    subject: 'Both sides changed the same places',
+    wayOn:
+      'Take a checkpoint of the target, bring it into the fork (walkback merge --into FORK --markers), mend it there, and merge again',
+  },
 };
 
 const conflictError = (
   conflicts: readonly Conflict[],
   { kind }: Pick<Composition, 'kind'>,
 ): WalkbackError => {
+  const { subject, wayOn } = TOLD[kind];
   const named = conflicts.slice(0, MAX_NAMED).map((one) => `${placeOf(one)} (${one.kind}: ${one.message})`);
   const more = conflicts.length - named.length;
   return new WalkbackError(
     'ChangesetConflict',
-    `${SUBJECT[kind]}: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing was changed.`,
+    `${subject}: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing was changed. ${wayOn}.`,
     { details: { conflicts: conflicts.slice(0, 200) } },
   );
 };
