@@ -16,8 +16,8 @@ import {
   guarded,
   remainingMs,
 } from '../core/saga/tools/tool-guard.ts';
-import { MAX_RESULT_BYTES } from '../core/saga/tools/tool-protocol.ts';
-import type { Tool, ToolCall } from './define-tool.ts';
+import { MAX_RESULT_BYTES, referenceOf, residueText } from '../core/saga/tools/tool-protocol.ts';
+import type { Tool, ToolCall, Undone } from './define-tool.ts';
 import { endLambdaInstance } from './end-instance.ts';
 import { heard } from './heard.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
@@ -103,7 +103,7 @@ const committed = (tool: Tool, value: unknown, input: unknown, describe: Describ
     if (!parsed.success) {
       return invalid(`The result does not match the tool's schema: ${parsed.error.issues[0]?.message ?? ''}`);
     }
-    const externalRef = tool.externalRef(value, input);
+    const externalRef = referenceOf(tool.externalRef(value, input));
     const reference = externalRef === undefined ? {} : { externalRef };
     const json = toJson(parsed.data);
     if ('problem' in json) return invalid(`The result ${json.problem}.`, reference);
@@ -116,6 +116,20 @@ const committed = (tool: Tool, value: unknown, input: unknown, describe: Describ
     const { name, message } = describe(error);
     return invalid(`The result could not be read: ${name}: ${message}`);
   }
+};
+
+/** It is undone, whatever is wrong with what it tells beside that. */
+const undone = ({ result, ...said }: Exclude<Undone, void>): Outcome => {
+  const told = toJson(result);
+  const isKept = !('problem' in told) && told.sizeBytes <= MAX_RESULT_BYTES;
+  const externalRef = referenceOf(said.externalRef);
+  const residue = residueText(said.residue);
+  return {
+    outcome: 'committed',
+    result: isKept ? told.result : null,
+    ...(externalRef === undefined ? {} : { externalRef }),
+    ...(residue === undefined ? {} : { residue }),
+  };
 };
 
 const run = async (
@@ -137,14 +151,8 @@ const run = async (
         answered: true,
       };
     }
-    case 'compensate': {
-      const undone = await tool.compensate(request, call);
-      if (undone?.result === undefined) return { outcome: 'committed', result: null, ...undone };
-      // It is undone, whatever is wrong with what it tells beside that.
-      const told = toJson(undone.result);
-      const isKept = !('problem' in told) && told.sizeBytes <= MAX_RESULT_BYTES;
-      return { outcome: 'committed', ...undone, result: isKept ? told.result : null };
-    }
+    case 'compensate':
+      return undone((await tool.compensate(request, call)) ?? {});
   }
 };
 

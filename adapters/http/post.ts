@@ -17,7 +17,8 @@ const readText = async (answer: IncomingMessage, maxBytes: number): Promise<stri
     if (sizeBytes > maxBytes) return null;
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString();
+  // Without a mark of the byte order, which some programs write and no JSON has.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 };
 
 const readReply = async (answer: IncomingMessage, maxBytes: number): Promise<HttpReply> => ({
@@ -54,6 +55,11 @@ export const postJson = async ({ url, headers, body, signal, maxBytes }: HttpPos
     });
     request.once('response', (answer) => {
       readReply(answer, maxBytes).then(resolve, fail);
+    });
+    // Nobody asked for another protocol, and what follows is no answer.
+    request.once('upgrade', ({ statusCode: status = 0 }, socket) => {
+      socket.destroy();
+      resolve({ kind: 'answered', status, body: '' });
     });
     request.on('error', fail);
     request.end(body);

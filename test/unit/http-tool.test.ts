@@ -99,8 +99,8 @@ describe('what an endpoint answers becomes one of three outcomes (S2)', () => {
     ['no JSON', sends(200, '<html>'), { outcome: 'unknown', error: { name: 'InvalidResult' } }],
     ['nothing', sends(204), { outcome: 'unknown', error: { name: 'InvalidResult' } }],
     [
-      'more than 64 KiB',
-      sends(200, JSON.stringify({ outcome: 'committed', result: 'x'.repeat(65_536) })),
+      'more than 256 KiB',
+      sends(200, JSON.stringify({ outcome: 'committed', result: 'x'.repeat(262_144) })),
       { outcome: 'unknown', error: { name: 'ResultTooLarge' } },
     ],
     [

@@ -14,8 +14,11 @@ import { refusalOf } from './engine-errors.ts';
  */
 export const MAX_RESULT_BYTES = 32 * 1024;
 
-/** Largest answer that is read from an HTTP tool, with everything around the result. */
-export const MAX_RESPONSE_BYTES = 2 * MAX_RESULT_BYTES;
+/**
+ * Largest answer that is read from an HTTP tool, with everything around the result. As JSON, one byte of a text may be
+ * written in six (`\\u0041`), and who writes it may indent it. That makes no result too large.
+ */
+export const MAX_RESPONSE_BYTES = 8 * MAX_RESULT_BYTES;
 
 /** The machine's input to the function. `endpoint` is for the built-in one, and not passed on. */
 export type InvokePayload = ToolRequest & { endpoint?: string };
@@ -25,28 +28,47 @@ const MAX_RESIDUE = 1000;
 const MAX_MESSAGE = 4000;
 const MAX_CAUSE = 500;
 
-// A tool's report of its effect counts, however it is worded. Texts are cut to size, and never make the
-// outcome doubtful.
-const error = z
-  .object({ name: z.string(), message: z.string() })
-  .transform(({ name, message }) => errorOf(name, message, MAX_MESSAGE));
-/** An empty text is no reference, because it cannot be a key of an index. */
-const externalRef = z
-  .string()
-  .transform((text) => (text === '' ? undefined : clip(text, MAX_REFERENCE)))
-  .optional();
+// A tool's report of its effect counts, however it is worded. Texts are cut to size, what should be a text and is none is
+// written as one, and a null says nothing. None of it ever makes the outcome doubtful.
+
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string' || typeof value === 'bigint') return String(value);
+  return value === null || value === undefined || !isJson(value) ? '' : JSON.stringify(value);
+};
+
+/** The reference of an effect. An empty text is none, because it cannot be a key of an index. */
+export const referenceOf = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return text === '' ? undefined : clip(text, MAX_REFERENCE);
+};
+
+/** What stays of an effect. An empty text says that nothing does. */
+export const residueText = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return hasText(text) ? clip(text, MAX_RESIDUE) : undefined;
+};
+
+const toldError = (value: unknown): ReturnType<typeof errorOf> => {
+  const told = z.object({ name: z.unknown(), message: z.unknown() }).safeParse(value);
+  return told.success
+    ? errorOf(textOf(told.data.name), textOf(told.data.message), MAX_MESSAGE)
+    : errorOf('', textOf(value), MAX_MESSAGE);
+};
+
+const isTold = (value: unknown): boolean => value !== null && value !== undefined;
+const error = z.unknown().refine(isTold).transform(toldError);
+const externalRef = z.unknown().transform(referenceOf).optional();
 
 const answer = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('committed'),
     result: z.unknown(),
     externalRef,
-    // An empty text says that nothing stays.
-    residue: z
-      .string()
-      .transform((text) => (hasText(text) ? clip(text, MAX_RESIDUE) : undefined))
+    residue: z.unknown().transform(residueText).optional(),
+    error: z
+      .unknown()
+      .transform((value) => (isTold(value) ? toldError(value) : undefined))
       .optional(),
-    error: error.optional(),
   }),
   z.object({
     outcome: z.literal('rejected'),
