@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
+import { boundedMarks, resourceMark } from '../../core/saga/decide/resource-marks.ts';
 import { chain } from '../../core/saga/ledger/hash-chain.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
+import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
@@ -63,6 +65,25 @@ const start = async (sagaId: string): Promise<SagaHead> => {
   return (await store.getHead(sagaId)) ?? expect.unreachable('no head');
 };
 
+/** More resources than one saga touches, as agents below it may. */
+const MANY = Object.fromEntries(
+  Array.from({ length: 20 * MAX_STEPS }, (_, n) => [resourceMark(`r${n}`), Date.UTC(2026, 0, 1) + n]),
+);
+
+const childEnded = (index: number): Fact => {
+  const child = {
+    index,
+    branch: `b${index}`,
+    sagaId: `child-${index}`,
+    status: 'COMPENSATED' as const,
+    seq: 9,
+    tip: 'h'.repeat(64),
+    error: { name: 'n'.repeat(100), message: 'm'.repeat(4000) },
+    resources: boundedMarks(MANY),
+  };
+  return { ...STEP, direction: 'child', status: 'ended', child };
+};
+
 const appendFacts = async (sagaId: string, facts: readonly Fact[]) => {
   const head = await start(sagaId);
   const { entries, tip } = chain(sagaId, head, facts, { at: new Date(0).toISOString(), actor: 'engine' });
@@ -81,6 +102,11 @@ describe('a move', () => {
     // One decision more than the limit may still add the facts of one event.
     expect(await append('most', MAX_FACTS + 5)).toMatchObject({ written: true });
     expect(await store.listEntries('most')).toHaveLength(1 + MAX_FACTS + 5);
+  });
+
+  test('is taken when all children of a step end at once', async () => {
+    const ends = Array.from({ length: MAX_CHILDREN }, (_, index) => childEnded(index));
+    expect(await appendFacts('ends', ends)).toMatchObject({ written: true });
   });
 
   test.each([

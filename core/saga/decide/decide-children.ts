@@ -11,6 +11,7 @@ import { type ChildLetter, letterOf } from './child-letters.ts';
 import { childrenResult } from './children-result.ts';
 import { unwinding } from './decide-interactive.ts';
 import { attemptFact, stepFact } from './facts.ts';
+import { shareMark } from './resource-marks.ts';
 import type { SeenChild, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 
@@ -60,7 +61,7 @@ const endedFacts = ({ state, wait, step, seen, letters }: Place): Fact[] =>
   });
 
 const shares = (one: SeenChild | undefined, other: SeenChild | undefined): boolean =>
-  Object.keys(one?.resources ?? {}).some((mark) => other?.resources?.[mark] !== undefined);
+  shareMark(one?.resources ?? {}, other?.resources ?? {});
 
 const lastStartMs = (child: SeenChild | undefined): number =>
   Object.values(child?.resources ?? {}).reduce((last, time) => Math.max(last, time), 0);

@@ -1,15 +1,9 @@
 /** Applies entries about compensators and operators to the state (fold.ts). */
-import { sha256Hex } from '../../shared/ids.ts';
 import type { UndoProgress } from '../model/ledger-entry.ts';
 import type { EffectRecord, EffectStatus, Operation, SagaState } from '../model/state.ts';
 import { startUndoChildren } from './fold-children.ts';
 import { carried, countCall, type EntryOf, effectIndex, withEffect } from './fold-parts.ts';
-
-/**
- * A short mark that stands for a resource key in the state, because many effects may fail. '' without a
- * key.
- */
-export const resourceMark = (key: string | null): string => (key === null ? '' : sha256Hex(key).slice(0, 12));
+import { resourceMark } from './resource-marks.ts';
 
 /** `undo` and `resource` are needed only while the effect stands. */
 const endUndo = (

@@ -6,7 +6,7 @@ import { isWalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import { letterOf, statusOf } from '../decide/child-letters.ts';
-import { resourceMark } from '../decide/fold-undo.ts';
+import { boundedMarks, mergedMarks, resourceMark, type Touched } from '../decide/resource-marks.ts';
 import type { SagaEvent, SeenChild } from '../decide/saga-events.ts';
 import {
   type ChildEnd,
@@ -151,22 +151,17 @@ export const prepareChildrenStep = async (
 export const namedIn = (fact: Fact | undefined): NamedChild[] =>
   fact?.direction === 'forward' && fact.status === 'started' ? (fact.children ?? []) : [];
 
-/** Resource keys that a saga and its children touched, each with the last start on it. */
-const resourcesIn = (entries: readonly LedgerEntry[]): { [mark: string]: number } => {
-  const resources: { [mark: string]: number } = {};
-  const add = (mark: string, ms: number) => {
-    resources[mark] = Math.max(resources[mark] ?? 0, ms);
-  };
-  for (const entry of entries) {
-    if (entry.direction === 'forward' && entry.status === 'started' && entry.effect !== 'read') {
-      if (entry.resourceKey !== undefined) add(resourceMark(entry.resourceKey), Date.parse(entry.at));
-    }
-    if (entry.direction === 'child' && entry.status === 'ended') {
-      for (const [mark, ms] of Object.entries(entry.child.resources ?? {})) add(mark, ms);
-    }
+const touchedIn = (entry: LedgerEntry): Touched[] => {
+  if (entry.direction === 'forward' && entry.status === 'started' && entry.effect !== 'read') {
+    const { resourceKey, at } = entry;
+    return resourceKey === undefined ? [] : [{ [resourceMark(resourceKey)]: Date.parse(at) }];
   }
-  return resources;
+  return entry.direction === 'child' && entry.status === 'ended' ? [entry.child.resources ?? {}] : [];
 };
+
+/** Resource keys that a saga and its children touched, each with the last start on it. */
+const resourcesIn = (entries: readonly LedgerEntry[]): Touched =>
+  boundedMarks(mergedMarks(entries.flatMap(touchedIn)));
 
 /**
  * An interactive saga that stopped while one step alone was taken back has not ended: it goes on when an operator has

@@ -1,5 +1,5 @@
 /** Prepares data for `decide`: whether an effect may be undone now. */
-import { resourceMark } from '../decide/fold-undo.ts';
+import { mergedMarks, resourceMark, shareMark, type Touched } from '../decide/resource-marks.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { EffectRecord, EffectStatus, SagaState } from '../model/state.ts';
 import { namedIn, recordedEnds } from './prepare-children.ts';
@@ -15,24 +15,24 @@ const childMarks = async (
   reading: Reading,
   effect: EffectRecord,
   wanted: (status: string) => boolean = () => true,
-): Promise<Set<string>> => {
+): Promise<Touched> => {
   const ends = await recordedEnds(reading, effect);
   const chosen = [...ends.values()].filter(({ status }) => wanted(status));
-  return new Set(chosen.flatMap(({ resources }) => Object.keys(resources ?? {})));
+  return mergedMarks(chosen.map(({ resources = {} }) => resources));
 };
 
 const STANDS: readonly EffectStatus[] = ['undo_delayed', 'undo_failed', 'blocked'];
 
 /** The marks that an effect which was not undone still holds. Of children: of those that are not undone. */
-const heldMarks = async (reading: Reading, effect: EffectRecord): Promise<Set<string>> => {
+const heldMarks = async (reading: Reading, effect: EffectRecord): Promise<Touched> => {
   if (effect.children === true) {
     return childMarks(reading, effect, (status) => status !== 'COMPENSATED' && status !== 'REFUSED');
   }
   // For an effect whose compensator did not work, the state has the resource, so this reads nothing. Only older versions
   // left it to the ledger.
-  if (effect.resource !== undefined) return new Set([effect.resource]);
+  if (effect.resource !== undefined) return { [effect.resource]: 0 };
   const key = await resourceOf(reading, effect.startSeq);
-  return new Set(key === undefined ? [] : [resourceMark(key)]);
+  return key === undefined ? {} : { [resourceMark(key)]: 0 };
 };
 
 /** A later effect on the same resource that still stands keeps this one from being undone (S7). */
@@ -40,13 +40,12 @@ const blockerOf = async (
   reading: Reading,
   state: SagaState,
   target: number,
-  marks: ReadonlySet<string>,
+  marks: Touched,
 ): Promise<string | undefined> => {
   for (const effect of state.effects.slice(target + 1)) {
     if (!STANDS.includes(effect.status)) continue;
     const held = await heldMarks(reading, effect);
-    if ([...marks].some((mark) => held.has(mark)))
-      return (await reading.step(effect.step, state, effect.epoch)).id;
+    if (shareMark(marks, held)) return (await reading.step(effect.step, state, effect.epoch)).id;
   }
   return undefined;
 };
@@ -72,6 +71,6 @@ export const prepareUndo = async (
   if (step.resourceKey === undefined) return prepared;
   const resourceKey = await resourceOf(reading, effect.startSeq);
   if (resourceKey === undefined) return prepared;
-  const blockedBy = await blockerOf(reading, state, target, new Set([resourceMark(resourceKey)]));
+  const blockedBy = await blockerOf(reading, state, target, { [resourceMark(resourceKey)]: 0 });
   return { ...prepared, resourceKey, ...(blockedBy === undefined ? {} : { blockedBy }) };
 };
