@@ -1,6 +1,7 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
 import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
-import { clip } from '../../shared/clip.ts';
+import { MIB } from '../../../contract/sizes.ts';
+import { clip, clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
@@ -13,6 +14,9 @@ import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
 
 /** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
+
+/** All reasons together: a call of Lambda answers 6 MB at most, and the references have to fit beside them. */
+const MAX_REASONS_BYTES = MIB;
 
 const MAX_ERROR_LENGTH = 200;
 
@@ -128,13 +132,13 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   }
 };
 
-const notCompensatedOf = (story: Story): Observation['notCompensated'][number] => {
+const notCompensatedOf = (story: Story, reasonBytes: number): Observation['notCompensated'][number] => {
   const { undoError, idempotencyKey, effect } = story;
   const failed =
     effect.status === 'undo_delayed' || effect.status === 'undo_failed' || effect.status === 'blocked';
   return {
     ...observed(story),
-    reason: clip(reasonOf(story), MAX_REASON_LENGTH),
+    reason: clipJson(clip(reasonOf(story), MAX_REASON_LENGTH), reasonBytes),
     ...(effect.children === true ? { children: true } : {}),
     ...(effect.status === 'skipped' ? { accepted: true } : {}),
     // No provider knows the key of a step that runs sagas.
@@ -180,7 +184,11 @@ export const observe = (
   const left = stories.filter(
     ({ effect }, index) => effect.status === 'skipped' || (unwound && isLeftOver(head.state, effect, index)),
   );
-  const notCompensated = [...left.map(notCompensatedOf), ...below.notCompensated];
+  const reasonBytes = Math.floor(MAX_REASONS_BYTES / left.length);
+  const notCompensated = [
+    ...left.map((story) => notCompensatedOf(story, reasonBytes)),
+    ...below.notCompensated,
+  ];
   const awaiting = awaitingOf(head, entries);
   const doing = doingOf(head, entries, stories);
   const failed = failedOf(head, entries);
