@@ -43,16 +43,18 @@ config_remote() {
   perhaps "${HOST_GIT[@]}" config --no-includes --file "$HC/config" --get remote.origin.url 2>/dev/null | sed 's#://[^/@]*@#://#'
 }
 
-# plain_status: changed paths as host git lists them, with every filter of the repository switched
-# off.
+# plain_status: changed paths as host git lists them, with every filter of the repository switched off. A file says so: in
+# an option, the name of a setting ends at the first `=`, and the name of a filter may hold one.
 plain_status() {
-  local name names off=()
+  local name names
   names=$(perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u) || return
   [ -z "$names" ] || while IFS= read -r name; do
+    name=${name#filter.}
     name=${name%.*}
-    off+=(-c "$name.clean=" -c "$name.smudge=" -c "$name.process=" -c "$name.required=false")
-  done <<<"$names"
-  "${HOST_GIT[@]}" "${off[@]}" --git-dir="$HG" --work-tree="$PWD" status --porcelain -z --no-renames --ignore-submodules=all 2>/dev/null
+    name=${name//\\/\\\\}
+    printf '[filter "%s"]\n\tclean =\n\tsmudge =\n\tprocess =\n\trequired = false\n' "${name//\"/\\\"}"
+  done <<<"$names" >"$OUT.filters" || return
+  "${HOST_GIT[@]}" ${names:+-c include.path="$OUT.filters"} --git-dir="$HG" --work-tree="$PWD" status --porcelain -z --no-renames --ignore-submodules=all 2>/dev/null
 }
 
 # forgiven STATUS: whether a failure counts as git's answer about the repository.
@@ -61,7 +63,8 @@ forgiven() { [ -n "$LENIENT" ] && ! ended "$1"; }
 # survey_job I: surveys a repository in its own shell. The file `finished` shows that the shell
 # ended properly.
 survey_job() {
-  survey_one "${ROOTS[$1]}" >"$RUN/$1" 2>/dev/null && [ -z "$LOST" ] && : >"$RUN/$1.finished"
+  OUT=$RUN/$1
+  survey_one "${ROOTS[$1]}" >"$OUT" 2>/dev/null && [ -z "$LOST" ] && : >"$OUT.finished"
 }
 
 main() {

@@ -14,6 +14,9 @@ WB_XDG=${4:-$HOME/.config}/git
 export HOME=/dev/null XDG_CONFIG_HOME=/dev/null
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1
 export GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1 GIT_ADVICE=0
+# Git of before 2.39.4 does not know GIT_NO_LAZY_FETCH. It may start a fetch, which then finds no protocol that is
+# allowed, so it starts none of the commands that the settings of a repository name for it.
+export GIT_ALLOW_PROTOCOL=
 export GIT_AUTHOR_NAME=Walkback GIT_AUTHOR_EMAIL=capture@walkback.invalid
 export GIT_COMMITTER_NAME=Walkback GIT_COMMITTER_EMAIL=capture@walkback.invalid
 
