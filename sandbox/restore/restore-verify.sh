@@ -48,28 +48,28 @@ holds_part() {
   while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
 }
 
-# unseen_part META META NAME: SAME tells whether the first only lacks what the rules of now hide from a look, and that is
-# as the second has it. Rules of the user's own, or older ones that came back, may ignore what a capture saw.
+# unseen_part META META NAME: SAME tells whether the first only lacks what it may. A directory that was empty may hold by now
+# what no capture sees, and keeps it: whether anything else is in it, the proof of the tree and the other lines say. And the
+# rules of now, the user's own or older ones that came back, may hide from a look a mode that is as the second has it.
 unseen_part() {
-  local line path mode strip=0 both=0 lacks=()
+  local line path mode both=0 hidden=$OUT.mode-hidden lacks=()
   local -A has=()
-  [ "$3" = empty ] || strip=1
   free_part "$1" "$3" "$OUT.has" && free_part "$2" "$3" "$OUT.asked" || return
   while IFS= read -r -d '' line; do has[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
     if [ -n "${has[/$line]-}" ]; then both=$((both + 1)); else lacks+=("$line"); fi
   done <"$OUT.asked"
-  [ $both = ${#has[@]} ] && list_into "$OUT.lacks" "${lacks[@]}" || return 0
-  drop_ignored "$OUT.lacks" $strip || return
-  [ ! -s "$OUT.lacks" ] || return 0
-  for line in "${lacks[@]}"; do
-    path=${line#*/}
-    if [ "$3" = empty ]; then
-      [ -d "$line" ] && [ ! -L "$line" ] && ! symlink_above "$line" && is_empty "$line" || return 0
-    else
+  [ $both = ${#has[@]} ] || return 0
+  if [ "$3" = empty ]; then
+    for line in "${lacks[@]}"; do [ -d "$line" ] && [ -r "$line" ] && [ ! -L "$line" ] && ! symlink_above "$line" || return 0; done
+  else
+    list_into "$hidden" "${lacks[@]}" && drop_ignored "$hidden" 1 || return
+    [ ! -s "$hidden" ] || return 0
+    for line in "${lacks[@]}"; do
+      path=${line#*/}
       [ ! -L "$path" ] && ! symlink_above "$path" && mode=$(exec stat -c %a -- "$path" 2>/dev/null) && [[ ${line%%/*} == [FD]"$mode" ]] || return 0
-    fi
-  done
+    done
+  fi
   SAME=1
 }
 

@@ -1,6 +1,7 @@
 /** What is ignored is not captured, whatever was captured before; and what no capture holds is not touched (C2). */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { files } from '../support/fingerprint.ts';
 import type { Harness, Snapshot } from '../support/git-harness.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -106,4 +107,54 @@ test('files that a checkpoint left out for their size stay, however many there a
   expect([report.outcome, report.problems]).toEqual(['applied', []]);
   expect(names.filter((name) => !existsSync(`${harness.root}/app/${name}`))).toEqual([]);
   expect(existsSync(`${harness.root}/app/new`)).toBe(false);
+});
+
+/** What comes into a directory that was captured as an empty one, and by which rule nobody sees it. */
+const FILLED = {
+  'a file, by a rule of then and now': ["echo '*.log' > .gitignore", 'echo 1 > d/x.log'],
+  'a folder, by a rule of the repository alone': [
+    'true',
+    'echo d/ > .git/info/exclude; mkdir d/e; echo 1 > d/e/x',
+  ],
+  'an empty folder, by the same': ['true', 'echo d/ > .git/info/exclude; mkdir d/e'],
+  'a file, by a rule that the rollback takes away': [
+    'true',
+    'echo d/ > .gitignore; echo 1 > d/x; echo two > a.txt',
+  ],
+  'a file, by a rule of the user': [
+    'true',
+    'mkdir -p ~/.config/git; echo d/ > ~/.config/git/ignore; echo 1 > d/x',
+  ],
+};
+
+test.each(Object.entries(FILLED))(
+  'a rollback to a time when a directory was empty leaves what is ignored in it by now: %s',
+  async (_, [then, since]) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(`${then}; mkdir d`, 'app');
+    const empty = await harness.capture();
+    harness.sh(`${since}`, 'app');
+    const inside = () => files(`${harness.root}/app/d`);
+    const filled = inside();
+    const all = files(harness.root);
+    const { undo } = await applies(harness, empty);
+    expect(inside()).toEqual(filled);
+    await applies(harness, undo);
+    expect(files(harness.root)).toEqual(all);
+  },
+);
+
+test('a directory that was empty is not proven by what else was written into it meanwhile', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh('echo "*.log" > .gitignore; mkdir d', 'app');
+  const empty = await harness.capture();
+  harness.sh('rmdir d; echo two > a.txt', 'app');
+  const { report } = await harness.rollback(empty, {
+    around: async (restore) => {
+      harness.sh('mkdir d; echo 1 > d/x.log; echo 1 > d/captured', 'app');
+      return restore();
+    },
+  });
+  expect(report.outcome).not.toBe('applied');
+  expect(readFileSync(`${harness.root}/app/d/captured`, 'utf8')).toBe('1\n');
 });
