@@ -48,18 +48,26 @@ holds_part() {
   while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
 }
 
-# unseen_part META META NAME: SAME tells whether the first only lacks what it may. A directory that was empty may hold by now
-# what no capture sees, and keeps it: whether anything else is in it, the proof of the tree and the other lines say. And the
-# rules of now, the user's own or older ones that came back, may hide from a look a mode that is as the second has it.
+# unseen_part META META NAME: SAME tells whether the first only differs as it may. It may have more where nobody looked
+# before, because the rules of then ignored it (unseen_of). A directory that was empty may hold by now what no capture sees, and
+# keeps it: whether anything else is in it, the proof of the tree and the other lines say. And the rules of now, the user's own
+# or older ones that came back, may hide from a look a mode that is as the second has it.
 unseen_part() {
-  local line path mode both=0 hidden=$OUT.mode-hidden lacks=()
-  local -A has=()
+  local line path mode hidden=$OUT.mode-hidden lacks=()
+  local -A has=() asked=() known=()
   free_part "$1" "$3" "$OUT.has" && free_part "$2" "$3" "$OUT.asked" || return
   while IFS= read -r -d '' line; do has[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
-    if [ -n "${has[/$line]-}" ]; then both=$((both + 1)); else lacks+=("$line"); fi
+    asked[/$line]=1
+    [ -n "${has[/$line]-}" ] || lacks+=("$line")
   done <"$OUT.asked"
-  [ $both = ${#has[@]} ] || return 0
+  while IFS= read -r -d '' path; do known[/$path]=1; done <"$OUT.unseen"
+  for line in "${!has[@]}"; do
+    [ -z "${asked[$line]-}" ] || continue
+    path=${line#/}
+    [ "$3" = empty ] || path=${path#*/}
+    under_known "$path" || return 0
+  done
   if [ "$3" = empty ]; then
     for line in "${lacks[@]}"; do [ -d "$line" ] && [ -r "$line" ] && [ ! -L "$line" ] && ! symlink_above "$line" || return 0; done
   else
@@ -71,6 +79,16 @@ unseen_part() {
     done
   fi
   SAME=1
+}
+
+# under_known PATH: whether `known` has this path, or a directory at it or above it, which ends with a slash there.
+under_known() {
+  local dir=$1
+  [ -z "${known[/$1]-}" ] || return 0
+  while [ -z "${known[/$dir/]-}" ]; do
+    [[ $dir == */* ]] || return
+    dir=${dir%/*}
+  done
 }
 
 # unseen_of I: $OUT.unseen lists the paths that were ignored in this repository and in those
@@ -90,25 +108,20 @@ unseen_of() {
 # other processes, which the caller allows, changed the content of files that git has just written
 # completely, as its exit status shows.
 explained() {
-  local status path dir odd=() late=() since=()
+  local status path odd=() late=() since=()
   local -A known=() gone=()
   if [ "$COMPANY" = 1 ]; then
     while IFS= read -r -d '' path; do gone[$path]=1; done <"$OUT.old"
   fi
   git diff-tree -r -z --no-renames --name-status "$GOAL" "$TREE" >"$OUT.astray" || return
-  while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.unseen"
-  while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.late"
+  while IFS= read -r -d '' path; do known[/$path]=1; done <"$OUT.unseen"
+  while IFS= read -r -d '' path; do known[/$path]=1; done <"$OUT.late"
   while IFS= read -r -d '' status && IFS= read -r -d '' path; do
     if [ "$status" = A ] && [ -n "${gone[$path]-}" ]; then
       since+=("$path")
       continue
     elif [ "$status" = A ]; then
-      [ -z "${known[$path]-}" ] || continue
-      dir=$path
-      while [[ $dir == */* ]]; do
-        dir=${dir%/*}
-        [ -z "${known[$dir/]-}" ] || continue 2
-      done
+      ! under_known "$path" || continue
       if [ -n "$BACK" ]; then
         HERE=''
         [ -z "${R_TREE[$1]}" ] || is_here "${R_TREE[$1]}" || return

@@ -158,3 +158,28 @@ test('a directory that was empty is not proven by what else was written into it 
   expect(report.outcome).not.toBe('applied');
   expect(readFileSync(`${harness.root}/app/d/captured`, 'utf8')).toBe('1\n');
 });
+
+/** How older rules, which come back, show what the rules of now ignore. */
+const SHOWN: Record<string, [string, string]> = {
+  'they say that it is not ignored': ["echo '!d/' > .gitignore", 'echo d/ > .gitignore'],
+  'it is too much for a list of rules': [
+    'true',
+    'echo "*.o" > .gitignore; for i in {1..2100}; do : > $i.o; done; mkdir d.o',
+  ],
+};
+
+test.each(Object.entries(SHOWN))(
+  'modes and empty directories that only the rules of now ignore do not stop a rollback: %s',
+  async (_, [then, since]) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(then, 'app');
+    const before = await harness.capture();
+    harness.sh(
+      `${since}; mkdir -p d d.o/empty; mv d.o d/; echo 1 > d/private.o; chmod 600 d/private.o`,
+      'app',
+    );
+    const ignored = files(`${harness.root}/app/d`);
+    await applies(harness, before);
+    expect(files(`${harness.root}/app/d`)).toEqual(ignored);
+  },
+);
