@@ -1,31 +1,37 @@
 /**
- * OpenAI Agents (`@openai/agents-core` 0.20): a checkpoint before each function tool. Wraps `invoke`, because the hooks of a
- * runner are events that nobody waits for. Hosted tools (web search, code interpreter) run at the provider: nothing here
- * sees them. For `shellTool`, `applyPatchTool` and `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer`
- * that you give them.
+ * OpenAI Agents (`@openai/agents-core` 0.20): a checkpoint before each function tool, as the last of its input guardrails. They are
+ * awaited, after a person's approval and before the tool's own timeout begins; the hooks of a runner are events that nobody
+ * waits for. `invoke` stays as it is, because the SDK finds by it how a tool reads its input, which `needsApproval` gets too.
+ * Hosted tools (web search, code interpreter) run at the provider: nothing here sees them. For `shellTool`, `applyPatchTool` and
+ * `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer` that you give them.
  */
 import { isWalkbackError } from '../errors.ts';
 import { requireFields } from '../given.ts';
 import { freshId } from '../ids.ts';
 import type { Run } from '../run.ts';
-import type { ToolCall } from '../tool-call.ts';
 
-interface Details {
-  toolCall?: { callId?: string };
+interface GuardedCall {
+  toolCall: { callId?: string; arguments?: string };
 }
 
-type Invoke = (context: unknown, input: string, details?: Details) => Promise<unknown>;
+interface Guardrail {
+  type: 'tool_input';
+  name: string;
+  run(data: GuardedCall): Promise<{
+    behavior: { type: 'allow' } | { type: 'rejectContent'; message: string };
+  }>;
+}
 
 interface FunctionTool {
   name: string;
-  invoke: Invoke;
+  inputGuardrails?: readonly unknown[];
 }
 
 const isFunctionTool = (tool: object): tool is FunctionTool =>
   'invoke' in tool && typeof tool.invoke === 'function' && 'name' in tool && typeof tool.name === 'string';
 
 /** The model's text, where it is JSON. */
-const inputOf = (text: string): unknown => {
+const inputOf = (text = ''): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -37,20 +43,21 @@ const inputOf = (text: string): unknown => {
 const refusal = (name: string, error: unknown): string =>
   `${name} did not run, because there is no checkpoint before it: ${String(error)}`;
 
-const guarded =
-  (run: Run, tool: FunctionTool): Invoke =>
-  async (context, input, details) => {
-    const id = details?.toolCall?.callId ?? freshId('call');
-    const call: ToolCall = { id, name: tool.name, input: inputOf(input) };
+const guardrail = (run: Run, name: string): Guardrail => ({
+  type: 'tool_input',
+  name: 'walkback',
+  run: async ({ toolCall }) => {
+    const { callId: id = freshId('call') } = toolCall;
     try {
-      await run.before(call);
+      await run.before({ id, name, input: inputOf(toolCall.arguments) });
     } catch (error) {
       // The end of the run ends the runner's loop too; anything else is for the model to know.
       if (run.signal.aborted || !isWalkbackError(error)) throw error;
-      return refusal(tool.name, error);
+      return { behavior: { type: 'rejectContent', message: refusal(name, error) } };
     }
-    return tool.invoke(context, input, details);
-  };
+    return { behavior: { type: 'allow' } };
+  },
+});
 
 /**
  * The same tools, each with a checkpoint before it unless it only reads. Give the runner the run's signal too
@@ -58,5 +65,9 @@ const guarded =
  */
 export const checkpointed = <Tool extends object>(tools: readonly Tool[], run: Run): Tool[] => {
   requireFields('checkpointed', { tools, run }, { tools: 'list', run: 'run' });
-  return tools.map((tool) => (isFunctionTool(tool) ? { ...tool, invoke: guarded(run, tool) } : tool));
+  return tools.map((tool) =>
+    isFunctionTool(tool)
+      ? { ...tool, inputGuardrails: [...(tool.inputGuardrails ?? []), guardrail(run, tool.name)] }
+      : tool,
+  );
 };
