@@ -5,7 +5,7 @@
  * Hosted tools (web search, code interpreter) run at the provider: nothing here sees them. For `shellTool`, `applyPatchTool` and
  * `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer` that you give them.
  */
-import { isWalkbackError } from '../errors.ts';
+import { errors, isWalkbackError } from '../errors.ts';
 import { requireFields } from '../given.ts';
 import { freshId } from '../ids.ts';
 import type { Run } from '../run.ts';
@@ -24,7 +24,7 @@ interface Guardrail {
 
 interface FunctionTool {
   name: string;
-  inputGuardrails?: readonly unknown[];
+  inputGuardrails?: unknown;
 }
 
 const isFunctionTool = (tool: object): tool is FunctionTool =>
@@ -59,15 +59,22 @@ const guardrail = (run: Run, name: string): Guardrail => ({
   },
 });
 
+/** An older SDK knows no guardrails of tools, and would run the tool without a checkpoint. Its tools have no list of them. */
+const guarded = <Tool extends FunctionTool>(run: Run, tool: Tool): Tool => {
+  const { name, inputGuardrails } = tool;
+  if (Array.isArray(inputGuardrails)) {
+    return { ...tool, inputGuardrails: [...(inputGuardrails as unknown[]), guardrail(run, name)] };
+  }
+  throw new errors.InvalidArguments(
+    `checkpointed: the tool '${name}' has no inputGuardrails. Make it with tool() of @openai/agents-core 0.20 or newer.`,
+  );
+};
+
 /**
  * The same tools, each with a checkpoint before it unless it only reads. Give the runner the run's signal too
  * (`signal: run.signal`). Handoffs need nothing: wrap the tools of each agent.
  */
 export const checkpointed = <Tool extends object>(tools: readonly Tool[], run: Run): Tool[] => {
   requireFields('checkpointed', { tools, run }, { tools: 'list', run: 'run' });
-  return tools.map((tool) =>
-    isFunctionTool(tool)
-      ? { ...tool, inputGuardrails: [...(tool.inputGuardrails ?? []), guardrail(run, tool.name)] }
-      : tool,
-  );
+  return tools.map((tool) => (isFunctionTool(tool) ? guarded(run, tool) : tool));
 };

@@ -121,3 +121,15 @@ test("a call that the tool's own guardrail refuses needs no checkpoint", async (
   await new Runner().run(agentOf([[edit('call-1')]], checkpointed([refused], run)), 'edit');
   expect(asked).toEqual([]);
 });
+
+test('a tool of an SDK that would not ask for the checkpoint is refused', () => {
+  const old = { type: 'function', name: 'edit', invoke: async () => 'edited' };
+  expect(() =>
+    checkpointed(
+      [old],
+      runOf(async () => undefined),
+    ),
+  ).toThrow(
+    "checkpointed: the tool 'edit' has no inputGuardrails. Make it with tool() of @openai/agents-core 0.20 or newer.",
+  );
+});
