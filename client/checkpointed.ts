@@ -17,7 +17,8 @@ const isExecute = (value: unknown): value is Execute => typeof value === 'functi
 /** The host's call as a run takes it. Without an id of the host it is a call of its own. */
 export const callOf = (name: string, input: unknown, options: HostOptions | undefined): ToolCall => {
   const id = options?.toolCallId;
-  return { id: typeof id === 'string' && id !== '' ? id : freshId('call'), name, input };
+  const own = typeof id === 'string' && id !== '' ? id : freshId('call');
+  return { id: own, name, input, signal: options?.abortSignal };
 };
 
 const isGenerator = (execute: Execute): boolean => execute.constructor.name === 'AsyncGeneratorFunction';

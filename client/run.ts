@@ -75,6 +75,7 @@ const CALL = {
   'reason?': 'text',
   'readOnly?': 'boolean',
   'hasRun?': 'boolean',
+  'signal?': 'signal',
 } as const;
 
 const MAX_REASON = 128;
@@ -209,6 +210,8 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
       place.untold = { messageId, epoch };
     }
     signal.throwIfAborted();
+    // Nobody waits for it any more: what it would do now would surprise whoever gave it up.
+    call.signal?.throwIfAborted();
     open = undefined;
     if (finished !== undefined) timesResumed += 1;
     finished = undefined;

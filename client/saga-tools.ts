@@ -29,7 +29,10 @@ export interface HostTool {
   description: string;
   /** A schema that hosts with support for zod or Standard Schema take. */
   inputSchema: Tool['definition']['input'];
-  execute(input: unknown, options?: { toolCallId?: string }): Promise<unknown>;
+  execute(
+    input: unknown,
+    options?: { toolCallId?: string; abortSignal?: AbortSignal | undefined },
+  ): Promise<unknown>;
 }
 
 /** How often an approval is looked for. */
@@ -69,6 +72,8 @@ const submitCall = async (
 ): Promise<unknown> => {
   const { run, approvalSeconds = Number.POSITIVE_INFINITY } = options;
   const signal = endOf(options);
+  // Others were before it. Once it was asked for, what became of it is the answer.
+  call.signal?.throwIfAborted();
   if (!isJsonObject(call.input)) throw new errors.InvalidArguments(`${call.name} takes an object of JSON.`);
   const step = {
     stepId: call.id,
@@ -80,10 +85,11 @@ const submitCall = async (
     observe: false,
   };
   const givesUp = Date.now() + approvalSeconds * 1000;
+  const isGivenUp = (): boolean => Date.now() >= givesUp || call.signal?.aborted === true;
   for (;;) {
     const answer = await saga.submit(step, { signal });
     const { status } = answer.step;
-    if (status !== 'running' && (status !== 'awaiting' || Date.now() >= givesUp)) {
+    if (status !== 'running' && (status !== 'awaiting' || isGivenUp())) {
       return resultOf(call.name, answer.step);
     }
     if (status === 'awaiting') await pause(APPROVAL_POLL_MS, signal);

@@ -8,6 +8,8 @@ export interface ToolCall {
   readOnly?: boolean;
   /** True: it has run already, without a checkpoint before it. What it did is in the next one, as work of its message. */
   hasRun?: boolean;
+  /** Of the host, for this call: a call that was given up before it began does not begin. */
+  signal?: AbortSignal | undefined;
   /** Why there is a checkpoint, for people; default `before-tool: <name>`, or `late: <name> had run`. */
   reason?: string;
 }

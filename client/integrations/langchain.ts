@@ -9,6 +9,7 @@ import type { Run } from '../run.ts';
 
 interface ToolCallRequest {
   toolCall: { id?: string; name: string; args: unknown };
+  runtime?: { signal?: AbortSignal | undefined };
 }
 
 /** For `createMiddleware({ name, wrapToolCall })`. Give `agent.invoke` the run's signal too (`signal: run.signal`). */
@@ -19,6 +20,6 @@ export const checkpointed = (run: Run) => {
     handler: (request: Request) => Result | PromiseLike<Result>,
   ): Promise<Result> => {
     const { id = freshId('call'), name, args: input } = request.toolCall;
-    return run.guard({ id, name, input }, () => handler(request));
+    return run.guard({ id, name, input, signal: request.runtime?.signal }, () => handler(request));
   };
 };
