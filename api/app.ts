@@ -34,7 +34,7 @@ const bearerOf = (c: Context): string => {
 };
 
 const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
-  if (!/^application\/json(?:;|$)/i.test(c.req.header('content-type') ?? '')) {
+  if (!/^application\/json[ \t]*(?:;|$)/i.test(c.req.header('content-type') ?? '')) {
     throw new WalkbackError('InvalidInput', 'The request must be JSON: Content-Type: application/json.');
   }
   const text = await c.req.text();

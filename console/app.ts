@@ -1,5 +1,6 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { accepts } from 'hono/accepts';
 import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
@@ -97,7 +98,9 @@ const LOOK_MS = 2 * 60_000;
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
 
 const wantsJson = (c: Context<ConsoleEnv>): boolean =>
-  c.req.query('format') === 'json' || (c.req.header('accept') ?? '').startsWith('application/json');
+  c.req.query('format') === 'json' ||
+  accepts(c, { header: 'Accept', supports: ['text/html', 'application/json'], default: 'text/html' }) ===
+    'application/json';
 
 /** Of a page. What goes on still has a page that says so. */
 const pageStatusOf = (name: string): PageStatus => {

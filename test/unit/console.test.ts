@@ -357,6 +357,22 @@ describe('errors and twins', () => {
     expect(await (await fetchPage('/', { headers: accept })).json()).toEqual(twin);
     expect((await fetchPage('/nowhere', { headers: accept })).status).toBe(404);
   });
+
+  test.each([
+    ['application/json, text/plain, */*', 'application/json'],
+    ['Application/JSON', 'application/json'],
+    ['text/html;q=0.4, application/json', 'application/json'],
+    ['application/json;q=0.5, text/html', 'text/html; charset=UTF-8'],
+    ['application/json;q=0, */*', 'text/html; charset=UTF-8'],
+    ['application/json-seq', 'text/html; charset=UTF-8'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=UTF-8'],
+    ['*/*', 'text/html; charset=UTF-8'],
+  ])('of a page and its twin the one that is asked for first is sent: %s', async (accept, type) => {
+    const { fetchPage, enter } = made({ 'list-sessions': () => ({ sessions: [] }), ...NO_SAGA });
+    const { cookie } = await enter();
+    const { headers } = await fetchPage('/', { headers: { cookie, accept } });
+    expect(headers.get('content-type')).toBe(type);
+  });
 });
 
 test.each([

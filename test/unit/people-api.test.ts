@@ -78,6 +78,14 @@ test('the token goes along as proof where the function takes one, and nowhere el
   ]);
 });
 
+test.each(['APPLICATION/JSON', 'application/json ; charset=utf-8', 'application/json\t;charset=utf-8'])(
+  'a body of type %s is JSON',
+  async (type) => {
+    const { post } = await apiOver({ body: '{}' });
+    expect((await post('list-sagas', {}, { 'content-type': type })).status).toBe(200);
+  },
+);
+
 describe('an error of the function never passes as an answer', () => {
   const failing = { 'x-amz-function-error': 'Unhandled' };
   test.each([
