@@ -2,6 +2,7 @@
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
 import { CliError } from './failure.ts';
+import { underwayAs } from './interruption.ts';
 import { shellWord } from './options.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
@@ -73,7 +74,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     }
   }
   run.underway({
-    message: `Interrupted. It may be done, begun or neither: request ${how.requestId}.`,
+    ...underwayAs(how.requestId),
     hint: `${[...how.words, ...whereWords(run)].join(' ')} --request ${how.requestId} --yes finishes it`,
   });
   return ended(await run.progress(how.title, () => how.ask(false)));

@@ -13,3 +13,9 @@ export const untilInterrupted = async <T>(signal: AbortSignal, work: () => Promi
     signal.removeEventListener('abort', onAbort);
   }
 };
+
+/** Of a call whose id the command made itself: the same words without it would begin another one. */
+export const underwayAs = (requestId: string) => ({
+  message: `Interrupted. It may be done, begun or neither: request ${requestId}.`,
+  hint: `the same command with --request ${requestId} finishes it`,
+});

@@ -7,6 +7,7 @@ import {
   freshSandboxInput,
   withFreshSandbox,
 } from '../fresh-sandbox.ts';
+import { underwayAs } from '../interruption.ts';
 import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
@@ -40,11 +41,13 @@ export const defineFork = (fork: Command, app: App): void => {
         const sessionId = await resolveSession(run, options.session);
         const target = options.to === undefined ? {} : await resolveTarget(run.invoke, sessionId, options.to);
         const { guidance } = options;
+        const requestId = options.request ?? freshId('fork');
+        run.underway(underwayAs(requestId));
         const answer = await run.progress(`Forking ${sessionId}`, () =>
           run.invoke('walkback-fork-session', {
             ...target,
             sessionId,
-            requestId: options.request ?? freshId('fork'),
+            requestId,
             ...(guidance === undefined ? {} : { guidance }),
             ...freshSandboxInput(run, options),
           }),

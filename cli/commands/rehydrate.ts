@@ -8,6 +8,7 @@ import {
   freshSandboxInput,
   withFreshSandbox,
 } from '../fresh-sandbox.ts';
+import { underwayAs } from '../interruption.ts';
 import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
@@ -43,12 +44,14 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
         const sessionId = await resolveSession(run, options.session);
         const target = options.to === undefined ? {} : await resolveTarget(run.invoke, sessionId, options.to);
         const sandbox = freshSandboxInput(run, options);
+        const requestId = options.request ?? freshId('rehydrate');
+        run.underway(underwayAs(requestId));
         const answer = await run.progress(`Rehydrating ${sessionId}`, () =>
           run.invoke('walkback-rehydrate', {
             ...target,
             sessionId,
             mode: options.mode,
-            requestId: options.request ?? freshId('rehydrate'),
+            requestId,
             ...sandbox,
           }),
         );

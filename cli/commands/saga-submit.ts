@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parkFailure, stepFailure } from '../ending.ts';
+import { underwayAs } from '../interruption.ts';
 import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
@@ -68,10 +69,12 @@ export const addSagaPark = (parent: Command, app: App): void => {
     .action((sagaId: string | undefined, options: Parked, command: Command) =>
       withConnection(app, command, async (run) => {
         const { summary, session, message, checkpoint, request } = options;
+        const requestId = request ?? freshId('park');
+        run.underway(underwayAs(requestId));
         const answer = await run.progress('Parking', () =>
           run.invoke('walkback-park-saga', {
             summary,
-            requestId: request ?? freshId('park'),
+            requestId,
             ...(sagaId === undefined ? {} : { sagaId }),
             ...(session === undefined ? {} : { sessionId: session }),
             ...(message === undefined ? {} : { messageId: message }),

@@ -504,3 +504,26 @@ describe('files that are named on the command line', () => {
     });
   });
 });
+
+test.each([
+  ['rehydrate -s s', 'walkback-rehydrate'],
+  ['fork -s s', 'walkback-fork-session'],
+  ['saga park sg --summary done', 'walkback-park-saga'],
+])('%s: an interrupt tells the id without which the same words would begin another', async (words, name) => {
+  const interrupted = new AbortController();
+  const requests: unknown[] = [];
+  const never = (input: object): Promise<never> => {
+    requests.push(Reflect.get(input, 'requestId'));
+    interrupted.abort(new CliError('Interrupted', 'Interrupted.'));
+    return Promise.withResolvers<never>().promise;
+  };
+  const { failure } = await runCommand(words.split(' '), {
+    signal: interrupted.signal,
+    answers: { [name]: never },
+  });
+  expect(failure).toMatchObject({
+    exitCode: 130,
+    message: `Interrupted. It may be done, begun or neither: request ${String(requests[0])}.`,
+    hint: `the same command with --request ${String(requests[0])} finishes it`,
+  });
+});
