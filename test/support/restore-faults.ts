@@ -70,19 +70,19 @@ const CHANGES = {
       ['many', 'for i in d/*; do echo two > $i; done; ln -sf d/1 link'],
     ],
   },
-  /** Ignored files are in the way of the target, so the capture before it took them in. */
+  /** Ignored files are in the way of the target, so the capture before it took them in. Others are no longer there. */
   hidden: {
     repositories: ['app'],
     make: [
       [
         'app',
-        `${PLAIN} && mkdir d && for i in x y d/z; do echo one > $i.o; done && git add -A && git commit -qm o`,
+        `${PLAIN} && mkdir -p d e q/r && echo k > q/r/k && for i in x y d/z w e/w; do echo one > $i.o; done && git add -A && git commit -qm o`,
       ],
     ],
     change: [
       [
         'app',
-        `git rm -q --cached '*.o'; echo '*.o' > .gitignore; for i in x d/z; do echo two > $i.o; done; echo two > g`,
+        `git rm -q --cached '*.o'; git rm -q -r --cached q; printf '%s\\n' '*.o' 'q/*' > .gitignore; rm -r w.o e q; for i in x d/z; do echo two > $i.o; done; echo two > g`,
       ],
     ],
   },
