@@ -14,7 +14,7 @@ import type { PinnedStep } from '../model/plan.ts';
 import { approvalStep, type SagaState } from '../model/state.ts';
 import { claimsOf } from '../permits/claims.ts';
 import type { AdvanceDependencies, Beside } from '../ports.ts';
-import type { Price } from './price.ts';
+import { BYSTANDER, type Driver, isForCaller } from './driver.ts';
 import { type Reading, readingOf } from './reading.ts';
 import { ENGINE_SLACK_SECONDS } from './timing.ts';
 import { notStorable, withoutIt } from './unstorable.ts';
@@ -66,21 +66,6 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
-/** What `decide` asks its caller for. */
-type ForCaller = Extract<Next, { next: `prepare${string}` }>;
-
-const isForCaller = (next: Next): next is ForCaller => next.next.startsWith('prepare');
-
-/** Brings what `decide` asked for. `facts`: decided by this move, and not stored yet. */
-export type Prepare = (
-  reading: Reading,
-  state: SagaState,
-  facts: readonly Fact[],
-  next: ForCaller,
-) => Promise<SagaEvent>;
-
-const PRICES_NOTHING: Price = (_reading, _state, _step, event) => Promise.resolve(event);
-
 /** When the answer of a call that begins now is there, or lost. */
 const endOfCall = (step: PinnedStep, nowMs: number): number =>
   nowMs + ((step.timeoutSeconds ?? 0) + ENGINE_SLACK_SECONDS) * 1000;
@@ -125,17 +110,6 @@ const converse = async (
     }
   }
 };
-
-/** What who drives a saga brings (prepare-next.ts). It loads what evaluates and checks arguments. */
-export interface Driver {
-  prepare: Prepare;
-  price: Price;
-}
-
-/** Commands of people and the sweeper only record facts (decide.ts), so they prepare no step. */
-const preparesNothing: Prepare = () => Promise.reject(new RangeError('only who drives a saga starts steps'));
-
-const BYSTANDER: Driver = { prepare: preparesNothing, price: PRICES_NOTHING };
 
 type Asked = SagaEvent | undefined;
 

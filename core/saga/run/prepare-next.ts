@@ -1,7 +1,7 @@
 /** Prepares what `decide` asks for: arguments, locks, children, outputs. Only who drives a saga loads this. */
 import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
 import type { Evaluate } from '../ports.ts';
-import type { Driver, Prepare } from './move.ts';
+import type { Driver, Prepare } from './driver.ts';
 import { prepareStep } from './prepare.ts';
 import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
 import { prepareUndo } from './prepare-undo.ts';

@@ -1,7 +1,7 @@
 /** What becomes of a move that the store takes from nobody. */
 import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Driver } from './move.ts';
+import type { Driver } from './driver.ts';
 
 const MAX_REASON_LENGTH = 300;
 
