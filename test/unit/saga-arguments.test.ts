@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
+import { lockFleet } from '../support/lock-fleet.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
+import { scriptedTool } from '../support/scripted-saga.ts';
 
 describe('arguments', () => {
   test('are resolved deep, and keep what is no expression', async () => {
@@ -88,4 +90,26 @@ describe('arguments', () => {
     });
     expect(sent).toEqual(['input.list[n > 1].n', '$string(input.n)']);
   });
+});
+
+test('a resource key that finds nothing is told as the tool declares it, not as arguments of the step', async () => {
+  const { store, start, settle, observed, requests } = await lockFleet();
+  await store.putTool(
+    scriptedTool('wrong', 'compensatable', { resourceKey: 'arguments.key', exclusive: true }),
+  );
+  const steps = [{ id: 's0', tool: 'wrong', arguments: { key: 'ada' } }];
+  await start({ sagaId: 'one', plan: { steps }, input: {}, requestedBy: 'me' });
+  await settle();
+  expect(await observed('one')).toMatchObject({
+    status: 'COMPENSATED',
+    failed: {
+      step: 's0',
+      error: {
+        name: 'ArgumentsUnresolved',
+        message:
+          'The resource key that wrong@1 declares cannot be made of the arguments of step s0: arguments.key has no value; let it read what is there',
+      },
+    },
+  });
+  expect(requests).toEqual([]);
 });

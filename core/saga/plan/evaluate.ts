@@ -46,7 +46,7 @@ export const evaluateToText = async (expression: Expression, scope: Json): Promi
     const value: unknown = await jsonata(source, LIMITS).evaluate(visible(scope, expression));
     const text = typeof value === 'function' ? undefined : JSON.stringify(value);
     return text === undefined
-      ? { problem: `${source} has no value; use a step's result or the input that has it` }
+      ? { problem: `${source} has no value; let it read what is there` }
       : { text: withoutHalves(text) };
   } catch (cause) {
     return { problem: `${source} failed: ${reasonOf(cause)}`.toWellFormed() };

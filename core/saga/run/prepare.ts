@@ -1,6 +1,6 @@
 /** Prepares data for `decide`: the arguments of a step, and whether an effect may be undone now. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
-import { isWalkbackError } from '../../shared/errors.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { Fact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
@@ -70,6 +70,41 @@ const argumentProblem = async (
     : `The arguments of step ${id} do not match the schema of ${tool}@${version}: ${violation}.`;
 };
 
+/** The value, or an error that says what could not be made of the expressions. */
+const made = async <Value>(what: string, make: () => Promise<Value>): Promise<Value> => {
+  try {
+    return await make();
+  } catch (cause) {
+    if (!isWalkbackError(cause, 'ArgumentsUnresolved')) throw cause;
+    throw new WalkbackError('ArgumentsUnresolved', `${what}: ${cause.message}`, { cause });
+  }
+};
+
+const resolvedOf = (
+  reading: Reading,
+  state: SagaState,
+  fresh: readonly Fact[],
+  step: PinnedToolStep,
+  evaluate: Evaluate,
+): Promise<JsonObject> =>
+  made(`The arguments of step ${step.id} cannot be made`, async () =>
+    step.literal === true
+      ? step.arguments
+      : resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step.uses), evaluate),
+  );
+
+/** The expression is the tool's: when it finds nothing, that is not for whoever wrote the step to mend. */
+const resourceOf = async (
+  { id, tool, version, resourceKey }: PinnedToolStep,
+  resolved: JsonObject,
+  evaluate: Evaluate,
+): Promise<{ resourceKey?: string }> => {
+  if (resourceKey === undefined) return {};
+  const what = `The resource key that ${tool}@${version} declares cannot be made of the arguments of step ${id}`;
+  const resource = await made(what, () => evaluateExpression(resourceKey, resolved, evaluate));
+  return { resourceKey: resourceKeyOf(resource) };
+};
+
 export const prepareStep = async (
   reading: Reading,
   state: SagaState,
@@ -78,18 +113,12 @@ export const prepareStep = async (
   evaluate: Evaluate,
 ): Promise<SagaEvent & { type: 'prepared' | 'unprepared' }> => {
   try {
-    const resolved =
-      step.literal === true
-        ? step.arguments
-        : await resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step.uses), evaluate);
+    const resolved = await resolvedOf(reading, state, fresh, step, evaluate);
     const message = await argumentProblem(reading, step, resolved);
     if (message !== undefined) {
       return { type: 'unprepared', step, error: { name: 'InvalidArguments', message } };
     }
-    const resource =
-      step.resourceKey === undefined
-        ? undefined
-        : await evaluateExpression(step.resourceKey, resolved, evaluate);
+    const resource = await resourceOf(step, resolved, evaluate);
     const asks = step.approval !== undefined && state.approvedStep !== step.index;
     const money = asks ? await expectedMoney(step, resolved, evaluate) : undefined;
     return {
@@ -97,12 +126,11 @@ export const prepareStep = async (
       step,
       arguments: resolved,
       argumentsHash: hashJson(resolved),
-      ...(resource === undefined ? {} : { resourceKey: resourceKeyOf(resource) }),
+      ...resource,
       ...(money === undefined ? {} : { money }),
     };
   } catch (error) {
     if (!isWalkbackError(error, 'ArgumentsUnresolved')) throw error;
-    const message = `The arguments of step ${step.id} cannot be made: ${error.message}`;
-    return { type: 'unprepared', step, error: { name: error.name, message } };
+    return { type: 'unprepared', step, error: { name: error.name, message: error.message } };
   }
 };
