@@ -6,6 +6,7 @@ import { parseSync } from 'oxc-parser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { commitments } from '../../contract/workspace-inputs.ts';
+import { planSchema } from '../../core/saga/plan/plan-shape.ts';
 import { endpointKey, signatureHeader } from '../../core/saga/tools/http-signature.ts';
 import { serveTools } from '../../examples/backend/http-tool.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
@@ -69,6 +70,20 @@ test.each(samples)('%s: what %j runs is run in a repository of a session that ho
   });
   expect(found).not.toEqual([]);
   for (const one of found) expect(one).toHaveProperty('cwd');
+});
+
+/** A part that says `[...]` is left out; a block is a plan, or one step of it. */
+const plans = [...read('docs/sagas.md').matchAll(/^```json\n(.*?)^```$/gms)].map(([, json = '']) => {
+  const shown: Record<string, unknown> = JSON.parse(
+    json.replaceAll('[...]', '[{ "id": "post", "tool": "post", "arguments": {} }]'),
+  );
+  return 'steps' in shown ? shown : { steps: [shown] };
+});
+
+test('docs/sagas.md shows plans', () => expect(plans.length).toBeGreaterThanOrEqual(3));
+
+test.each(plans)('docs/sagas.md: a plan is taken as it is written: %j', (plan) => {
+  expect(() => planSchema.parse(plan)).not.toThrow();
 });
 
 const ends: string[] = [];
