@@ -253,9 +253,10 @@ export type SessionInput = z.output<ReturnType<typeof sessionInput>>;
  * A point of the timeline: a message, a checkpoint, `head`, or `now` (the present state of the sandbox,
  * captured for this call only).
  */
+const POINT = 'a message id, a checkpoint id, head or now';
 const point = z
-  .union([z.literal(['head', 'now']), checkpointId, id])
-  .describe('a message id, a checkpoint id, head or now');
+  .union([z.literal(['head', 'now']), checkpointId, id], { error: `give ${POINT}` })
+  .describe(POINT);
 
 export const diffInput = () =>
   z.strictObject({

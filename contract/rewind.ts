@@ -7,10 +7,14 @@ import { rollbackAnswer } from './rollback-answers.ts';
 import { observation, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
 import { acceptResidue, stepId } from './saga-inputs.ts';
 
-const stepTarget = z.union([
-  z.strictObject({ stepId: stepId.describe('the last step that stays') }),
-  z.strictObject({ steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back') }),
-]);
+const STEP_TARGET = '{ stepId } or { steps }';
+const stepTarget = z.union(
+  [
+    z.strictObject({ stepId: stepId.describe('the last step that stays') }),
+    z.strictObject({ steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back') }),
+  ],
+  { error: `give ${STEP_TARGET}` },
+);
 export type StepTarget = z.output<typeof stepTarget>;
 
 const guidance = z.string().trim().min(1).max(4000).optional();
@@ -32,7 +36,7 @@ export const rewindInput = () =>
   answeredFor(
     z.strictObject({
       sagaId: id,
-      to: stepTarget.describe('{ stepId } or { steps }'),
+      to: stepTarget.describe(STEP_TARGET),
       guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
       plan: jsonValue
         .optional()
@@ -42,17 +46,19 @@ export const rewindInput = () =>
   );
 export type SagaRewind = z.output<ReturnType<typeof rewindInput>>;
 
+const SESSION_TARGET = '{ messageId } or { checkpointId }';
+
 /** A session goes back to a message or checkpoint, and its sagas since are undone. */
 export const rewindSessionInput = () =>
   answeredFor(
     z.strictObject({
       sessionId: id,
       to: z
-        .union([
-          z.strictObject({ messageId: id.describe('its work stays') }),
-          z.strictObject({ checkpointId }),
-        ])
-        .describe('{ messageId } or { checkpointId }'),
+        .union(
+          [z.strictObject({ messageId: id.describe('its work stays') }), z.strictObject({ checkpointId })],
+          { error: `give ${SESSION_TARGET}` },
+        )
+        .describe(SESSION_TARGET),
       scope: z
         .enum(['all', 'effects', 'files', 'conversation'])
         .optional()
