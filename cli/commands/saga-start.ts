@@ -61,6 +61,10 @@ const planOf = async (template: string | undefined, options: Options) => {
   };
 };
 
+/** An interactive saga waits for a step, so watching it ends at once. */
+const nextOf = ({ interactive = false }: Options, sagaId: string): string =>
+  interactive ? `submit ${sagaId} STEP --tool TOOL` : `watch ${sagaId}`;
+
 export const addSagaStart = (parent: Command, app: App): void => {
   const start = parent
     .command('start')
@@ -111,7 +115,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
         );
         const { paint } = run;
         for (const warning of answer.warnings) run.note(paint.yellow(`! ${warning}`));
-        run.note(paint.dim(`next  walkback saga watch ${answer.sagaId}`));
+        run.note(paint.dim(`next  walkback saga ${nextOf(options, answer.sagaId)}`));
         return {
           value: answer,
           text: () => `Saga ${paint.bold(answer.sagaId)}  ${statusWord(answer.status, paint)}\n`,

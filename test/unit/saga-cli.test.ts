@@ -126,6 +126,16 @@ describe('walkback saga', () => {
     expect(calls).toEqual([{ name, input }]);
   });
 
+  test.each([
+    ['--interactive', [], 'walkback saga submit r1 STEP --tool TOOL'],
+    ['--plan', ['{"steps":[]}'], 'walkback saga watch r1'],
+    ['refund', [], 'walkback saga watch r1'],
+  ])('start %s says what comes next', async (what, more, next) => {
+    const answers = { 'walkback-start-saga': { ...moved, warnings: [] } };
+    const { stderr } = await runCommand(['saga', 'start', what, ...more, '--id', 'r1'], { answers, env });
+    expect(stderr).toContain(`next  ${next}`);
+  });
+
   test('submit sends one step and shows what became of it', async () => {
     const step = { stepId: 'one', status: 'rejected', error: { name: 'Refused', message: 'no such order' } };
     const warnings = ['1 irreversible step stands: if this saga is unwound, that stays.'];
