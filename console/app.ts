@@ -1,7 +1,6 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
-import { html } from 'hono/html';
 import { errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import { sameSecret } from '../local/e2b/guard.ts';
@@ -13,6 +12,16 @@ import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
 import { dayOf, ledgerCsv, showLedger } from './pages/ledger.ts';
+import {
+  askedPage,
+  type Failure,
+  failurePage,
+  goingPage,
+  type PageStatus,
+  pageStatusOf,
+  stillPage,
+  told,
+} from './pages/outcomes.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
 import { answer, operate, showQueue } from './pages/queue.ts';
 import { revert, showRevert } from './pages/revert.ts';
@@ -21,16 +30,11 @@ import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
 import { showUndo, undo } from './pages/undo.ts';
-import { formAgain, link, query, shown, time } from './parts/markup.ts';
+import { query } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
 import { SCRIPT } from './parts/script.ts';
 import { STYLE } from './parts/style.ts';
 import { createWork, type Outcome } from './work.ts';
-
-interface Failure {
-  name: string;
-  message: string;
-}
 
 interface PagesOptions {
   gate: Gate;
@@ -101,62 +105,6 @@ const wantsJson = (c: Context<ConsoleEnv>): boolean =>
   c.req.query('format') === 'json' ||
   accepts(c, { header: 'Accept', supports: ['text/html', 'application/json'], default: 'text/html' }) ===
     'application/json';
-
-/** Of a page. What goes on still has a page that says so. */
-const pageStatusOf = (name: string): PageStatus => {
-  const status = statusOf(name);
-  return PAGE_STATUSES.find((one) => one === status) ?? 502;
-};
-
-const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503] as const;
-type PageStatus = (typeof PAGE_STATUSES)[number];
-
-/** What is no error of ours is a mistake inside: its name and its text are for nobody who looks at a page. */
-const told = (failure: Failure): Failure =>
-  errorRow(failure.name) === undefined
-    ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
-    : failure;
-
-/** `again`: where to sign in, when that is what is missing. */
-const failurePage = ({ name, message }: Failure, again?: string): Page => ({
-  title: 'That did not work',
-  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
-    again === undefined
-      ? html`${errorRow(name) === undefined ? html`` : html`<p class="hint">What to do: ${errorRow(name)?.advice}</p>`}`
-      : html`<p>${link(again, 'Sign in again')}</p>`
-  }</section>`,
-  data: { error: { name, message } },
-});
-
-/** It reads itself again until there is an end. */
-const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page => {
-  const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
-  return {
-    title: `${doing} …`,
-    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself. The work goes on if you leave the page.</p>`,
-    data: { isDone: false, doing, since: since.toISOString() },
-    refreshSeconds: 1,
-  };
-};
-
-/** It goes on where it was called; the next look asks there. */
-const askedPage = (doing: string): Page => ({
-  title: `${doing} …`,
-  body: html`<p class="card" role="status">It takes longer than one answer may. This page looks again by itself. The work goes on if you leave the page.</p>`,
-  data: { isDone: false, doing },
-  refreshSeconds: 1,
-});
-
-/**
- * It goes on where it was called, and whoever serves the next look knows nothing of this one: the same form again joins it by
- * its request id.
- */
-const stillPage = (action: string, doing: string, fields: Readonly<Record<string, string>>): Page => ({
-  title: `${doing} …`,
-  body: html`<section class="card warn" role="status"><p>It takes longer than one answer may. It goes on, also when you leave this page.</p>
-    ${formAgain(action, fields, html`<button class="main" type="submit">Look whether it is done</button>`)}</section>`,
-  data: { isDone: false, doing },
-});
 
 /** What people see is kept by no browser and no proxy, refusals and the way to the sign-in included. */
 const notKept: MiddlewareHandler = async (c, next) => {

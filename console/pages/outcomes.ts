@@ -1,0 +1,67 @@
+/** Pages of what is no page of its own: a call that failed, or that is not over. */
+import { html } from 'hono/html';
+import { errorRow } from '../../contract/errors.ts';
+import { statusOf } from '../../contract/http-status.ts';
+import { formAgain, link, shown, time } from '../parts/markup.ts';
+import type { Page } from '../parts/page.ts';
+
+export interface Failure {
+  name: string;
+  message: string;
+}
+
+/** Of a page. What goes on still has a page that says so. */
+export const pageStatusOf = (name: string): PageStatus => {
+  const status = statusOf(name);
+  return PAGE_STATUSES.find((one) => one === status) ?? 502;
+};
+
+const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503] as const;
+export type PageStatus = (typeof PAGE_STATUSES)[number];
+
+/** What is no error of ours is a mistake inside: its name and its text are for nobody who looks at a page. */
+export const told = (failure: Failure): Failure =>
+  errorRow(failure.name) === undefined
+    ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
+    : failure;
+
+/** `again`: where to sign in, when that is what is missing. */
+export const failurePage = ({ name, message }: Failure, again?: string): Page => ({
+  title: 'That did not work',
+  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
+    again === undefined
+      ? html`${errorRow(name) === undefined ? html`` : html`<p class="hint">What to do: ${errorRow(name)?.advice}</p>`}`
+      : html`<p>${link(again, 'Sign in again')}</p>`
+  }</section>`,
+  data: { error: { name, message } },
+});
+
+/** It reads itself again until there is an end. */
+export const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page => {
+  const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
+  return {
+    title: `${doing} …`,
+    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself. The work goes on if you leave the page.</p>`,
+    data: { isDone: false, doing, since: since.toISOString() },
+    refreshSeconds: 1,
+  };
+};
+
+/** It goes on where it was called; the next look asks there. */
+export const askedPage = (doing: string): Page => ({
+  title: `${doing} …`,
+  body: html`<p class="card" role="status">It takes longer than one answer may. This page looks again by itself. The work goes on if you leave the page.</p>`,
+  data: { isDone: false, doing },
+  refreshSeconds: 1,
+});
+
+/**
+ * It goes on where it was called, and whoever serves the next look knows nothing of this one: the same form again joins it by
+ * its request id.
+ */
+export const stillPage = (action: string, doing: string, fields: Readonly<Record<string, string>>): Page => ({
+  title: `${doing} …`,
+  body: html`<section class="card warn" role="status"><p>It takes longer than one answer may. It goes on, also when you leave this page.</p>
+    ${formAgain(action, fields, html`<button class="main" type="submit">Look whether it is done</button>`)}</section>`,
+  data: { isDone: false, doing },
+});
