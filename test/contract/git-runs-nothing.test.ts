@@ -36,7 +36,7 @@ describe.each(Object.entries(REASONS))('%s', (_, reason) => {
     if (which === 'an older git') script('git', `unset GIT_NO_LAZY_FETCH; exec ${commandPath('git')} "$@"`);
     harness.sandbox = processSandbox({ PATH: `${home}:${process.env['PATH'] ?? ''}`, HOME: home });
     const first = await harness.capture();
-    harness.sh(`evil=~/evil; ${PROMISOR}; ${reason}; rm -f ~/STARTED`, 'app');
+    harness.sh(`evil=~/evil; ${PROMISOR}; ${reason}; rm -f ${home}/STARTED`, 'app');
     const started = () => harness.sh('ls ~ | grep STARTED || true').trim();
     const about = { projectsRoot: harness.root, timeoutMs: 60_000 };
     const repositories = createRepositories();
