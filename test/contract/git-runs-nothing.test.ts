@@ -1,10 +1,14 @@
 /** Settings of a repository name commands. No command of Walkback starts them, whatever it looks at or moves. */
 import { chmodSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { commandPath } from '../support/command-path.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { processSandbox } from '../support/process-sandbox.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+
+/** Others each time; all of them in `npm run test:long`. */
+const test = sampledTest('git-runs-nothing', 3);
 
 /** Bash that names the command `$evil` in the settings, and gives git a reason to start it. */
 const REASONS: Record<string, string> = {
@@ -25,7 +29,7 @@ const PROMISOR = `promisor() {
 
 describe.each(Object.entries(REASONS))('%s', (_, reason) => {
   // An older git does not know what forbids it to fetch. It looks the same as one that is not told.
-  test.each([['this git'], ['an older git']])('is not started with %s', async (which) => {
+  test.for(['this git', 'an older git'])('is not started with %s', async (which) => {
     await using harness = await withTwoFiles(['app']);
     const { home } = harness;
     const script = (name: string, text: string) => {
