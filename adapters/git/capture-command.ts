@@ -160,6 +160,7 @@ const capturedRepository = (record: readonly Pair[]): CapturedRepository => {
     return { path, state: 'failed', changed: false };
   }
   const chain = value(record, 'chain');
+  const stash = all(record, 'stash').flatMap((id) => objectId(id) ?? []);
   return {
     path,
     state: 'captured',
@@ -171,6 +172,7 @@ const capturedRepository = (record: readonly Pair[]): CapturedRepository => {
     base: value(record, 'base'),
     baseCommit: objectId(value(record, 'base-commit')),
     missingTarget: value(record, 'missing-target') === '1',
+    ...(stash.length > 0 && { stash }),
     // The late command does not look at the host's repository.
     ...(value(record, 'head-kind') === undefined ? {} : { info: repositoryInfo(path, record) }),
   };

@@ -53,6 +53,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       R_NOW_META: repositories.map((one) => one.now?.meta ?? ''),
       R_UNDO_TREE: repositories.map((one) => one.undo?.tree ?? ''),
       R_UNDO_META: repositories.map((one) => one.undo?.meta ?? ''),
+      R_STASH: repositories.map((one) => one.stash?.join(' ') ?? ''),
       R_BUNDLES: repositories.map((one) => bundleNames(one.bundles)),
       R_SKIPPED: repositories.flatMap((one, index) => (one.skipped ?? []).map((path) => `${index}:${path}`)),
     },

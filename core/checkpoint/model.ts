@@ -110,6 +110,8 @@ interface RepositoryFacts {
   shallow?: boolean;
   partial?: boolean;
   objectFormat?: 'sha1' | 'sha256';
+  /** Commits of the newest entries of its stash, newest first. They are in no bundle. */
+  stash?: string[];
 }
 
 export type CapturedRepositoryState = RepositoryFacts & Capture & { state: 'captured' };

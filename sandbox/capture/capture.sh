@@ -8,6 +8,7 @@ describe_host() {
   emit format "$FORMAT"
   emit shallow "${SHALLOW:-0}"
   emit partial "${PARTIAL:-0}"
+  name_stash
 }
 
 # missing_target I: whether the sandbox lacks that target. This is a quick look; restore checks

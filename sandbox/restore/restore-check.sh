@@ -216,6 +216,7 @@ check_one() {
     fi
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
     readable "$TREE" && readable "$GOAL" && free_paths || return 0
+    [ "$FILES_ONLY" = 1 ] || tell_lost_stash "$i" || return
     emit plan restored >"$OUT.plan"
     [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" ${HG:+plan_refs} >>"$OUT.plan" || return
     plan_paths "$TREE" "$GOAL"
@@ -231,7 +232,7 @@ check_one() {
       problem changed "a directory with files appeared where this repository was"
       return 0
     fi
-    emit plan created >"$OUT.plan"
+    tell_lost_stash "$i" && emit plan created >"$OUT.plan"
   fi
 }
 

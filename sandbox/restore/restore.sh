@@ -235,6 +235,7 @@ report() {
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
     fi
     [ ! -f "$RUN/$i.warn" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.warn"
+    [ ! -f "$RUN/$i.warn.stash" ] || { slurp "$RUN/$i.warn.stash" && emit warning "$TEXT"; }
     [ ! -f "$RUN/$i.warn.held" ] || kept_warnings "$RUN/$i.warn.held"
     [ ! -f "$RUN/$i.warn.kept" ] || kept_warnings "$RUN/$i.warn.kept"
   done

@@ -215,6 +215,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
               objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
               partial: goal?.info?.partial,
               skipped: skipped.get(path),
+              stash: goal?.stash,
               bundles: missing ? (target.chains.get(path) ?? []) : [],
             };
           }),
@@ -286,6 +287,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
             commit: one.commit ?? null,
             objectFormat: one.info?.objectFormat ?? 'sha1',
             partial: one.info?.partial,
+            stash: one.stash,
             bundles: target.chains.get(one.path) ?? [],
           })),
       });

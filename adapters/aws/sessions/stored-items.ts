@@ -69,6 +69,7 @@ const repository = z.looseObject({
   base: z.string().optional(),
   baseCommit: z.string().optional(),
   baseOwner: z.string().optional(),
+  stash: z.array(z.string()).optional(),
 });
 
 const uncaptured = z.looseObject({ path: z.string(), reason: z.string(), sizeBytes: z.number().optional() });

@@ -2,7 +2,6 @@
  * Stores the bundles of one captured repository durably, and answers its state for the checkpoint (C1,
  * C10).
  */
-import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
@@ -21,7 +20,7 @@ export interface RepositoryIntake {
 
 const failed = (message: string): WalkbackError => new WalkbackError('CaptureFailed', message);
 
-const hostFacts = (info: RepositoryInfo | undefined, before: RepositoryState | undefined) =>
+const hostFacts = ({ info, stash }: ClaimedCapture, before: RepositoryState | undefined) =>
   info === undefined
     ? {
         branch: before?.branch,
@@ -29,6 +28,7 @@ const hostFacts = (info: RepositoryInfo | undefined, before: RepositoryState | u
         shallow: before?.shallow,
         partial: before?.partial,
         objectFormat: before?.objectFormat,
+        stash: before?.stash,
       }
     : {
         branch: info.branch,
@@ -36,6 +36,7 @@ const hostFacts = (info: RepositoryInfo | undefined, before: RepositoryState | u
         shallow: info.shallow,
         partial: info.partial,
         objectFormat: info.objectFormat,
+        stash,
       };
 
 export const createRepositoryIntake = (deps: {
@@ -128,7 +129,7 @@ export const createRepositoryIntake = (deps: {
       baseCommit: chain.baseCommit,
       baseOwner: chain.baseOwner,
       baseBytes: chain.baseBytes,
-      ...hostFacts(repository.info, before),
+      ...hostFacts(repository, before),
     };
     const link: ChainLink = {
       sessionId: session.sessionId,
@@ -153,7 +154,7 @@ export const createRepositoryIntake = (deps: {
     if (repository.changed) return takeChanged(repository, before);
     if (before === undefined) throw failed('its capture is called unchanged but nothing is known of it');
     const kept = await keepChain(store, session, before, clock);
-    const facts = hostFacts(repository.info, before);
+    const facts = hostFacts(repository, before);
     const { commit, tree, meta } = repository;
     return {
       state: { ...kept, ...facts, commit, tree, meta, state: 'captured', changed: false, bundleBytes: 0 },

@@ -92,6 +92,8 @@ export interface ClaimedCapture {
   base?: string;
   baseCommit?: string;
   missingTarget?: boolean;
+  /** Commits of the newest entries of its stash, newest first. Absent when it has none. */
+  stash?: string[];
   info?: RepositoryInfo;
 }
 

@@ -44,6 +44,8 @@ export interface RestoreRepository {
    * are not deleted.
    */
   skipped?: string[];
+  /** Entries of the stash that were there at the target: which of them are gone is a warning. */
+  stash?: string[];
   /** Bundles to bring in first, base first; empty when the sandbox has every object. */
   bundles: BundleSource[];
 }

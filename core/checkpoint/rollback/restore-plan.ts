@@ -65,6 +65,7 @@ export const planRestore = (from: {
       objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
       partial: target?.partial,
       skipped: skipped.get(path),
+      stash: target?.stash,
       bundles: from.sources.get(path) ?? [],
     });
   }
@@ -98,6 +99,7 @@ export const planFresh = (
       baseCommit: state.baseCommit,
       objectFormat: state.objectFormat ?? 'sha1',
       partial: state.partial,
+      stash: state.stash,
       bundles: sources.get(path) ?? [],
     });
   }

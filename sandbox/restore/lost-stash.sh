@@ -1,0 +1,20 @@
+# Says which entries of the stash are not there after a restore: they are in no capture (shared/stash.sh).
+# shellcheck shell=bash
+
+# tell_lost_stash I: warns of the entries that the target had. A repository that was parked comes back with its own.
+tell_lost_stash() {
+  local id lost=() HC=$HC
+  [ -n "${R_STASH[$1]}" ] || return 0
+  if [ -z "$HG" ]; then
+    find_parked "${R_PATH[$1]}" "${R_META[$1]}" || return
+    [ -z "$PARKED" ] || HC=$PARKED/git
+  fi
+  read_stash
+  for id in ${R_STASH[$1]}; do [[ " ${STASH[*]} " == *" $id "* ]] || lost+=("$id"); done
+  [ ${#lost[@]} -gt 0 ] || return 0
+  if [ -n "$HC" ]; then
+    printf 'the stash is in no checkpoint, and these of its entries are gone since: %s. "git stash apply ID" brings one back while git has it' "${lost[*]}"
+  else
+    printf 'the stash is in no checkpoint, and these of its entries do not come with it: %s' "${lost[*]}"
+  fi >"$OUT.warn.stash"
+}

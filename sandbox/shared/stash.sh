@@ -1,0 +1,25 @@
+# The stash of the host's repository. It is in no capture, because its entries may hold what git ignores. A capture names the
+# newest ones, so that a restore can say which of them are not there now.
+# shellcheck shell=bash
+
+# Entries that a capture names: each takes 43 bytes of the checkpoint.
+STASH_MOST=10
+
+# read_stash: STASH has the commits of the entries, newest first. Git keeps the list as the log of its ref.
+read_stash() {
+  local i line lines=()
+  STASH=()
+  [ -n "$HC" ] && [ -f "$HC/logs/refs/stash" ] || return 0
+  { mapfile -t lines <"$HC/logs/refs/stash"; } 2>/dev/null || return 0
+  for ((i = ${#lines[@]} - 1; i >= 0; i--)); do
+    line=${lines[i]#* }
+    STASH+=("${line%% *}")
+  done
+}
+
+# name_stash: the newest entries, for the report of a capture.
+name_stash() {
+  local id
+  read_stash
+  for id in "${STASH[@]:0:STASH_MOST}"; do emit stash "$id" || return; done
+}

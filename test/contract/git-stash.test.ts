@@ -1,0 +1,89 @@
+/** The stash is in no checkpoint. What of it was there at one, and is not there after a restore to it, is said. */
+import { expect, test } from 'vitest';
+import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import type { Harness } from '../support/git-harness.ts';
+import { applies, withTwoFiles } from '../support/git-repositories.ts';
+
+const stash = (harness: Harness, name: string, directory = 'app'): string =>
+  harness.sh(`echo ${name} >> a.txt; git stash push -qm ${name}; git rev-parse stash@{0}`, directory).trim();
+
+const gone = (ids: string[], path = 'app'): string =>
+  `${path}: the stash is in no checkpoint, and these of its entries are gone since: ${ids.join(' ')}. "git stash apply ID" brings one back while git has it`;
+const notHere = (ids: string[], path = 'app'): string =>
+  `${path}: the stash is in no checkpoint, and these of its entries do not come with it: ${ids.join(' ')}`;
+
+const warningsOf = ({ report }: { report: RestoreReport }): string[] => report.warnings;
+
+test('work that was in the stash at the target and has left it since: plan and answer name it, and git brings it back', async () => {
+  await using harness = await withTwoFiles(['app', 'lib']);
+  const older = stash(harness, 'older');
+  const newer = stash(harness, 'newer');
+  const target = await harness.capture();
+  harness.sh('git stash pop -q', 'app');
+  expect(warningsOf(await harness.rollback(target, { dryRun: true }))).toEqual([gone([newer])]);
+  const { undo, report } = await applies(harness, target);
+  expect(report.warnings).toEqual([gone([newer])]);
+  expect(harness.sh('cat a.txt; git stash list --format=%H', 'app')).toBe(`one\n${older}\n`);
+  harness.sh(`git stash apply -q ${newer}`, 'app');
+  expect(harness.sh('cat a.txt', 'app')).toBe('one\nnewer\n');
+  expect(warningsOf(await applies(harness, undo)), 'it was not there then').toEqual([]);
+});
+
+test('an entry in the middle is missed, one that came since is not, and files alone have none', async () => {
+  await using harness = await withTwoFiles(['app']);
+  stash(harness, 'first');
+  const dropped = stash(harness, 'second');
+  stash(harness, 'third');
+  const target = await harness.capture();
+  stash(harness, 'since');
+  expect(warningsOf(await harness.rollback(target, { dryRun: true }))).toEqual([]);
+  harness.sh('git stash drop -q stash@{2}; echo more > b.txt', 'app');
+  expect(warningsOf(await harness.rollback(target, { dryRun: true, filesOnly: true }))).toEqual([]);
+  expect(warningsOf(await applies(harness, target))).toEqual([gone([dropped])]);
+});
+
+test('of many entries a capture names the ten newest', async () => {
+  await using harness = await withTwoFiles(['app']);
+  const ids = Array.from({ length: 12 }, (_, index) => stash(harness, `entry-${index}`)).toReversed();
+  const target = await harness.capture();
+  expect(target.repositories[0]?.stash).toEqual(ids.slice(0, 10));
+  harness.sh('git stash clear; echo more > b.txt', 'app');
+  expect(warningsOf(await applies(harness, target))).toEqual([gone(ids.slice(0, 10))]);
+  const now = await harness.capture();
+  expect(now.repositories[0]).not.toHaveProperty('stash');
+});
+
+test('a fresh sandbox has none of it', async () => {
+  await using harness = await withTwoFiles(['app', 'lib']);
+  const id = stash(harness, 'work');
+  const target = await harness.capture();
+  const report = await harness.rehydrate(target);
+  expect([report.outcome, report.warnings]).toEqual(['applied', [notHere([id])]]);
+});
+
+test('a repository that was deleted has lost it; one that a rollback took away comes back with it', async () => {
+  await using harness = await withTwoFiles(['app']);
+  const before = await harness.capture();
+  harness.sh('git init -q -b main new && cd new && echo one > a.txt && git add -A && git commit -qm one');
+  const id = stash(harness, 'work', 'new');
+  const target = await harness.capture();
+  await applies(harness, before);
+  expect(warningsOf(await harness.rollback(target, { dryRun: true }))).toEqual([]);
+  expect(warningsOf(await applies(harness, target))).toEqual([]);
+  expect(harness.sh('git stash list --format=%H', 'new')).toBe(`${id}\n`);
+  harness.sh('rm -rf new');
+  expect(warningsOf(await harness.rollback(target, { dryRun: true }))).toEqual([notHere([id], 'new')]);
+  expect(warningsOf(await applies(harness, target))).toEqual([notHere([id], 'new')]);
+});
+
+test('worktrees share it, and a list that git would wait for is not read', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh('git worktree add -q ../side -b side', 'app');
+  const id = stash(harness, 'work', 'side');
+  const target = await harness.capture();
+  harness.sh('git stash drop -q; echo more > b.txt', 'app');
+  expect(warningsOf(await applies(harness, target)).toSorted()).toEqual([gone([id]), gone([id], 'side')]);
+  harness.sh('rm -rf .git/logs/refs/stash; mkfifo .git/logs/refs/stash', 'app');
+  const [app] = (await harness.capture()).repositories;
+  expect([app?.state, app?.stash]).toEqual(['captured', undefined]);
+});
