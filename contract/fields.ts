@@ -16,6 +16,9 @@ export const callersId = id.refine((value) => !value.startsWith(RESERVED_ID_PREF
   error: `ids that begin with "${RESERVED_ID_PREFIX}" are reserved`,
 });
 
+// What a text may be is a regular expression where it can be one: JSON Schemas have it then, so that a saga is refused before
+// its first step, and a form before it is sent. Without lookaround, which schemas of models do not take.
+
 /**
  * Printable text without line breaks, because these values become headers, tags and file names elsewhere.
  */
@@ -24,7 +27,7 @@ export const line = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' });
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters');
 
 const isPlainAbsolutePath = (value: string): boolean =>
   value.startsWith('/') &&
@@ -43,23 +46,30 @@ export const absolutePath = z
   .refine((value) => value !== '/', { error: 'must not be the root of the file system' })
   .transform((value) => value.replace(/\/$/, ''));
 
-export const isRelativePath = (value: string): boolean =>
-  !value.includes('\0') &&
-  value
-    .replace(/\/$/, '')
-    .split('/')
-    .every((part, _index, parts) => part !== '' && part !== '..' && (part !== '.' || parts.length === 1));
+const NO_NUL = new RegExp(String.raw`^[^\x00]*$`);
+
+/** Text that can be a word of a shell. */
+export const shellText = (max: number) => z.string().min(1).max(max).regex(NO_NUL, 'must not contain NUL');
+
+/** Neither `.` nor `..`. */
+const PART = String.raw`(?:[^/\x00.][^/\x00]*|\.[^/\x00.][^/\x00]*|\.\.[^/\x00]+)`;
+
+const RELATIVE_PATH = new RegExp(`^(?:\\.|${PART}(?:/${PART})*)/?$`, 'u');
+
+/** Of a file or directory below the projects root. `.` is that one itself. */
+export const relativePath = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(RELATIVE_PATH, 'must be relative to the projects root, without "..", "." or empty parts');
 
 /** They are kept in the journal of the request, which is one item of a table. */
 const MAX_PATHS_BYTES = 128 * 1024;
 
 /** Files, directories or whole repositories. `.` is a repository that is the projects root itself. */
 export const repositoryPaths = z
-  .array(
-    z.string().min(1).max(4096).refine(isRelativePath, {
-      error: 'must be relative to the projects root, without "..", "." or empty parts',
-    }),
-  )
+  .array(relativePath(4096))
   .min(1)
   .max(200)
   .refine((paths) => new TextEncoder().encode(JSON.stringify(paths)).length <= MAX_PATHS_BYTES, {

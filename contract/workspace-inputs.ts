@@ -4,10 +4,11 @@ import {
   absolutePath,
   checkpointId,
   id,
-  isRelativePath,
   joinedRequestId,
   line,
+  relativePath,
   sandboxId,
+  shellText,
   template,
 } from './fields.ts';
 
@@ -47,21 +48,8 @@ export const commitment = () =>
   z.strictObject({
     id,
     description: line(512).describe('what is promised, for people'),
-    command: z
-      .string()
-      .min(1)
-      .max(8192)
-      .refine((value) => !value.includes('\0'), { error: 'must not contain NUL' })
-      .describe('bash, run as the commands of an agent are'),
-    cwd: z
-      .string()
-      .min(1)
-      .max(1024)
-      .refine(isRelativePath, {
-        error: 'must be relative to the projects root, without "..", "." or empty parts',
-      })
-      .optional()
-      .describe('relative to the projects root; default: the projects root'),
+    command: shellText(8192).describe('bash, run as the commands of an agent are'),
+    cwd: relativePath(1024).optional().describe('relative to the projects root; default: the projects root'),
     expectExitCode: z.int().min(0).max(255).default(0),
     timeoutSeconds: z.int().min(1).max(600).default(60),
   });

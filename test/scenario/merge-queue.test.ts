@@ -113,3 +113,27 @@ test('a target that moved after it was verified refuses; an entry that is undone
   expect(JSON.stringify(undone)).toMatch(/can be rehydrated until \d{4}-\d\d-\d\dT[\d:.]+Z\./);
   expect(shell(world.root, 'ls web/e 2>/dev/null || true; cat api/since api/later')).toBe('since\nlater\n');
 });
+
+test.each([
+  ['cwd', { cwd: '../elsewhere' }],
+  ['command', { command: 'true\0' }],
+  ['description', { description: 'two\nlines' }],
+])('an entry with a %s that could never be verified is not begun', async (field, wrong) => {
+  const input = {
+    from: 'fork',
+    into: world.sessionId,
+    commitments: [{ id: 'a', description: 'd', command: 'c', ...wrong }],
+  };
+  const start = {
+    sagaId: `wrong-${field}`,
+    definition: { name: 'merge-queue' },
+    project: 'acme',
+    requestedBy: 'me',
+    input,
+  };
+  const refused = await cloud.invoke('start-saga', start).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    errorType: 'InvalidInput',
+    message: expect.stringContaining(field),
+  });
+});

@@ -1,4 +1,4 @@
-import type { ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json } from '../../../contract/json.ts';
 import type { JsonSchema } from '../model/tool.ts';
@@ -6,7 +6,8 @@ import { hashJson } from './json.ts';
 
 let ajv: Ajv2020 | undefined;
 /** Made when a schema is first checked: that takes longer than the import of a small client. */
-const compiler = () => (ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false }));
+const compiler = () =>
+  (ajv ??= new Ajv2020({ strict: false, allErrors: true, verbose: true, validateFormats: false }));
 const compiled = new Map<string, ValidateFunction>();
 
 const compile = (schema: JsonSchema): ValidateFunction => {
@@ -46,6 +47,14 @@ const touches = (path: string, keyword: string, pointer: string): boolean =>
   path.startsWith(`${pointer}/`) ||
   (COMBINING.has(keyword) && (path === '' || pointer.startsWith(`${path}/`)));
 
+/** What a person or a model reads beside the reason. */
+const aside = ({ keyword, params, parentSchema }: ErrorObject): string => {
+  if (keyword === 'additionalProperties') return ` (${String(params['additionalProperty'])})`;
+  // A pattern alone tells few what is meant.
+  const description: unknown = parentSchema?.['description'];
+  return keyword === 'pattern' && typeof description === 'string' ? ` (${description})` : '';
+};
+
 /**
  * Each part of `value` that breaks `schema`, one sentence each. Problems that depend on a value not known
  * yet (`unknown`: JSON pointers) are left for later.
@@ -60,8 +69,7 @@ export const schemaViolations = (
   return (validate.errors ?? [])
     .filter((error) => !unknown.some((pointer) => touches(error.instancePath, error.keyword, pointer)))
     .map((error) => {
-      const extra =
-        error.keyword === 'additionalProperties' ? ` (${String(error.params['additionalProperty'])})` : '';
-      return `${error.instancePath === '' ? 'value' : error.instancePath} ${error.message ?? error.keyword}${extra}`;
+      const { instancePath, message, keyword } = error;
+      return `${instancePath === '' ? 'value' : instancePath} ${message ?? keyword}${aside(error)}`;
     });
 };
