@@ -228,7 +228,10 @@ export const observation = () =>
             .describe('what the call is known by at the provider, also when its answer was lost'),
           resourceKey: z.string().optional().describe('the resource that the call changed'),
           error: namedError().optional().describe('of the last compensator that did not work'),
-          nextAttempt: z.string().optional().describe('when a delayed compensator is called again'),
+          nextAttempt: z
+            .string()
+            .optional()
+            .describe('from when on a delayed compensator is called again; not there while it is called'),
           path: z.string().optional().describe('of a saga below this one: where it is'),
           sagaId: z.string().optional().describe('of a saga below this one: what it is worked under'),
         }),

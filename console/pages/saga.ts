@@ -90,7 +90,7 @@ const stepLines = (seen: Observation): Line[] => {
     })),
     ...notCompensated.map((one) => ({
       ...one,
-      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again at ${time(one.nextAttempt)}`}`,
+      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again from ${time(one.nextAttempt)} on`}`,
     })),
     ...rejected.map(({ step, tool, error }) => ({
       step,

@@ -64,6 +64,7 @@ describe('an observation', () => {
 
   test('says what it does and until when: the call, the pause, and what is delayed', async () => {
     const during: Observation[] = [];
+    const calledAgain: Observation['notCompensated'] = [];
     let delayed: Observation | undefined;
     const saga = await scriptedSaga({
       tools: [
@@ -73,8 +74,10 @@ describe('an observation', () => {
         scriptedTool('last', 'irreversible'),
       ],
       answer: async ({ operation, step }) => {
+        const seen = (await saga.seen()).observation;
         // A compensation that is refused is tried again for days; what is said of it does not change.
-        if (during.length < 8) during.push((await saga.seen()).observation);
+        if (during.length < 8) during.push(seen);
+        if (operation === 'compensate') calledAgain.push(...seen.notCompensated);
         if (operation === 'compensate') return rejected(true);
         return step === 'last' ? rejected() : committed();
       },
@@ -97,12 +100,19 @@ describe('an observation', () => {
     expect(delayed?.notCompensated).toMatchObject([
       {
         step: 'pay',
-        reason: expect.stringContaining('compensation delayed; tried again at'),
+        reason: expect.stringContaining(
+          `compensation delayed; called again from ${delayed?.doing?.until} on: Refused`,
+        ),
         error: { name: 'Refused' },
         nextAttempt: delayed?.doing?.until,
       },
     ]);
     expect(textOf(delayed ?? expect.unreachable())).toContain('pauses · until');
+    // While it is called, no time is named that has passed.
+    expect(calledAgain.at(-1)).toMatchObject({
+      reason: expect.stringContaining('compensation delayed; called again now: Refused'),
+    });
+    expect(calledAgain.filter(({ nextAttempt }) => nextAttempt !== undefined)).toEqual([]);
     const ended = (await saga.seen()).observation;
     expect(ended.doing).toBeUndefined();
     for (const one of [...during, delayed, ended]) {

@@ -39,11 +39,19 @@ const resultsOf = (stories: readonly Story[]): Observation['results'] => {
 const undoErrorOf = ({ undoError }: Story): string =>
   undoError === undefined ? '' : `${undoError.name}: ${undoError.message}`;
 
-const reasonOf = (story: Story): string => {
-  const { status, kind, undo } = story.effect;
+/** When a delayed compensator may be called again. Others may take their time first. Undefined while it is called. */
+const nextAttemptOf = ({ state: { effects, operation } }: SagaHead, { effect }: Story): string | undefined =>
+  effect.status !== 'undo_delayed' ||
+  effect.undo === undefined ||
+  (operation !== null && effects[operation.effect] === effect)
+    ? undefined
+    : new Date(effect.undo.untilMs).toISOString();
+
+const reasonOf = (story: Story, nextAttempt: string | undefined): string => {
+  const { status, kind } = story.effect;
   if (status === 'undo_delayed') {
-    const again = undo === undefined ? '' : `; tried again at ${new Date(undo.untilMs).toISOString()}`;
-    return `compensation delayed${again}: ${undoErrorOf(story)}`;
+    const again = nextAttempt === undefined ? 'called again now' : `called again from ${nextAttempt} on`;
+    return `compensation delayed; ${again}: ${undoErrorOf(story)}`;
   }
   if (status === 'skipped' && kind === 'irreversible' && story.evidence === undefined) {
     return 'irreversible, and accepted as that when the saga was taken back';
@@ -132,13 +140,18 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   }
 };
 
-const notCompensatedOf = (story: Story, reasonBytes: number): Observation['notCompensated'][number] => {
+const notCompensatedOf = (
+  head: SagaHead,
+  story: Story,
+  reasonBytes: number,
+): Observation['notCompensated'][number] => {
   const { undoError, idempotencyKey, effect } = story;
+  const nextAttempt = nextAttemptOf(head, story);
   const failed =
     effect.status === 'undo_delayed' || effect.status === 'undo_failed' || effect.status === 'blocked';
   return {
     ...observed(story),
-    reason: clipJson(clip(reasonOf(story), MAX_REASON_LENGTH), reasonBytes),
+    reason: clipJson(clip(reasonOf(story, nextAttempt), MAX_REASON_LENGTH), reasonBytes),
     ...(effect.children === true ? { children: true } : {}),
     ...(effect.status === 'skipped' ? { accepted: true } : {}),
     // No provider knows the key of a step that runs sagas.
@@ -147,9 +160,7 @@ const notCompensatedOf = (story: Story, reasonBytes: number): Observation['notCo
     ...(failed && undoError !== undefined
       ? { error: { name: undoError.name, message: clip(undoError.message, MAX_ERROR_LENGTH) } }
       : {}),
-    ...(effect.status === 'undo_delayed' && effect.undo !== undefined
-      ? { nextAttempt: new Date(effect.undo.untilMs).toISOString() }
-      : {}),
+    ...(nextAttempt === undefined ? {} : { nextAttempt }),
   };
 };
 
@@ -186,7 +197,7 @@ export const observe = (
   );
   const reasonBytes = Math.floor(MAX_REASONS_BYTES / left.length);
   const notCompensated = [
-    ...left.map((story) => notCompensatedOf(story, reasonBytes)),
+    ...left.map((story) => notCompensatedOf(head, story, reasonBytes)),
     ...below.notCompensated,
   ];
   const awaiting = awaitingOf(head, entries);
