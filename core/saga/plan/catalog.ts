@@ -10,6 +10,7 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { Plan, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import { endpointViolation } from '../tools/http-endpoint.ts';
+import { nameViolations } from './declared-names.ts';
 import { expressionProblem } from './expressions.ts';
 import { NAME, planSchema } from './plan-shape.ts';
 import { schemaProblem } from './schema-check.ts';
@@ -191,10 +192,16 @@ const label = (value: unknown, what: string): string => {
   return `${what} ${name}`;
 };
 
+/** Of what is stored anew only: a tool that is in use is not refused for it. */
+const unnamed = (tool: ToolManifest): string | undefined => {
+  const [problem] = nameViolations(tool);
+  return problem === undefined ? undefined : `tool ${tool.name}@${tool.version}: ${problem}`;
+};
+
 /** Throws `CatalogRefused` naming the tool and the rule. */
 export const parseTool = (value: unknown): ToolManifest => {
   const tool = parse(toolSchema, value, label(value, 'tool'));
-  const problem = toolViolations(tool)[0] ?? endpointViolation(tool);
+  const problem = toolViolations(tool)[0] ?? endpointViolation(tool) ?? unnamed(tool);
   if (problem !== undefined) throw new WalkbackError('CatalogRefused', problem);
   return requireSize(tool, 'tool');
 };
