@@ -91,6 +91,38 @@ describe('a step that a person decided', () => {
   });
 });
 
+describe('a retry that nobody asked for before', () => {
+  const through = async () => {
+    const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
+    await saga.begin();
+    await saga.machine.settle();
+    return saga;
+  };
+  const expectRefused = async (saga: Saga, more: Partial<Asked<OperateSagaInput>>, message: string) => {
+    const before = await countOf(saga);
+    await expect(operate(saga, more)).rejects.toMatchObject({
+      name: 'OperationRefused',
+      message: expect.stringContaining(message),
+    });
+    expect(await countOf(saga)).toBe(before);
+  };
+
+  test('is refused for a step that was taken back without it', async () => {
+    const saga = await through();
+    await operate(saga, { action: 'undo' });
+    await saga.machine.settle();
+    await expectRefused(saga, { stepId: 'a' }, 'is COMPENSATED; only a failed or delayed compensation');
+  });
+
+  test('is refused for a step that was rewound and stands again', async () => {
+    const saga = await through();
+    await saga.machine.rewind({ sagaId: SAGA, requestId: 'back', to: { stepId: 'a' }, by: 'ada' });
+    await saga.machine.settle();
+    expect((await saga.seen()).state.status).toBe('COMPLETED');
+    await expectRefused(saga, { stepId: 'b' }, 'is COMPLETED; only a failed or delayed compensation');
+  });
+});
+
 describe('a retry that is asked again', () => {
   test.each([{}, { stepId: 'b' }])(
     'while it is under way, and when it is through, is one: %o',

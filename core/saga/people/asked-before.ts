@@ -52,16 +52,19 @@ const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   return places;
 };
 
+/** Of a step that a rewind took back, only what it did since counts. */
 const wasRetried = async (store: Reads, head: SagaHead, about: Meant): Promise<boolean> => {
   const { state, sagaId, seq } = head;
-  const isUndone = state.effects.some(
-    ({ step, epoch, status }) => status === 'undone' && about.named?.has(placeOf(step, epoch)) === true,
-  );
-  if (isUndone || (state.phase === 'undo' && isDue(state, about))) return true;
+  if (state.phase === 'undo' && isDue(state, about)) return true;
+  const isStopped = state.status === 'COMPENSATION_FAILED';
   // What failed since is retried anew, and what nothing takes back never is.
-  if (state.status === 'COMPENSATION_FAILED') return false;
-  const places = retriedPlaces(await readLedger(store, sagaId, seq));
-  return [...places].some((place) => isMeant(about, place));
+  if (isStopped && about.named === undefined) return false;
+  const retried = retriedPlaces(await readLedger(store, sagaId, seq));
+  const meant = state.effects.filter(({ step, epoch }) => isMeant(about, placeOf(step, epoch)));
+  const asked = about.named === undefined ? meant : meant.slice(-1);
+  return asked.some(
+    ({ step, epoch, status }) => retried.has(placeOf(step, epoch)) && (!isStopped || status === 'undone'),
+  );
 };
 
 /** Whether this same request is recorded already. */
