@@ -29,7 +29,7 @@ missing_target() {
 read_host() {
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' HOST_PROBLEM='' BROKEN=()
   if find_host; then
-    host_format
+    read_settings
     # Tried twice, because a git process that was killed says nothing about the repository.
     read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read${WAITS:+: $WAITS $WAITS_WHY}"
     base_name || return

@@ -160,8 +160,6 @@ host_key() {
     host_index_tree && state_tree || return
     slurp "$HC/shallow"
     HOST_KEY=$TEXT
-    slurp "$HG/config.worktree"
-    HOST_KEY+=$TEXT
     slurp "$HG/info/sparse-checkout"
     HOST_KEY+="$TEXT$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$HOST_CONFIG"$'\n'
   else

@@ -6,8 +6,8 @@
 list_sparse() {
   local file entry on='' cone=false
   : >"$OUT.sparse"
-  [[ ${HOST_CONFIG,,} == *sparsecheckout* ]] || [ -s "$HG/config.worktree" ] || return 0
-  for file in "$HC/config" "$HG/config.worktree"; do
+  [[ ${HOST_CONFIG,,} == *sparsecheckout* ]] || return 0
+  for file in "$HC/config" ${WORKTREE_CONFIG:+"$WORKTREE_CONFIG"}; do
     [ ! -f "$file" ] || perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --no-includes --file "$file" -z --get-regexp '^core\.sparsecheckout(cone)?$' 2>>"$OUT.err" || return
   done >"$OUT.settings"
   while IFS= read -r -d '' entry; do

@@ -23,7 +23,7 @@ seed_index() {
   local file seed=$SHADOW/index.seed
   [ -f "$HG/index" ] && [ -r "$HC/config" ] || return 0
   ! converts "$HOST_CONFIG" && ! converts "$USER_CONFIG" || return 0
-  for file in "$HG"/sharedindex.* "$HC/info/attributes" "$HC/info/sparse-checkout" "$HG/info/sparse-checkout" "$HG/config.worktree" "$WB_XDG/attributes" /etc/gitattributes; do
+  for file in "$HG"/sharedindex.* "$HC/info/attributes" "$HC/info/sparse-checkout" "$HG/info/sparse-checkout" "$WB_XDG/attributes" /etc/gitattributes; do
     [ ! -s "$file" ] || return 0
   done
   # -p keeps the time of the index, which git needs to notice files changed in the same instant.

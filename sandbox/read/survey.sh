@@ -9,7 +9,7 @@ survey_one() {
   cd -- "$ROOT/$path" || return 0
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT=''
   if find_host; then
-    host_format
+    read_settings
     read_head || forgiven $? || return
     base_name || return
   else

@@ -4,10 +4,9 @@
 # move_sparse META NOW_META: writes settings and rules where they differ. $OUT.rules-stay tells that they are not those of META.
 # The setting that makes them count comes last, so one that is killed leaves what was there, or parts of both.
 move_sparse() {
-  local count cone config=$HG/config.worktree
+  local count cone config=${WORKTREE_CONFIG:-$HC/config}
   same_part "$1" "$2" sparse || return
   [ -z "$SAME" ] || return 0
-  [ -f "$config" ] || config=$HC/config
   if [ -L "$config" ] || [ -L "$HG/info" ]; then
     printf 'the rules of the partial checkout stay as they are now, because %s or %s is a symlink\n' "${config#"$PWD"/}" "${HG#"$PWD"/}/info" >>"$OUT.warn"
     : >"$OUT.rules-stay"

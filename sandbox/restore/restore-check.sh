@@ -71,7 +71,7 @@ look_at_host() {
     HG='' HC=''
     return 0
   fi
-  host_format
+  read_settings
   if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else read_head || survived $?; fi
   base_name
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1

@@ -43,7 +43,7 @@ host_has() {
 # stand_outside: OUTSIDE has the branches on which a worktree stands that lies outside of the projects root. They are not
 # ours to move: its files would stay behind.
 stand_outside() {
-  local dir ref place
+  local dir ref place bare
   declare -gA OUTSIDE=()
   [ "$HG" != "$HC" ] || [ -d "$HC/worktrees" ] || return 0
   for dir in "$HC" "$HC"/worktrees/*; do
@@ -54,8 +54,10 @@ stand_outside() {
       [[ $place == /* ]] || place=$dir/$place
       [ -e "$place" ] || continue
       straight "${place%/*}" && place=$TEXT/.git || return
-    elif [[ ${HOST_CONFIG,,} =~ bare[[:space:]]*=[[:space:]]*true ]]; then
-      continue
+    else
+      # Where worktrees have settings of their own, it is among those of the main one.
+      bare=$(perhaps env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HC" "${HOST_GIT[@]}" config --type=bool core.bare 2>>"$OUT.err") || return
+      [ "$bare" != true ] || continue
     fi
     [[ $place == "$ROOT"/* ]] || OUTSIDE[$ref]=1
   done

@@ -143,13 +143,17 @@ straight() {
   TEXT=${TEXT%x}
 }
 
-# host_format: the object format of the host repository.
-host_format() {
-  FORMAT=sha1
+# read_settings: HOST_CONFIG is the text of the host's settings, FORMAT its object format. WORKTREE_CONFIG is the file with the
+# settings of this worktree alone, and empty where git does not read it (extensions.worktreeConfig).
+read_settings() {
+  FORMAT=sha1 WORKTREE_CONFIG=''
   slurp "$HC/config"
   HOST_CONFIG=$TEXT
-  [[ ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] && FORMAT=sha256
-  return 0
+  [[ ! ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] || FORMAT=sha256
+  [[ ${TEXT,,}$'\n' =~ worktreeconfig[[:blank:]]*($'\n'|=[[:blank:]]*\"?(true|yes|on|1)) ]] || return 0
+  WORKTREE_CONFIG=$HG/config.worktree
+  slurp "$WORKTREE_CONFIG"
+  HOST_CONFIG+=$'\n'$TEXT
 }
 
 # read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES
