@@ -14,7 +14,7 @@ add_all() {
     [ $status != 0 ] || [ -s "$OUT.add" ] || return 0
     ! ended $status || return $status
     slurp "$OUT.add"
-    [[ $TEXT != *'No space left on device'* ]] || return 1
+    ! no_room "$TEXT" || return 1
     leave_embedded || return
     # Each of these stops git. The file is left out and reported, and git goes on.
     rounds=$((rounds + 1))
@@ -144,7 +144,7 @@ add_range() {
     [ $status != 0 ] || return 0
     ! ended $status || return $status
     slurp "$OUT.again"
-    [[ $TEXT != *'No space left on device'* ]] || return 1
+    ! no_room "$TEXT" || return 1
     [ "$count" = 1 ] || break
   done
   if [ "$count" = 1 ] || [ $failures -ge 100 ]; then

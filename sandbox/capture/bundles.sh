@@ -87,7 +87,7 @@ out_of_space() {
   local file
   for file in "$OUT.err" "$OUT.add"; do
     slurp "$file"
-    [[ $TEXT != *'No space left on device'* ]] || return 0
+    ! no_room "$TEXT" || return 0
   done
   return 1
 }

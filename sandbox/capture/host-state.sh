@@ -23,7 +23,7 @@ copy_host_index() {
   rm -f -- "$SHADOW/host-index" || return
   ! ended $status || return $status
   slurp "$OUT.index"
-  if [[ $TEXT == *'No space left on device'* ]]; then
+  if no_room "$TEXT"; then
     printf '%s' "$TEXT" >>"$OUT.err"
     return 1
   fi
@@ -62,7 +62,7 @@ host_index_tree() {
     [ $status != 0 ] || return 0
     ! ended $status || return $status
     slurp "$OUT.err"
-    [[ $TEXT != *'No space left on device'* ]] || return 1
+    ! no_room "$TEXT" || return 1
     INDEX_PART=''
     emit fail-path .git/index && emit fail-reason "the index names objects that are not there, so it is not captured"
     return 0

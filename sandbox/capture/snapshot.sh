@@ -192,7 +192,7 @@ first_reason() {
   for file in "$OUT.add" "$OUT.err" "$OUT.find"; do
     [ -f "$file" ] || continue
     while IFS= read -r line; do
-      [[ $line != fatal* && $line != error* && $line != *'No space'* && $line != *denied* ]] || before=$last last=$line
+      if [[ $line == fatal* || $line == error* || $line == *denied* ]] || no_room "$line"; then before=$last last=$line; fi
     done <"$file"
   done
   line="$before${before:+ }$last"

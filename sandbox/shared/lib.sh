@@ -55,6 +55,10 @@ ended() { [ "$1" -gt 129 ] || [ "$1" = 125 ]; }
 # ends too, and the caller tries again.
 survived() { ! ended "$1" || exit "$1"; }
 
+# no_room TEXT: whether this says that nothing more can be written: the disk is full, or what this user may have of it. Then
+# neither the repository nor a file of ours is at fault.
+no_room() { [[ $1 == *'No space left on device'* || $1 == *'Out of diskspace'* || $1 == *'Disk quota exceeded'* ]]; }
+
 # walked STATUS FILE: whether a walk with find was complete. find goes on after an error about a
 # single path, and then exits with 1.
 walked() {
