@@ -4,7 +4,7 @@
 # move_sparse META NOW_META: writes settings and rules where they differ. $OUT.rules-stay tells that they are not those of META.
 # The setting that makes them count comes last, so one that is killed leaves what was there, or parts of both.
 move_sparse() {
-  local count cone config=${WORKTREE_CONFIG:-$HC/config}
+  local cone config=${WORKTREE_CONFIG:-$HC/config}
   same_part "$1" "$2" sparse || return
   [ -z "$SAME" ] || return 0
   if [ -L "$config" ] || [ -L "$HG/info" ]; then
@@ -16,12 +16,24 @@ move_sparse() {
   part "$1" sparse "$OUT.sparse-of" || return
   if [ ! -s "$OUT.sparse-of" ]; then
     # Older releases did not capture the rules. Then the index has entries that they left out.
-    part "$1" index-flags "$OUT.flags" && count=$(perhaps grep -czi '^s ' "$OUT.flags") || return
-    if [ "$count" = 0 ]; then sparse_setting sparseCheckout false; else : >"$OUT.rules-stay"; fi
+    part "$1" index-flags "$OUT.flags" || return
+    if rules_left_out; then : >"$OUT.rules-stay"; else sparse_setting sparseCheckout false; fi
     return
   fi
   IFS= read -r cone <"$OUT.sparse-of" && mkdir -p -- "$HG/info" && tail -n +2 -- "$OUT.sparse-of" >"$SHADOW/sparse-checkout" && mv -f -- "$SHADOW/sparse-checkout" "$HG/info/sparse-checkout" || return
   sparse_setting sparseCheckoutCone "${cone#cone }" && sparse_setting sparseCheckout true
+}
+
+# rules_left_out: whether rules may have set the flags in $OUT.flags. A file that is there was flagged by hand, and then there were
+# no rules: with them, git takes the flag off such a file.
+rules_left_out() {
+  local entry path some=1
+  while IFS= read -r -d '' entry; do
+    [[ $entry == [sS]' '* ]] || continue
+    path=${entry:2} some=0
+    [ ! -f "$path" ] && [ ! -L "$path" ] || return 1
+  done <"$OUT.flags"
+  return $some
 }
 
 # sparse_setting NAME VALUE: sets it where git looks last.

@@ -69,6 +69,17 @@ test.for(PARTIAL)(
   },
 );
 
+test('rules that came later go away where a file was flagged by hand', async () => {
+  await using harness = await createHarness();
+  harness.sh(`mkdir -p app; cd app; ${MAKE}; git update-index --skip-worktree out/f; echo mine > out/f`);
+  const before = [...world(harness, ['app']), rules(harness)];
+  const first = await harness.capture();
+  harness.sh('git checkout -q -f; git sparse-checkout set --cone in', 'app');
+  await applies(harness, first);
+  expect([...world(harness, ['app']), rules(harness).replace('true\n', '')]).toEqual(before);
+  expect(harness.sh('git status --porcelain', 'app')).toBe('');
+});
+
 test('the plan says that the rules of a partial checkout change, and for how many entries', async () => {
   await using harness = await createHarness();
   harness.sh(`mkdir -p app; cd app; ${MAKE}`);
