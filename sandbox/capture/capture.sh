@@ -31,7 +31,10 @@ read_host() {
   if find_host; then
     read_settings
     # Tried twice, because a git process that was killed says nothing about the repository.
-    read_head || { BROKEN=() && read_head; } || HOST_PROBLEM="HEAD or the branches of the host repository cannot be read${WAITS:+: $WAITS $WAITS_WHY}"
+    read_head || { BROKEN=() && read_head; } || {
+      host_refused
+      HOST_PROBLEM="HEAD or the branches of the host repository cannot be read${SAID:+: $SAID}"
+    }
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
@@ -41,6 +44,14 @@ read_host() {
   fi
   PARTIAL_FLAG=''
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
+}
+
+# host_refused: SAID is why the host's repository cannot be read: the file that git would wait for, or what git says of it, as
+# of its settings. Empty where git says nothing.
+host_refused() {
+  SAID=${WAITS:+$WAITS $WAITS_WHY}
+  [ -z "$SAID" ] || return 0
+  "${HOST_GIT[@]}" --git-dir="$HG" rev-parse --git-dir >"$OUT.refused" 2>&1 || said_in "$OUT.refused"
 }
 
 # of_format ID: whether this can be the id of an object here. An empty one can.

@@ -247,6 +247,19 @@ describe('what is left out is said', () => {
     expect(files(harness.root)).toEqual(before);
   });
 
+  test.for([
+    ['git config include.path config', 'circular includes'],
+    ["echo '[core' >> .git/config", 'bad config line'],
+    ['git config core.repositoryformatversion 9', 'found 9'],
+  ] as const)('settings that git does not take are named with what it says: %s', async ([make, says]) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh(make, 'app');
+    const { report } = await harness.capture();
+    expect(report.failures).toEqual([
+      { path: 'app/.git', reason: expect.stringMatching(`cannot be read: fatal: .*${says}`) },
+    ]);
+  });
+
   test('a .git that is not usable: files are captured, the host state is named as missing', async () => {
     await using harness = await withTwoFiles(['app', 'web']);
     harness.sh('rm web/.git/HEAD');
