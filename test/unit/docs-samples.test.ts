@@ -1,8 +1,10 @@
 /** Code that the pages show: it stands in a file under examples/, so that it is compiled and run, and refusals are handled. */
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSync } from 'oxc-parser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { commitments } from '../../contract/workspace-inputs.ts';
@@ -49,10 +51,18 @@ const programs = [...read('README.md').matchAll(/((?:[^\n]+\n)+)\n```ts\n(.*?)^`
     /^(?:const \w+ = )?await /m.test(block) ? [[before, block] as const] : [],
 );
 
-test.each(programs)('%s a program is saved in a file of a kind that node reads it from', (before, block) => {
-  const isJavaScript = parseSync('program.mjs', block).errors.length === 0;
-  expect(before).toContain(isJavaScript ? '`.mjs`' : '`.ts`');
-});
+test.each(programs)(
+  '%s a program is read as it stands, whatever modules the project has',
+  async (before, block) => {
+    const [, ending = ''] = /in a file that ends in `\.(\w+)`/.exec(before.replaceAll('\n', ' ')) ?? [];
+    await using project = await mkdtempDisposable(join(tmpdir(), 'walkback-sample-'));
+    const file = join(project.path, `program.${ending}`);
+    await writeFile(join(project.path, 'package.json'), '{ "type": "commonjs" }');
+    await writeFile(file, block);
+    const { stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+    expect(stderr, 'all that is missing is the package').toContain("Cannot find package 'walkback");
+  },
+);
 
 const samples = ['docs/templates.md', 'docs/tools.md'].flatMap((page) =>
   [...read(page).matchAll(/^```json\n(.*?)^```$|--input '(\{\n.*?^\})'/gms)].map(
