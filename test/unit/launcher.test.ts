@@ -69,20 +69,40 @@ test('package.json asks of whoever installs it what the launcher and npm need', 
   expect(Number(manifest.devDependencies.node.split('.')[0])).toBe(24);
 });
 
-test('an empty HOME does not put the cache of the packaged command into the current directory', async () => {
+/** Starts the packaged command, which says where its cache is. */
+const cacheFor = async (environment: Record<string, string>) => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-packaged-'));
-  await mkdir(join(directory.path, 'bin'));
-  await mkdir(join(directory.path, 'lib'));
-  await mkdir(join(directory.path, 'cwd'));
+  for (const name of ['bin', 'lib', 'cwd']) await mkdir(join(directory.path, name));
   await cp(join(PROJECT, 'bin/packaged.mjs'), join(directory.path, 'bin/walkback.mjs'));
   const main = "import { getCompileCacheDir } from 'node:module';\nconsole.log(getCompileCacheDir());\n";
   await writeFile(join(directory.path, 'lib/main.mjs'), main);
   const { PATH = '' } = process.env;
-  const { stdout } = spawnSync(process.execPath, [join(directory.path, 'bin/walkback.mjs')], {
+  const { stdout, signal } = spawnSync(process.execPath, [join(directory.path, 'bin/walkback.mjs')], {
     encoding: 'utf8',
     cwd: join(directory.path, 'cwd'),
-    env: { PATH, HOME: '' },
+    env: { PATH, ...environment },
+    // Where it never comes back, nothing but a signal ends it.
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
   });
+  return { stdout, signal, inCwd: await readdir(join(directory.path, 'cwd')) };
+};
+
+test('an empty HOME does not put the cache of the packaged command into the current directory', async () => {
+  const { stdout, inCwd } = await cacheFor({ HOME: '' });
   expect(stdout).toMatch(new RegExp(`^${join(userInfo().homedir, '.cache/walkback/compile')}`));
-  expect(await readdir(join(directory.path, 'cwd'))).toEqual([]);
+  expect(inCwd).toEqual([]);
+});
+
+test('the packaged command has its cache in directories that it makes', async () => {
+  await using home = await mkdtempDisposable(join(tmpdir(), 'walkback-home-'));
+  const HOME = join(home.path, 'not/yet');
+  expect((await cacheFor({ HOME })).stdout).toMatch(new RegExp(`^${join(HOME, '.cache/walkback/compile')}`));
+});
+
+test.each([
+  ['where no directory can be made', '/proc/nobody'],
+  ['where a file is', '/dev/null'],
+])('the packaged command does without a cache %s', async (_where, HOME) => {
+  expect(await cacheFor({ HOME })).toEqual({ stdout: 'undefined\n', signal: null, inCwd: [] });
 });
