@@ -3,7 +3,8 @@
  * awaited, after a person's approval and before the tool's own timeout begins; the hooks of a runner are events that nobody
  * waits for. `invoke` stays as it is, because the SDK finds by it how a tool reads its input, which `needsApproval` gets too.
  * Hosted tools (web search, code interpreter) run at the provider: nothing here sees them. For `shellTool`, `applyPatchTool` and
- * `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer` that you give them.
+ * `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer` that you give them. Tools of an agent's
+ * `mcpServers` are made when it runs: give it `checkpointed(await getAllMcpTools(servers), run)` as tools instead.
  */
 import { errors, isWalkbackError } from '../errors.ts';
 import { requireFields } from '../given.ts';

@@ -1,5 +1,5 @@
 /** What the runner of OpenAI Agents makes of a tool does not change when a checkpoint stands before it. */
-import { Agent, Runner, RunState, tool } from '@openai/agents-core';
+import { Agent, getAllMcpTools, type MCPServer, Runner, RunState, tool } from '@openai/agents-core';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { Run } from '../../client/index.ts';
@@ -120,6 +120,50 @@ test("a call that the tool's own guardrail refuses needs no checkpoint", async (
   const run = runOf(async ({ id }) => void asked.push(id));
   await new Runner().run(agentOf([[edit('call-1')]], checkpointed([refused], run)), 'edit');
   expect(asked).toEqual([]);
+});
+
+describe('a tool of an MCP server', () => {
+  const heard: string[] = [];
+  const run = runOf(async ({ id, name }) => void heard.push(`checkpoint before ${name} ${id}`));
+  const server: MCPServer = {
+    name: 'files',
+    cacheToolsList: false,
+    connect: async () => {},
+    close: async () => {},
+    invalidateToolsCache: async () => {},
+    listTools: async () => [
+      {
+        name: 'edit',
+        description: 'edits',
+        inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false },
+      },
+    ],
+    callTool: async (name) => {
+      heard.push(`${name} ran`);
+      return [{ type: 'text', text: 'edited' }];
+    },
+  };
+  const model = () => new ScriptedModel([[edit('call-1')]]);
+  const heardOf = async (agent: Agent): Promise<string[]> => {
+    await new Runner().run(agent, 'edit');
+    return heard.splice(0);
+  };
+
+  test('has its checkpoint when it is given as a tool', async () => {
+    const tools = checkpointed(await getAllMcpTools([server]), run);
+    const agent = new Agent({ name: 'coder', model: model(), tools });
+    expect(await heardOf(agent)).toEqual(['checkpoint before edit call-1', 'edit ran']);
+  });
+
+  test('is not seen when the SDK makes it, as the docs say', async () => {
+    const agent = new Agent({
+      name: 'coder',
+      model: model(),
+      mcpServers: [server],
+      tools: checkpointed([], run),
+    });
+    expect(await heardOf(agent)).toEqual(['edit ran']);
+  });
 });
 
 test('a tool of an SDK that would not ask for the checkpoint is refused', () => {
