@@ -23,7 +23,7 @@ export const listAllSessions = async (invoke: Invoke): Promise<ListedSession[]> 
 
 const contains = (root: string, directory: string): boolean => {
   const below = relative(root, directory);
-  return below === '' || (!below.startsWith('..') && !isAbsolute(below));
+  return below !== '..' && !below.startsWith('../') && !isAbsolute(below);
 };
 
 /** The newest running session whose projects root holds `directory`, else the only one that runs. */

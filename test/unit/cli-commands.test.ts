@@ -416,6 +416,11 @@ describe('the default session', () => {
     expect(stdout).toBe('You work in api.\n');
   });
 
+  test.each(['/work', '/work/..drafts', '/work/...'])('is found in %s too', async (cwd) => {
+    const { calls } = await runCommand(['context'], { answers, sandboxes, cwd });
+    expect(calls[1]).toEqual({ name: 'walkback-context', input: { sessionId: 'newer' } });
+  });
+
   test('is WALKBACK_SESSION when that is set, and --session above all', async () => {
     const env = { WALKBACK_SESSION: 'mine' };
     const set = await runCommand(['context'], { answers, sandboxes, env });
