@@ -3,10 +3,10 @@ import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
-import { shellWord } from './options.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
+import { whereWords } from './where-words.ts';
 
 /** Merges answer more, and one more status. */
 type Composed = Omit<RollbackAnswer, 'status'> & { status: RollbackAnswer['status'] | 'NOTHING' };
@@ -25,13 +25,6 @@ interface Composing {
   words: readonly string[];
   ask: (dryRun: boolean) => Promise<Composed>;
 }
-
-/** What a command was told about where to work. */
-const whereWords = ({ options }: Run): string[] => [
-  ...(options.data === undefined ? [] : ['--data', shellWord(options.data)]),
-  ...(options.local === true ? ['--local'] : []),
-  ...(options.aws === true ? ['--aws'] : []),
-];
 
 export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   if (run.json && !how.yes && !how.dryRun) {
@@ -52,7 +45,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
             how.sessionId,
             '--to',
             undoCheckpointId,
-            ...whereWords(run),
+            ...whereWords(run.options),
           ].join(' ');
     return {
       value: { ...answer, requestId: how.requestId, undoCommand: undo },
@@ -75,7 +68,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   }
   run.underway({
     ...underwayAs(how.requestId),
-    hint: `${[...how.words, ...whereWords(run)].join(' ')} --request ${how.requestId} --yes finishes it`,
+    hint: `${[...how.words, ...whereWords(run.options)].join(' ')} --request ${how.requestId} --yes finishes it`,
   });
   return ended(await run.progress(how.title, () => how.ask(false)));
 };

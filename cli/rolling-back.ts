@@ -10,6 +10,7 @@ import { resolveTarget } from './reference.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
+import { whereWords } from './where-words.ts';
 
 export interface RollbackOptions {
   /** As the person wrote it. */
@@ -37,10 +38,7 @@ const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAns
 const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
   const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
   if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
-  if (run.options.data !== undefined) words.push('--data', shellWord(run.options.data));
-  if (run.options.local === true) words.push('--local');
-  if (run.options.aws === true) words.push('--aws');
-  return words.join(' ');
+  return [...words, ...whereWords(run.options)].join(' ');
 };
 
 /** The command that finishes this very request, or says that it is done. */

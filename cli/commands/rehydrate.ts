@@ -13,6 +13,7 @@ import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { rehydratedSession } from '../view/rehydrate-view.ts';
+import { whereWords } from '../where-words.ts';
 
 interface Options extends FreshSandboxOptions {
   session?: string;
@@ -64,6 +65,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
               sessionId,
               mode: options.mode,
               directory,
+              where: whereWords(run.options),
               paint: run.paint,
             }),
         };

@@ -13,6 +13,7 @@ import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
+import { whereWords } from '../where-words.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
@@ -55,10 +56,7 @@ const sameCommand = ({ options }: Run, input: SessionRewind): string => {
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
   if (acceptResidue === true) words.push('--accept-residue');
   words.push('--request', requestId, '--by', shellWord(by));
-  if (options.data !== undefined) words.push('--data', shellWord(options.data));
-  if (options.local === true) words.push('--local');
-  if (options.aws === true) words.push('--aws');
-  return `${words.join(' ')} --yes`;
+  return [...words, ...whereWords(options), '--yes'].join(' ');
 };
 
 const told = (
@@ -69,7 +67,10 @@ const told = (
   answer: RewindSessionAnswer,
 ): Answer => ({
   value: answer,
-  text: () => sessionRewindText(answer, { sessionId, to, again, paint: run.paint, width: run.width }),
+  text: () => {
+    const where = whereWords(run.options);
+    return sessionRewindText(answer, { sessionId, to, again, where, paint: run.paint, width: run.width });
+  },
   failure: rewindFailure(answer.status, {
     repair: `walkback saga retry, resolve, skip or undo what is left; then ${again} goes on with it`,
     again: `${again} goes on with it`,

@@ -11,6 +11,8 @@ interface Facts {
   directory: string | undefined;
   /** How long the sandbox lives; undefined when the function decides. */
   lifetimeMs: number | undefined;
+  /** What a command to be copied is told about where to work. */
+  where: readonly string[];
   paint: Paint;
 }
 
@@ -19,7 +21,8 @@ const fact = (paint: Paint, name: string, value: string): string =>
 
 /** Where the new sandbox is, how long it lives, and what becomes of the old place. */
 const whereLines = (result: RehydrateAnswer, facts: Facts): string[] => {
-  const { paint, mode, directory, lifetimeMs } = facts;
+  const { paint, mode, directory, lifetimeMs, where } = facts;
+  const deleting = ['walkback copies delete', result.sandboxId, ...where].join(' ');
   const root = printableLine(result.projectsRoot);
   return [
     fact(paint, 'sandbox', paint.bold(result.sandboxId)),
@@ -28,7 +31,7 @@ const whereLines = (result: RehydrateAnswer, facts: Facts): string[] => {
     ...(lifetimeMs === undefined
       ? []
       : [fact(paint, 'lives', `${formatDuration(lifetimeMs)}, then its files go`)]),
-    ...(mode === 'review' ? [fact(paint, 'delete', `walkback copies delete ${result.sandboxId}`)] : []),
+    ...(mode === 'review' ? [fact(paint, 'delete', deleting)] : []),
     ...(mode === 'resume' && directory !== undefined
       ? [paint.dim(`  The session works there from now on; ${root} itself stays as it is.`)]
       : []),

@@ -93,7 +93,14 @@ const nextLines = ({ status, sagas }: RewindSessionAnswer, again: string): strin
 /** How far a rewind of a session is. */
 export const sessionRewindText = (
   answer: RewindSessionAnswer,
-  { sessionId, to, again, paint, width }: Look & { sessionId: string; again: string },
+  {
+    sessionId,
+    to,
+    again,
+    where,
+    paint,
+    width,
+  }: Look & { sessionId: string; again: string; where: readonly string[] },
 ): string => {
   const { status, sagas, files, guidance, trimAfterMessageId } = answer;
   const isThrough = status === 'REWOUND';
@@ -112,7 +119,7 @@ export const sessionRewindText = (
   const undo =
     files?.undoCheckpointId == null
       ? undefined
-      : `walkback rollback --session ${sessionId} --to ${files.undoCheckpointId}`;
+      : ['walkback rollback --session', sessionId, '--to', files.undoCheckpointId, ...where].join(' ');
   const restored =
     isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, undo, paint, width }) : '';
   return `${lines.join('\n')}\n${restored}`;

@@ -47,15 +47,18 @@ const repositoryRow = (repository: StartSessionAnswer['repositories'][number], p
 /** The answer of `walkback session start`. */
 export const startedSession = (
   answer: StartSessionAnswer,
-  where: { sandboxId: string; projectsRoot: string },
-  paint: Paint,
+  place: { sandboxId: string; projectsRoot: string },
+  { paint, where }: { paint: Paint; where: readonly string[] },
 ): string => {
   const count = plural(answer.repositories.length, 'repository', 'repositories');
   const columns = [{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }, { head: '' }];
+  const next = ['walkback checkpoint --session', answer.sessionId, '--message MESSAGE_ID', ...where].join(
+    ' ',
+  );
   return [
     `${paint.green('✔')} Session ${paint.bold(answer.sessionId)} started over ${count}.`,
-    `  ${paint.dim('root')}      ${printableLine(where.projectsRoot)}`,
-    `  ${paint.dim('sandbox')}   ${where.sandboxId}`,
+    `  ${paint.dim('root')}      ${printableLine(place.projectsRoot)}`,
+    `  ${paint.dim('sandbox')}   ${place.sandboxId}`,
     `  ${paint.dim('baseline')}  ${answer.checkpointId}`,
     '',
     table(
@@ -64,7 +67,7 @@ export const startedSession = (
       paint,
     ),
     ...answer.warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`)),
-    `${paint.dim('next')}  walkback checkpoint --session ${answer.sessionId} --message MESSAGE_ID`,
+    `${paint.dim('next')}  ${next}`,
     '',
   ].join('\n');
 };

@@ -46,6 +46,18 @@ const sandboxes = {
 } as unknown as LocalSandboxes;
 
 describe('walkback rewind', () => {
+  test('what it prints to be copied works where it worked', async () => {
+    const words = [...WORDS, '--yes', '--data', '/my data'];
+    const { stdout } = await runCommand(words, {
+      answers: { 'walkback-rewind-session': DONE },
+      env,
+      sandboxes,
+    });
+    expect(stdout).toContain(
+      "undo  walkback rollback --session s --to cp-00000005-0badcafe --data '/my data'\n",
+    );
+  });
+
   test('shows the plan, asks by the name of the directory and the effects, then does it', async () => {
     const question: string[] = [];
     using spy = vi

@@ -5,7 +5,7 @@ import { takenCheckpoint } from '../../cli/view/checkpoint-view.ts';
 import { diffText } from '../../cli/view/diff-view.ts';
 import { rehydratedSession } from '../../cli/view/rehydrate-view.ts';
 import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
-import { sessionRows, sessionTable } from '../../cli/view/session-views.ts';
+import { sessionRows, sessionTable, startedSession } from '../../cli/view/session-views.ts';
 import type { ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 
@@ -141,6 +141,20 @@ describe('a diff', () => {
   });
 });
 
+test('a session that was started says what comes next, in the cloud that it was started in', () => {
+  const answer = {
+    sessionId: 's',
+    epoch: 1,
+    checkpointId: 'cp-00000001-0badcafe',
+    messageId: null,
+    repositories: [],
+    warnings: [],
+  };
+  const place = { sandboxId: 'wb1', projectsRoot: '/home/me/work' };
+  const text = startedSession(answer, place, { paint, where: ['--data', '/d'] });
+  expect(text).toContain('next  walkback checkpoint --session s --message MESSAGE_ID --data /d\n');
+});
+
 describe('a rehydrated session', () => {
   test('says where its files are on this machine', () => {
     const result = {
@@ -151,9 +165,10 @@ describe('a rehydrated session', () => {
       repositories: [{ path: 'api', commit: 'c', tree: 't', branch: 'main', head: 'f'.repeat(40) }],
       warnings: [],
     };
-    const facts = { sessionId: 's', mode: 'review', paint } as const;
+    const facts = { sessionId: 's', mode: 'review', where: ['--data', '/d'], paint } as const;
     const local = rehydratedSession(result, { ...facts, directory: '/data/wb1', lifetimeMs: 86_400_000 });
     expect(local).toContain('  directory   /data/wb1\n  lives       24 h');
+    expect(local).toContain('walkback copies delete wb1 --data /d\n');
     const remote = rehydratedSession(result, { ...facts, directory: undefined, lifetimeMs: undefined });
     expect(remote).toContain('  root        /home/me/work\n');
   });
