@@ -134,7 +134,11 @@ const ofKit = ({ definition }: Tool, { saga, options }: Submitting, turn: Turn):
   };
 };
 
-/** Tools made with the kit, as a host takes them. Reads are told by their effect, and are in no ledger. */
+/**
+ * Tools made with the kit, as a host takes them. Reads are told by their effect, and are in no ledger. The host's id of a call is the
+ * id of its step, so the same id again in the same saga is the same step, also in another turn: a host that counts its calls anew in
+ * each turn needs a saga for each.
+ */
 export function sagaTools(
   tools: readonly Tool[],
   saga: Saga,

@@ -129,6 +129,9 @@ describe('an interactive saga', () => {
     const first = await saga.submit('one', 'pay', { arguments: { amount: 4 } });
     await saga.submit('two', 'pay');
     expect((await saga.submit('one', 'pay', { arguments: { amount: 4 } })).step).toEqual(first.step);
+    // Also for another message: after a restart a call is made again for the message that it goes on under.
+    const later = { arguments: { amount: 4 }, sessionId: 's', messageId: 'later' };
+    expect((await saga.submit('one', 'pay', later)).step).toEqual(first.step);
     expect(saga.requests).toHaveLength(2);
     for (const other of [{ arguments: { amount: 5 } }, { arguments: { amount: 4 }, version: '1' }]) {
       await expect(saga.submit('one', 'pay', other)).rejects.toMatchObject({ name: 'StepConflict' });
