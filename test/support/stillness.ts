@@ -105,7 +105,7 @@ for file in shared/lib shared/run shared/host shared/discovery capture/shadow ca
 SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config
-enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && host_format && read_head && base_name && open_shadow sha1; }
+enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && read_settings && read_head && base_name && open_shadow sha1; }
 change() {
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b

@@ -62,7 +62,7 @@ describe('the queue of failed compensations (S7)', () => {
     expect(await expectInvariants(saga)).toBe('COMPENSATION_FAILED');
   });
 
-  test('refuses to resolve without evidence, to skip without a reason, and to retry what nothing takes back', async () => {
+  test('refuses to resolve without evidence, to skip without a reason, and to retry what is undone, or what nothing takes back', async () => {
     const saga = await failed();
     for (const action of ['resolve', 'skip'] as const) {
       await expect(
@@ -73,7 +73,10 @@ describe('the queue of failed compensations (S7)', () => {
     }
     await expect(
       saga.machine.operate({ sagaId: SAGA_ID, action: 'retry', stepId: 'refund', by: 'fin' }),
-    ).resolves.toMatchObject({ status: 'COMPENSATION_FAILED' });
+    ).rejects.toMatchObject({
+      name: 'OperationRefused',
+      message: expect.stringContaining('refund of saga saga-1 is taken back already'),
+    });
     await expect(
       saga.machine.operate({ sagaId: SAGA_ID, action: 'retry', stepId: 'verify', by: 'fin' }),
     ).rejects.toMatchObject({ name: 'OperationRefused' });

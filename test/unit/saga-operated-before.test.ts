@@ -111,7 +111,7 @@ describe('a retry that nobody asked for before', () => {
     const saga = await through();
     await operate(saga, { action: 'undo' });
     await saga.machine.settle();
-    await expectRefused(saga, { stepId: 'a' }, 'is COMPENSATED; only a failed or delayed compensation');
+    await expectRefused(saga, { stepId: 'a' }, 'Step a of saga scripted is taken back already');
   });
 
   test('is refused for a step that was rewound and stands again', async () => {

@@ -117,6 +117,10 @@ const refusalOf = (
   if (letStand(head, about).length > 0) {
     return `Step ${stepId} of saga ${sagaId} was let stand, and its compensator is not called again. When it was undone by hand: walkback saga resolve ${sagaId} ${stepId} --evidence "...".`;
   }
+  const meant = state.effects.findLast(({ step, epoch }) => about.named?.has(placeOf(step, epoch)) === true);
+  if (meant?.status === 'undone') {
+    return `Step ${stepId} of saga ${sagaId} is taken back already; nothing of it is left to work.`;
+  }
   if (state.phase === 'forward' || state.status === 'COMPLETED' || state.status === 'COMPENSATED') {
     return `Saga ${sagaId} is ${state.status}; only a failed or delayed compensation can be worked.`;
   }
