@@ -81,6 +81,7 @@ const TURNS = [
     'cli-own-sources',
     'own-stopped',
     'saga-limits',
+    'saga-limits-standing',
     'saga-children',
     'ledger-anchors',
   ],
