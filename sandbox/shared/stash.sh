@@ -5,13 +5,13 @@
 # Entries that a capture names: each takes 43 bytes of the checkpoint.
 STASH_MOST=10
 
-# read_stash: STASH has the commits of the entries, newest first. Git keeps the list as the log of its ref.
+# read_stash [MOST]: STASH has the commits of the entries, or of so many of them, newest first. Git keeps the list as the log of its ref.
 read_stash() {
   local i line lines=()
   STASH=()
   [ -n "$HC" ] && [ -f "$HC/logs/refs/stash" ] || return 0
   { mapfile -t lines <"$HC/logs/refs/stash"; } 2>/dev/null || return 0
-  for ((i = ${#lines[@]} - 1; i >= 0; i--)); do
+  for ((i = ${#lines[@]} - 1; i >= 0 && ${#STASH[@]} < ${1:-${#lines[@]}}; i--)); do
     line=${lines[i]#* }
     STASH+=("${line%% *}")
   done
@@ -20,6 +20,6 @@ read_stash() {
 # name_stash: the newest entries, for the report of a capture.
 name_stash() {
   local id
-  read_stash
-  for id in "${STASH[@]:0:STASH_MOST}"; do emit stash "$id" || return; done
+  read_stash $STASH_MOST
+  for id in "${STASH[@]}"; do emit stash "$id" || return; done
 }
