@@ -15,6 +15,7 @@ const callSchema = z.object({
     _meta: z.looseObject({ 'claudecode/toolUseId': z.string().optional() }).optional(),
   }),
 });
+type Call = z.infer<typeof callSchema>;
 /** Anything that a server might take for a call. */
 const asCallSchema = z.looseObject({ method: z.literal('tools/call') });
 const idSchema = z.object({ id: z.union([z.string(), z.number()]) });
@@ -42,21 +43,30 @@ const refusalOf = (name: string, error: unknown): string => {
 export const createProxy = (options: ProxyOptions): ((line: string) => void) => {
   const { guard, connectionId, reads, toServer, toClient } = options;
   /** Waiting for their checkpoints. */
-  const held = new Set<string | number>();
+  const held = new Set<Call>();
+  /** How often each id came. A client may not use one twice. Where it does, each is a call of its own, and the server says what it makes of it. */
+  const timesSeen = new Map<string | number, number>();
 
-  const hold = async (line: string, { id, params }: z.infer<typeof callSchema>): Promise<void> => {
+  /** Of the call for its checkpoint. As JSON: to the protocol 1 and "1" are two calls. */
+  const ownId = (id: string | number): string => {
+    const times = (timesSeen.get(id) ?? 0) + 1;
+    timesSeen.set(id, times);
+    return `${connectionId}-${JSON.stringify(id)}${times === 1 ? '' : `-${times}`}`;
+  };
+
+  const hold = async (line: string, call: Call): Promise<void> => {
+    const { id, params } = call;
     const { name, arguments: input, _meta } = params;
-    held.add(id);
+    held.add(call);
     let refused: string | undefined;
     try {
-      // As JSON: to the protocol 1 and "1" are two calls.
-      const callId = _meta?.['claudecode/toolUseId'] ?? `${connectionId}-${JSON.stringify(id)}`;
+      const callId = _meta?.['claudecode/toolUseId'] ?? ownId(id);
       await guard.before({ id: callId, name, input, readOnly: reads.has(name) });
     } catch (error) {
       refused = refusalOf(name, error);
     }
     // The client took it back meanwhile, and waits for no answer.
-    if (!held.delete(id)) return;
+    if (!held.delete(call)) return;
     if (refused === undefined) toServer(line);
     else {
       const result = { isError: true, content: [{ type: 'text', text: refused }] };
@@ -66,6 +76,13 @@ export const createProxy = (options: ProxyOptions): ((line: string) => void) => 
 
   const fail = (id: string | number | null, code: number, message: string): void =>
     toClient(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+
+  /** Whether a call of this id was still waiting. */
+  const takeBack = (id: string | number): boolean => {
+    const meant = [...held].filter((call) => call.id === id);
+    for (const call of meant) held.delete(call);
+    return meant.length > 0;
+  };
 
   const take = (line: string, message: unknown): void => {
     const call = callSchema.safeParse(message);
@@ -82,11 +99,13 @@ export const createProxy = (options: ProxyOptions): ((line: string) => void) => 
       return;
     }
     const cancel = cancelSchema.safeParse(message);
-    if (cancel.success && held.delete(cancel.data.params.requestId)) return;
+    if (cancel.success && takeBack(cancel.data.params.requestId)) return;
     toServer(line);
   };
 
   return (line) => {
+    // Between messages there may be room. It is nobody's call.
+    if (line.trim() === '') return;
     let message: unknown;
     try {
       message = JSON.parse(line);

@@ -75,6 +75,39 @@ test('a number and the text of that number are the ids of two calls', async () =
   expect(new Set(calls.map(({ id }) => id)).size).toBe(lines.length);
 });
 
+test('an id that comes again is another call, with a checkpoint of its own', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { take, toServer, toClient, calls } = setUp(async () => gates[calls.length - 1]?.promise);
+  const lines = ['edit', 'write', 'edit'].map((name) => JSON.stringify(call(3, name)));
+  take(lines[0] ?? '');
+  take(lines[1] ?? '');
+  for (const gate of gates) gate.resolve();
+  await settled();
+  take(lines[2] ?? '');
+  await settled();
+  expect(toServer).toEqual(lines);
+  expect(toClient).toEqual([]);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(lines.length);
+});
+
+test('a call that is taken back takes every one of its id that waits', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { take, toServer, toClient } = setUp(() => gate.promise);
+  for (const name of ['edit', 'write']) take(JSON.stringify(call(3, name)));
+  take(JSON.stringify(call(4)));
+  take('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}');
+  gate.resolve();
+  await settled();
+  expect([...toServer, ...toClient]).toEqual([JSON.stringify(call(4))]);
+});
+
+test.each(['', ' ', '\t', '\r'])('a line without a message, %j, is nothing to anybody', async (line) => {
+  const { take, toServer, toClient } = setUp(async () => undefined);
+  take(line);
+  await settled();
+  expect([...toServer, ...toClient]).toEqual([]);
+});
+
 test('without a checkpoint the server hears nothing and the client is told', async () => {
   const { take, toServer, toClient } = setUp(async () => {
     throw new TypeError('no room');
