@@ -198,6 +198,8 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
 
   const takeBefore = async (call: ToolCall): Promise<CheckpointAnswer | undefined> => {
     signal.throwIfAborted();
+    // A read that nobody waits for does not begin either. What has run is captured all the same.
+    if (call.hasRun !== true) call.signal?.throwIfAborted();
     if (call.readOnly ?? isReadOnly(call.name, call.input)) return undefined;
     if (call.hasRun === true) place.untold = { messageId, epoch };
     let answer: CheckpointAnswer | undefined;

@@ -77,6 +77,21 @@ test.each(Object.entries(PLAYS))('%s: while its checkpoint was taken', async (_n
   expect([caller.signal.aborted, ran]).toEqual([true, 0]);
 });
 
+test.each([true, false])(
+  'given up before anybody asked: no checkpoint, no tool (a read: %s)',
+  async (readOnly) => {
+    const asked: string[] = [];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is never answered
+    const invoke = (async (name: string) => asked.push(name)) as unknown as Invoke;
+    const rest = { signal: undefined, onCheckpointError: 'block', redact: false } as const;
+    const place = { epoch: 1, seq: 1 };
+    const run = createRun({ invoke, sessionId: 's', place, onWarning: () => undefined, ...rest }, {});
+    const call = { id: 'call-1', name: 'look', readOnly, signal: AbortSignal.abort(new Error('enough')) };
+    await expect(run.guard(call, () => asked.push('the tool'))).rejects.toThrow('enough');
+    expect(asked).toEqual([]);
+  },
+);
+
 const sagaOf = (submit: (step: { stepId?: string }) => Promise<object>): Saga =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the tools use of it
   ({ submit }) as unknown as Saga;
