@@ -6,7 +6,7 @@ import { underwayAs } from './interruption.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
-import { whereWords } from './where-words.ts';
+import { withWhere } from './where-words.ts';
 
 /** Merges answer more, and one more status. */
 type Composed = Omit<RollbackAnswer, 'status'> & { status: RollbackAnswer['status'] | 'NOTHING' };
@@ -39,14 +39,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     const undo =
       undoCheckpointId === null
         ? undefined
-        : [
-            'walkback rollback',
-            '--session',
-            how.sessionId,
-            '--to',
-            undoCheckpointId,
-            ...whereWords(run.options),
-          ].join(' ');
+        : withWhere(`walkback rollback --session ${how.sessionId} --to ${undoCheckpointId}`, run.options);
     return {
       value: { ...answer, requestId: how.requestId, undoCommand: undo },
       text: () => doneMerge(answer, how.done, undo, look),
@@ -68,7 +61,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   }
   run.underway({
     ...underwayAs(how.requestId),
-    hint: `${[...how.words, ...whereWords(run.options)].join(' ')} --request ${how.requestId} --yes finishes it`,
+    hint: `${how.words.join(' ')} --request ${how.requestId} --yes finishes it`,
   });
   return ended(await run.progress(how.title, () => how.ask(false)));
 };

@@ -4,10 +4,12 @@ import { userName } from '../kit/machine-user.ts';
 import type { App } from './app.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
 import { createProgram } from './program.ts';
+import type { TargetFlags } from './target/select.ts';
 import { page } from './terminal/pager.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { paintFor, widthOf } from './terminal/terminal.ts';
 import { printable, wrap } from './terminal/text.ts';
+import { failureThere } from './where-words.ts';
 
 /** The entry of the command: owns the process (signals, streams, exit code) and nothing else. */
 
@@ -107,16 +109,17 @@ const run = async (argv: readonly string[]): Promise<number> => {
     return createConnect(terminal, signal)(flags, options);
   };
   const app: App = { terminal, signal, connect, page: (text) => leaveTo(() => page(terminal, text)) };
+  const program = createProgram(app);
   try {
     if (cwd === undefined) {
       const hint = 'go to one that is: cd ~';
       throw new CliError('ProjectsRootNotFound', 'The current directory is not there any more.', { hint });
     }
-    await createProgram(app).parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return EXIT_CODES.ok.code;
   } catch (error) {
     if (lost !== undefined) return lostCode();
-    const failure = describeFailure(error);
+    const failure = failureThere(describeFailure(error), program.opts<TargetFlags>());
     if (failure.message !== '') showFailure(failure, isJson);
     return failure.exitCode;
   }

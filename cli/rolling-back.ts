@@ -10,7 +10,7 @@ import { resolveTarget } from './reference.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
-import { whereWords } from './where-words.ts';
+import { withWhere } from './where-words.ts';
 
 export interface RollbackOptions {
   /** As the person wrote it. */
@@ -38,7 +38,7 @@ const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAns
 const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
   const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
   if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
-  return [...words, ...whereWords(run.options)].join(' ');
+  return withWhere(words.join(' '), run.options);
 };
 
 /** The command that finishes this very request, or says that it is done. */

@@ -1,9 +1,28 @@
+import type { Failure } from './failure.ts';
 import { shellWord } from './options.ts';
 import type { TargetFlags } from './target/select.ts';
 
-/** What a command was told about where the functions run. Each command that it prints to be copied has these words too. */
-export const whereWords = ({ data, local, aws }: TargetFlags): string[] => [
+const whereWords = ({ data, local, aws }: TargetFlags): string[] => [
   ...(data === undefined ? [] : ['--data', shellWord(data)]),
   ...(local === true ? ['--local'] : []),
   ...(aws === true ? ['--aws'] : []),
 ];
+
+/** A command in a text, or what a shell takes as it is: what a person wrote. */
+const COMMAND_OR_QUOTED = /\bwalkback (?=[a-z])|\\'|'[^']*'/g;
+
+/**
+ * Every command that is printed to be copied asks the same cloud as the one that prints it: what that was told about where the
+ * functions run stands behind each `walkback` of the text. A command that has words there already is left as it is.
+ */
+export const withWhere = (text: string, flags: TargetFlags): string => {
+  const words = whereWords(flags);
+  if (words.length === 0) return text;
+  return text.replaceAll(COMMAND_OR_QUOTED, (found) =>
+    found.startsWith('walkback') ? `${found}${words.join(' ')} ` : found,
+  );
+};
+
+/** The hint of an error is printed to be copied too. */
+export const failureThere = (failure: Failure, flags: TargetFlags): Failure =>
+  failure.hint === undefined ? failure : { ...failure, hint: withWhere(failure.hint, flags) };

@@ -13,7 +13,6 @@ import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { rehydratedSession } from '../view/rehydrate-view.ts';
-import { whereWords } from '../where-words.ts';
 
 interface Options extends FreshSandboxOptions {
   session?: string;
@@ -65,7 +64,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
               sessionId,
               mode: options.mode,
               directory,
-              where: whereWords(run.options),
+              where: run.options,
               paint: run.paint,
             }),
         };

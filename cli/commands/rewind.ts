@@ -13,7 +13,7 @@ import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
-import { whereWords } from '../where-words.ts';
+import { withWhere } from '../where-words.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
@@ -56,7 +56,7 @@ const sameCommand = ({ options }: Run, input: SessionRewind): string => {
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
   if (acceptResidue === true) words.push('--accept-residue');
   words.push('--request', requestId, '--by', shellWord(by));
-  return [...words, ...whereWords(options), '--yes'].join(' ');
+  return withWhere([...words, '--yes'].join(' '), options);
 };
 
 const told = (
@@ -68,8 +68,8 @@ const told = (
 ): Answer => ({
   value: answer,
   text: () => {
-    const where = whereWords(run.options);
-    return sessionRewindText(answer, { sessionId, to, again, where, paint: run.paint, width: run.width });
+    const { options: where, paint, width } = run;
+    return sessionRewindText(answer, { sessionId, to, again, where, paint, width });
   },
   failure: rewindFailure(answer.status, {
     repair: `walkback saga retry, resolve, skip or undo what is left; then ${again} goes on with it`,

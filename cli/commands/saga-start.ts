@@ -8,6 +8,7 @@ import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { statusWord } from '../view/saga-views.ts';
+import { withWhere } from '../where-words.ts';
 
 interface Options extends SessionOptions {
   plan?: string;
@@ -115,7 +116,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
         );
         const { paint } = run;
         for (const warning of answer.warnings) run.note(paint.yellow(`! ${warning}`));
-        run.note(paint.dim(`next  walkback saga ${nextOf(options, answer.sagaId)}`));
+        run.note(paint.dim(withWhere(`next  walkback saga ${nextOf(options, answer.sagaId)}`, run.options)));
         return {
           value: answer,
           text: () => `Saga ${paint.bold(answer.sagaId)}  ${statusWord(answer.status, paint)}\n`,

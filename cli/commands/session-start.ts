@@ -16,7 +16,6 @@ import {
 } from '../options.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
 import { startedSession } from '../view/session-views.ts';
-import { whereWords } from '../where-words.ts';
 
 interface Options {
   root: string;
@@ -154,7 +153,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
         const { input, answer } = started;
         return {
           value: { ...answer, sandboxId: input.sandboxId, projectsRoot: input.projectsRoot },
-          text: () => startedSession(answer, input, { paint: run.paint, where: whereWords(run.options) }),
+          text: () => startedSession(answer, input, { paint: run.paint, where: run.options }),
         };
       }),
     );

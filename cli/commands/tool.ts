@@ -7,6 +7,7 @@ import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { stepText } from '../view/step-view.ts';
+import { withWhere } from '../where-words.ts';
 
 interface Called extends SessionOptions {
   arguments: string;
@@ -40,7 +41,8 @@ export const defineTool = (tool: Command, app: App): void => {
             ...(options.allowIrreversible === true ? { allowIrreversible: true } : {}),
           }),
         );
-        if (answer.sagaId !== null) run.note(run.paint.dim(`saga  walkback saga show ${answer.sagaId}`));
+        if (answer.sagaId !== null)
+          run.note(run.paint.dim(withWhere(`saga  walkback saga show ${answer.sagaId}`, run.options)));
         const text = () => stepText(answer.step, run.paint, run.width);
         return { value: answer, text, failure: stepFailure(answer.step, answer.sagaId) };
       }),

@@ -1,8 +1,10 @@
 import type { RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import type { TargetFlags } from '../target/select.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatDuration, printableLine } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 
 interface Facts {
   sessionId: string;
@@ -12,7 +14,7 @@ interface Facts {
   /** How long the sandbox lives; undefined when the function decides. */
   lifetimeMs: number | undefined;
   /** What a command to be copied is told about where to work. */
-  where: readonly string[];
+  where: TargetFlags;
   paint: Paint;
 }
 
@@ -22,7 +24,7 @@ const fact = (paint: Paint, name: string, value: string): string =>
 /** Where the new sandbox is, how long it lives, and what becomes of the old place. */
 const whereLines = (result: RehydrateAnswer, facts: Facts): string[] => {
   const { paint, mode, directory, lifetimeMs, where } = facts;
-  const deleting = ['walkback copies delete', result.sandboxId, ...where].join(' ');
+  const deleting = withWhere(`walkback copies delete ${result.sandboxId}`, where);
   const root = printableLine(result.projectsRoot);
   return [
     fact(paint, 'sandbox', paint.bold(result.sandboxId)),

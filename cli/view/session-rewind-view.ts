@@ -1,7 +1,9 @@
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { plural } from '../../core/shared/plural.ts';
+import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 import { appliedRollback, plannedRollback } from './rollback-view.ts';
 import { statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';
@@ -100,7 +102,7 @@ export const sessionRewindText = (
     where,
     paint,
     width,
-  }: Look & { sessionId: string; again: string; where: readonly string[] },
+  }: Look & { sessionId: string; again: string; where: TargetFlags },
 ): string => {
   const { status, sagas, files, guidance, trimAfterMessageId } = answer;
   const isThrough = status === 'REWOUND';
@@ -108,7 +110,7 @@ export const sessionRewindText = (
   const lines = [
     `${mark}${HEADS[status]} ${paint.yellow(printableLine(to))}`,
     ...sagaLines(sagas, paint),
-    ...nextLines(answer, again).map((line) => paint.dim(line)),
+    ...nextLines(answer, again).map((line) => paint.dim(withWhere(line, where))),
     ...(isThrough && files === undefined && trimAfterMessageId != null
       ? [`  ${paint.dim(`the conversation goes on after ${printableLine(trimAfterMessageId)}`)}`]
       : []),
@@ -119,7 +121,7 @@ export const sessionRewindText = (
   const undo =
     files?.undoCheckpointId == null
       ? undefined
-      : ['walkback rollback --session', sessionId, '--to', files.undoCheckpointId, ...where].join(' ');
+      : withWhere(`walkback rollback --session ${sessionId} --to ${files.undoCheckpointId}`, where);
   const restored =
     isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, undo, paint, width }) : '';
   return `${lines.join('\n')}\n${restored}`;

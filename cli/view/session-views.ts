@@ -1,8 +1,10 @@
 import type { ListedSession, StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import type { TargetFlags } from '../target/select.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncateStart, widest } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 
 /** Everything but id and root, with the gaps. */
 const FIXED_COLUMNS = 37;
@@ -48,13 +50,11 @@ const repositoryRow = (repository: StartSessionAnswer['repositories'][number], p
 export const startedSession = (
   answer: StartSessionAnswer,
   place: { sandboxId: string; projectsRoot: string },
-  { paint, where }: { paint: Paint; where: readonly string[] },
+  { paint, where }: { paint: Paint; where: TargetFlags },
 ): string => {
   const count = plural(answer.repositories.length, 'repository', 'repositories');
   const columns = [{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }, { head: '' }];
-  const next = ['walkback checkpoint --session', answer.sessionId, '--message MESSAGE_ID', ...where].join(
-    ' ',
-  );
+  const next = withWhere(`walkback checkpoint --session ${answer.sessionId} --message MESSAGE_ID`, where);
   return [
     `${paint.green('✔')} Session ${paint.bold(answer.sessionId)} started over ${count}.`,
     `  ${paint.dim('root')}      ${printableLine(place.projectsRoot)}`,

@@ -165,7 +165,7 @@ describe('walkback rollback', () => {
       { sessionId: 's', messageId: 'msg-2', requestId: 'r-1' },
     ]);
     expect(stdout).toContain(
-      "undo  walkback rollback --session s --to cp-00000005-0badcafe --data '/my data'",
+      "undo  walkback --data '/my data' rollback --session s --to cp-00000005-0badcafe",
     );
   });
 

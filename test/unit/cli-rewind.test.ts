@@ -54,7 +54,7 @@ describe('walkback rewind', () => {
       sandboxes,
     });
     expect(stdout).toContain(
-      "undo  walkback rollback --session s --to cp-00000005-0badcafe --data '/my data'\n",
+      "undo  walkback --data '/my data' rollback --session s --to cp-00000005-0badcafe\n",
     );
   });
 

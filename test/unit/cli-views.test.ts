@@ -151,8 +151,8 @@ test('a session that was started says what comes next, in the cloud that it was 
     warnings: [],
   };
   const place = { sandboxId: 'wb1', projectsRoot: '/home/me/work' };
-  const text = startedSession(answer, place, { paint, where: ['--data', '/d'] });
-  expect(text).toContain('next  walkback checkpoint --session s --message MESSAGE_ID --data /d\n');
+  const text = startedSession(answer, place, { paint, where: { data: '/d' } });
+  expect(text).toContain('next  walkback --data /d checkpoint --session s --message MESSAGE_ID\n');
 });
 
 describe('a rehydrated session', () => {
@@ -165,10 +165,10 @@ describe('a rehydrated session', () => {
       repositories: [{ path: 'api', commit: 'c', tree: 't', branch: 'main', head: 'f'.repeat(40) }],
       warnings: [],
     };
-    const facts = { sessionId: 's', mode: 'review', where: ['--data', '/d'], paint } as const;
+    const facts = { sessionId: 's', mode: 'review', where: { data: '/d' }, paint } as const;
     const local = rehydratedSession(result, { ...facts, directory: '/data/wb1', lifetimeMs: 86_400_000 });
     expect(local).toContain('  directory   /data/wb1\n  lives       24 h');
-    expect(local).toContain('walkback copies delete wb1 --data /d\n');
+    expect(local).toContain('walkback --data /d copies delete wb1\n');
     const remote = rehydratedSession(result, { ...facts, directory: undefined, lifetimeMs: undefined });
     expect(remote).toContain('  root        /home/me/work\n');
   });
