@@ -14,6 +14,7 @@ import {
   OPENAPI_PATH,
 } from '../contract/http-api.ts';
 import { statusOf } from '../contract/http-status.ts';
+import { jsonProblem, MAX_JSON_DEPTH } from '../contract/json.ts';
 import { isPeopleFunction } from '../contract/people.ts';
 import type { PersonCalls } from '../core/people/call-as.ts';
 import { isWalkbackError, WalkbackError } from '../core/shared/errors.ts';
@@ -23,6 +24,9 @@ export interface ApiOptions {
   /** Told of every error that is not a refusal. */
   failed: (error: unknown) => void;
 }
+
+/** What a field may hold, and the fields around it. The schema of the function knows each better; here it must only be passed on. */
+const MAX_BODY_DEPTH = MAX_JSON_DEPTH + 20;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -45,6 +49,8 @@ const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
     throw new WalkbackError('InvalidInput', 'The body is not JSON.', { cause });
   }
   if (!isObject(input)) throw new WalkbackError('InvalidInput', 'The body must be a JSON object.');
+  const problem = jsonProblem(input, MAX_BODY_DEPTH);
+  if (problem !== undefined) throw new WalkbackError('InvalidInput', `The body ${problem}.`);
   const told = IDENTITY_FIELDS.filter((name) => Object.hasOwn(input, name));
   if (told.length === 0) return input;
   throw new WalkbackError(

@@ -32,10 +32,10 @@ const problemOf = (value: unknown): string | undefined => {
  * The reason why we do not accept this JSON, or undefined. For all input from outside. It walks by levels,
  * because recursion would fail on deep nesting.
  */
-export const jsonProblem = (value: unknown): string | undefined => {
+export const jsonProblem = (value: unknown, mostLevels = MAX_JSON_DEPTH): string | undefined => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_JSON_DEPTH) return `is nested deeper than ${MAX_JSON_DEPTH} levels`;
+    if (depth > mostLevels) return `is nested deeper than ${mostLevels} levels`;
     const next: unknown[] = [];
     for (const one of level) {
       const problem = problemOf(one);

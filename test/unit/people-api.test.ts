@@ -46,16 +46,38 @@ const apiOver = async (
     calls: createPersonCalls({ verifier, calls }),
     failed: (error) => failed.push(error),
   });
-  const post = (name: string, body: object, headers: Record<string, string> = {}) =>
+  const request = (name: string, body: string, headers: Record<string, string> = {}) =>
     app.request(`https://api.example/v1/${name}`, {
       method: 'POST',
       headers: { authorization: 'Bearer token', 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
+      body,
     });
-  return { post, failed, asked };
+  const post = (name: string, body: object, headers?: Record<string, string>) =>
+    request(name, JSON.stringify(body), headers);
+  return { request, post, failed, asked };
 };
 
 const errorOf = async (response: Response) => ((await response.json()) as { error: { name: string } }).error;
+
+test.each([
+  ['[', ']'],
+  ['{"a":', '}'],
+])(
+  'a body that is nested too deeply to be passed on is refused, and nobody is alarmed: %s',
+  async (open, close) => {
+    const { request, failed, asked } = await apiOver({ body: '{}' });
+    const deep = (levels: number) => `{"a":${open.repeat(levels)}0${close.repeat(levels)}}`;
+    const response = await request('list-sessions', deep(100_000));
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({
+      name: 'InvalidInput',
+      message: 'The body is nested deeper than 120 levels.',
+    });
+    expect([failed, asked]).toEqual([[], []]);
+    // What a field may hold is the function's to say.
+    expect((await request('list-sessions', deep(110))).status).toBe(200);
+  },
+);
 
 test('a function that takes long is 202, with how long to wait, and the same request may be sent again', async () => {
   const { post } = await apiOver(null);
