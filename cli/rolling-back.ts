@@ -52,11 +52,16 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
   ].join(' ');
 
 const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAnswer): Answer => {
-  const undo =
-    answer.undoCheckpointId === null ? undefined : rollbackCommand(run, input, answer.undoCheckpointId);
+  const { undoCheckpointId } = answer;
+  const commandTo = (checkpointId: string): string => rollbackCommand(run, input, checkpointId);
   return {
-    value: { ...answer, requestId: input.requestId, undoCommand: undo },
-    text: () => appliedRollback(answer, { to, paths: input.paths, undo, paint: run.paint, width: run.width }),
+    value: {
+      ...answer,
+      requestId: input.requestId,
+      undoCommand: undoCheckpointId === null ? undefined : commandTo(undoCheckpointId),
+    },
+    text: () =>
+      appliedRollback(answer, { to, paths: input.paths, commandTo, paint: run.paint, width: run.width }),
   };
 };
 

@@ -55,7 +55,7 @@ export const defineFork = (fork: Command, app: App): void => {
         const directory = await directoryOf(run, answer.sandboxId, answer.projectsRoot);
         return {
           value: { ...answer, ...(directory === undefined ? {} : { directory }) },
-          text: () => forkedSession(answer, { directory, paint: run.paint }),
+          text: () => forkedSession(answer, { directory, where: run.options, paint: run.paint }),
         };
       }),
     );

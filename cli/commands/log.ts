@@ -21,10 +21,10 @@ export const defineLog = (log: Command, app: App): void => {
         const timeline = await run.progress('Reading the timeline', () =>
           readTimeline(run, sessionId, options.limit),
         );
-        const { paint, width, terminal } = run;
+        const { paint, width, terminal, options: where } = run;
         return {
           value: timeline,
-          text: () => timelineText(timeline, { paint, width, now: terminal.now() }),
+          text: () => timelineText(timeline, { paint, width, now: terminal.now(), where }),
           isLong: true,
         };
       }),

@@ -9,6 +9,7 @@ import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';
 import { sagaTable } from '../view/saga-views.ts';
+import { withWhere } from '../where-words.ts';
 
 const PAGE = 200;
 const MOST = 100_000;
@@ -47,7 +48,8 @@ export const addSagaList = (parent: Command, app: App): void => {
   const show = (options: Options, command: Command) =>
     withConnection(app, command, async (run) => {
       const answer = await run.progress('Listing sagas', () => readSagas(run, options));
-      if (answer.cursor !== undefined) run.note(run.paint.dim(moreNote(command, options)));
+      if (answer.cursor !== undefined)
+        run.note(run.paint.dim(withWhere(moreNote(command, options), run.options)));
       return { value: answer, text: () => sagaTable(answer.sagas, run.paint, run.terminal.now()) };
     });
 

@@ -70,7 +70,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
   );
   return {
     value: answer,
-    text: () => rewindText(answer, run.paint, run.width),
+    text: () => rewindText(answer, { where: run.options, paint: run.paint, width: run.width }),
     failure: rewindFailure(answer.status, {
       repair: `walkback saga retry ${sagaId}, or resolve or skip each step, goes on with it`,
       again: `the same command with --request ${answer.requestId} says how far it is`,

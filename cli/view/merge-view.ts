@@ -1,9 +1,11 @@
 import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import type { TargetFlags } from '../target/select.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine, truncate } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
 
 const MOST_CONFLICTS = 20;
@@ -63,16 +65,18 @@ export const doneMerge = (result: Shown, title: string, undo: string | undefined
 
 export const forkedSession = (
   answer: ForkSessionAnswer,
-  { directory, paint }: { directory: string | undefined; paint: Paint },
+  { directory, where, paint }: { directory: string | undefined; where: TargetFlags; paint: Paint },
 ): string => {
   const { sessionId, forkedFrom, repositories } = answer;
+  const next = (name: string, words: string): string =>
+    `${paint.dim(name.padEnd(7))}  ${withWhere(`walkback ${words}`, where)}`;
   return `${[
     `${paint.green('✔')} Fork ${paint.yellow(sessionId)} of ${forkedFrom.sessionId} at ${paint.dim(forkedFrom.checkpointId)}, ${plural(repositories.length, 'repository', 'repositories')}.`,
     directory === undefined ? `  sandbox  ${answer.sandboxId}` : `  files    ${directory}`,
     ...answer.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`)),
     '',
-    `${paint.dim('capture')}  walkback checkpoint --session ${sessionId} --message MESSAGE`,
-    `${paint.dim('merge')}    walkback merge ${sessionId} --into ${forkedFrom.sessionId}`,
-    `${paint.dim('discard')}  walkback session end ${sessionId} --discard`,
+    next('capture', `checkpoint --session ${sessionId} --message MESSAGE`),
+    next('merge', `merge ${sessionId} --into ${forkedFrom.sessionId}`),
+    next('discard', `session end ${sessionId} --discard`),
   ].join('\n')}\n`;
 };

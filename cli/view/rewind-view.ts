@@ -1,6 +1,8 @@
 import type { RewindAnswer, RewoundSaga } from '../../contract/rewind.ts';
+import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 import { observationText, statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';
 
@@ -21,13 +23,19 @@ const HEADS: Readonly<Record<RewindAnswer['status'], string>> = {
 };
 
 /** How far a rewind is, and once it is through, what the saga is told. */
-export const rewindText = ({ status, saga }: RewindAnswer, paint: Paint, width: number): string => {
+export const rewindText = (
+  { status, saga }: RewindAnswer,
+  { where, paint, width }: { where: TargetFlags; paint: Paint; width: number },
+): string => {
   const { sagaId, plan, observation } = saga;
   const head = `${HEADS[status]} ${placeOf(saga)}  ${statusWord(saga.status, paint)}\n`;
   const rest =
     observation === undefined
       ? `${undoPlanLines(plan, paint).join('\n')}\n`
       : observationText(observation, paint, width);
-  const repair = `next  walkback saga retry ${printableLine(sagaId)}, or resolve or skip each step`;
+  const repair = withWhere(
+    `next  walkback saga retry ${printableLine(sagaId)}, or resolve or skip each step`,
+    where,
+  );
   return `${head}${rest}${status === 'STOPPED' ? `${paint.dim(repair)}\n` : ''}`;
 };

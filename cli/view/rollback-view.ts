@@ -73,11 +73,6 @@ const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint): string[] =
 export const warningLines = (result: Pick<RollbackAnswer, 'warnings'>, paint: Paint): string[] =>
   result.warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`));
 
-const lateLines = ({ lateWrites }: RollbackAnswer, paint: Paint): string[] =>
-  lateWrites === undefined
-    ? []
-    : [`  ${paint.dim('bring them back with')}  walkback rollback --to ${lateWrites.checkpointId}`];
-
 interface How {
   /** As the person wrote it. */
   to: string;
@@ -123,13 +118,19 @@ export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
   ].join('\n')}\n`;
 };
 
-/** What a rollback did, and how to undo it. */
+/** What a rollback did, and how to undo it. `commandTo`: a rollback of this session to that checkpoint, as whoever asked can copy it. */
 export const appliedRollback = (
   result: RollbackAnswer,
-  { undo, ...how }: How & { undo: string | undefined },
+  { commandTo, ...how }: How & { commandTo: (checkpointId: string) => string },
 ): string => {
   const { paint, width } = how;
-  const undoLines = undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`];
+  const { undoCheckpointId, lateWrites } = result;
+  const undoLines =
+    undoCheckpointId === null ? [] : ['', `${paint.dim('undo')}  ${commandTo(undoCheckpointId)}`];
+  const lateLines =
+    lateWrites === undefined
+      ? []
+      : [`  ${paint.dim('bring them back with')}  ${commandTo(lateWrites.checkpointId)}`];
   return `${[
     `${paint.green('✔')} ${reachedText(result, how)}`,
     ...repositoryLines(result.repositories, paint, width),
@@ -139,7 +140,7 @@ export const appliedRollback = (
       ? []
       : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),
     ...warningLines(result, paint),
-    ...lateLines(result, paint),
+    ...lateLines,
     ...settledLines(result.settledRollback, paint).map((line) => `  ${line}`),
     ...undoLines,
   ].join('\n')}\n`;

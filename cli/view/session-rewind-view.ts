@@ -118,11 +118,9 @@ export const sessionRewindText = (
       ? [`  ${paint.bold('guidance')}  ${printableLine(guidance)}`]
       : []),
   ];
-  const undo =
-    files?.undoCheckpointId == null
-      ? undefined
-      : withWhere(`walkback rollback --session ${sessionId} --to ${files.undoCheckpointId}`, where);
+  const commandTo = (checkpointId: string): string =>
+    withWhere(`walkback rollback --session ${sessionId} --to ${checkpointId}`, where);
   const restored =
-    isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, undo, paint, width }) : '';
+    isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, commandTo, paint, width }) : '';
   return `${lines.join('\n')}\n${restored}`;
 };

@@ -1,8 +1,10 @@
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import type { TargetFlags } from '../target/select.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
+import { withWhere } from '../where-words.ts';
 import { settledLines } from './checkpoint-view.ts';
 import type { Cell } from './graph.ts';
 import { NODE } from './graph.ts';
@@ -96,7 +98,7 @@ export const timelineLines = (view: TimelineView, paint: Paint, width: number): 
 /** Header and tree of `walkback log`. */
 export const timelineText = (
   timeline: TimelineAnswer,
-  { paint, width, now }: { paint: Paint; width: number; now: Date },
+  { paint, width, now, where = {} }: { paint: Paint; width: number; now: Date; where?: TargetFlags },
 ): string => {
   const { session } = timeline;
   const facts = [
@@ -114,6 +116,13 @@ export const timelineText = (
   const rest =
     timeline.cursor === undefined
       ? []
-      : [paint.dim(`older checkpoints: walkback log --limit ${session.seq}`)];
+      : [
+          paint.dim(
+            withWhere(
+              `older checkpoints: walkback log --session ${session.sessionId} --limit ${session.seq}`,
+              where,
+            ),
+          ),
+        ];
   return `${[...header, ...timelineLines(buildTimeline(timeline, now), paint, width), ...rest].join('\n')}\n`;
 };

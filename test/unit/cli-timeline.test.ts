@@ -82,6 +82,12 @@ test('walkback log tells how another call settled a rollback that nobody had fin
   const settled = { ...timeline, session: { ...timeline.session, settledRollback } };
   expect(text(settled)).toContain('\n! Rollback "r-1" was put back.\n');
   expect(text(timeline)).not.toContain('put back');
+  // The command for older ones is of this session, and of the cloud that was asked.
+  const { sessionId, seq } = timeline.session;
+  const cut = { ...timeline, cursor: 'before-33' };
+  expect(timelineText(cut, { paint: plain, width: 80, now: NOW, where: { data: '/d' } })).toContain(
+    `older checkpoints: walkback --data /d log --session ${sessionId} --limit ${seq}\n`,
+  );
 });
 
 describe('the rows of walkback log', () => {

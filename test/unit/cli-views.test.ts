@@ -87,12 +87,17 @@ describe('a rollback', () => {
   });
 
   test('ends with the command that undoes it, unless there is nothing to undo', () => {
-    const facts = { to: 'msg-2', paint, width: 80 };
-    expect(appliedRollback(rollback({}), { ...facts, undo: 'walkback rollback --to x' })).toMatch(
-      /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback rollback --to x\n$/,
+    const commandTo = (id: string): string => `walkback rollback --session s --to ${id}`;
+    const facts = { to: 'msg-2', commandTo, paint, width: 80 };
+    expect(appliedRollback(rollback({ undoCheckpointId: 'x' }), facts)).toMatch(
+      /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback rollback --session s --to x\n$/,
     );
     const nothing = rollback({ undoCheckpointId: null, discardedMessageIds: [], trimAfterMessageId: null });
-    expect(appliedRollback(nothing, { ...facts, undo: undefined })).not.toContain('undo');
+    expect(appliedRollback(nothing, facts)).not.toContain('undo');
+    const late = rollback({ lateWrites: { checkpointId: 'cp-9', files: ['api/late.ts'] } });
+    expect(appliedRollback(late, facts)).toContain(
+      'bring them back with  walkback rollback --session s --to cp-9\n',
+    );
   });
 });
 

@@ -1,6 +1,8 @@
 /** Commands that are printed to be copied ask the cloud that the one that printed them was told to ask. */
 import { expect, test } from 'vitest';
 import { CliError, describeFailure } from '../../cli/failure.ts';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { forkedSession } from '../../cli/view/merge-view.ts';
 import { failureThere, withWhere } from '../../cli/where-words.ts';
 
 const data = '/my data';
@@ -35,4 +37,25 @@ test('the hint of an error too, its own and that of its name', () => {
   expect(failureThere(describeFailure(named), { local: true }).hint).toBe(
     'walkback --local session list shows the sessions',
   );
+});
+
+test('what a fork says to be copied', () => {
+  const where = { data };
+  const fork = {
+    sessionId: 'f',
+    epoch: 1,
+    sandboxId: 'wb1',
+    projectsRoot: '/p',
+    checkpointId: 'cp-00000001-0badcafe',
+    forkedFrom: { sessionId: 's', checkpointId: 'cp-00000003-0badcafe' },
+    prompt: '',
+    repositories: [],
+    warnings: [],
+  };
+  const told = forkedSession(fork, { directory: '/d', where, paint: createPaint(false) });
+  expect(told.match(/walkback .*/g)).toEqual([
+    `walkback ${D} checkpoint --session f --message MESSAGE`,
+    `walkback ${D} merge f --into s`,
+    `walkback ${D} session end f --discard`,
+  ]);
 });
