@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import type { SagaStore } from '../../core/saga/ports.ts';
 import { move } from '../../core/saga/run/move.ts';
-import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { Crash } from '../../kit/testing/saga-machine.ts';
+import {
+  committed,
+  lost,
+  rejected,
+  SAGA,
+  type ScriptedSagaOptions,
+  scriptedSaga,
+  scriptedTool,
+} from '../support/scripted-saga.ts';
+
+const absent = { Payload: { outcome: 'absent' } };
 
 describe('an expired key (S2)', () => {
   const hourly = { maxAttempts: 5, backoffSeconds: 3600, backoffRate: 1, maxBackoffSeconds: 3600 };
@@ -70,6 +82,101 @@ describe('a lost answer of Advance', () => {
     const again = await begin(SAGA, 2);
     expect(again).toMatchObject({ action: 'INVOKE', operation: { attempt: 2 } });
     expect(await begin(SAGA, 2)).toEqual(again);
+  });
+});
+
+describe('a call whose caller was lost', () => {
+  const ONCE = { maxAttempts: 1, backoffSeconds: 1, backoffRate: 1, maxBackoffSeconds: 1 };
+  const pay = scriptedTool('pay', 'compensatable', {
+    retry: ONCE,
+    probe: true,
+    compensation: { name: 'undo_pay', timeoutSeconds: 10, retry: ONCE },
+  });
+  const refused = scriptedTool('refused', 'compensatable');
+
+  /** The first call of this kind is started, and Advance answers only when its deadline has passed. */
+  const late = (direction: string) => {
+    let isLate = false;
+    return {
+      replay: true,
+      storing: (store: SagaStore): SagaStore => ({
+        ...store,
+        append: async (head, version, entries, beside) => {
+          const written = await store.append(head, version, entries, beside);
+          if (
+            !isLate &&
+            entries.some((entry) => entry.direction === direction && entry.status === 'started')
+          ) {
+            isLate = true;
+            await passes();
+          }
+          return written;
+        },
+      }),
+    };
+  };
+  let passes: () => Promise<unknown>;
+  const run = async (options: Partial<ScriptedSagaOptions>) => {
+    const saga = await scriptedSaga({
+      tools: [pay, refused],
+      answer: ({ tool, operation }) =>
+        tool === 'refused' ? rejected() : operation === 'probe' ? absent : committed(),
+      ...options,
+    });
+    passes = () => saga.clock.advance(16_000);
+    await saga.begin();
+    await saga.machine.settle();
+    const { state, isSound, entries } = await saga.seen();
+    const calls = saga.requests.filter(({ tool }) => tool === 'pay').map(({ operation }) => operation);
+    const unheard = entries.filter((entry) => 'callerLost' in entry).map(({ direction }) => direction);
+    return { status: state.status, isSound, calls, unheard };
+  };
+
+  test('uses up no attempt of a compensator', async () => {
+    expect(await run(late('undo'))).toEqual({
+      status: 'COMPENSATED',
+      isSound: true,
+      calls: ['execute', 'compensate'],
+      unheard: ['undo'],
+    });
+  });
+
+  test('uses up none of a step, whose provider is asked first', async () => {
+    expect(await run({ ...late('forward'), tools: [pay] })).toEqual({
+      status: 'COMPLETED',
+      isSound: true,
+      calls: ['probe', 'execute'],
+      unheard: ['forward'],
+    });
+  });
+
+  test.each([
+    ['execute', 'COMPLETED'],
+    ['probe', 'COMPLETED'],
+    ['compensate', 'COMPENSATED'],
+  ])('uses up none when the machine ends in the middle of %s, three times', async (operation, status) => {
+    let crashes = 3;
+    const seen = await run({
+      tools: operation === 'compensate' ? [pay, refused] : [pay],
+      answer: (request) => {
+        if (request.operation === operation && crashes-- > 0) throw new Crash();
+        if (request.operation === 'execute' && operation === 'probe') return lost;
+        if (request.operation === 'probe' && operation !== 'probe') return absent;
+        return request.tool === 'refused' ? rejected() : committed();
+      },
+    });
+    expect(seen).toMatchObject({ status, isSound: true });
+    expect(seen.unheard).toHaveLength(3);
+  });
+
+  test('uses them up when none but such were made for a quarter of an hour', async () => {
+    const seen = await run({
+      answer: (request) => {
+        if (request.operation === 'compensate') throw new Crash();
+        return request.tool === 'refused' ? rejected() : committed();
+      },
+    });
+    expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', isSound: true });
   });
 });
 

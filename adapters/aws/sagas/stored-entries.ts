@@ -46,6 +46,7 @@ const plain = z.looseObject({});
 const step = z.looseObject({ stepIndex: count, step: text, tool: text, version: text, epoch: count });
 const attempt = step.extend({ attempt: count, idempotencyKey: text });
 const refused = { reached: z.literal(false).optional(), retryAfterSeconds: z.number().optional() };
+const unheard = { callerLost: z.literal(true).optional() };
 const priced = {
   amount: text.optional(),
   currency: text.optional(),
@@ -58,8 +59,8 @@ const committed = attempt.extend({
   error: namedError.optional(),
 });
 const noted = step.extend({ note: text.optional() });
-const undoFailed = attempt.extend({ error: namedError, ...refused });
-const probed = attempt.extend({ error: namedError.optional(), ...refused });
+const undoFailed = attempt.extend({ error: namedError, ...refused, ...unheard });
+const probed = attempt.extend({ error: namedError.optional(), ...refused, ...unheard });
 const byOperator = step.extend({ evidence: text.optional() });
 
 export const entryLink = z.looseObject({ sagaId: text, seq: count, hash: text });
@@ -181,6 +182,7 @@ const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
     attempt.extend({
       error: namedError,
       answered: z.boolean(),
+      ...unheard,
       externalRef: text.optional(),
     }),
   'probe started': () => attempt.extend({ deadlineMs: z.number() }),

@@ -1,6 +1,7 @@
 /**
  * Decides which attempts count, and when the next one is. A call that never reached its tool (throttled, no
- * connection, deadline over before it began) uses up no attempt, because nothing was tried. Pure.
+ * connection, deadline over before it began) uses up no attempt, because nothing was tried. Nor does one whose caller
+ * was lost, because its tool may never have been asked. Pure.
  */
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
@@ -27,13 +28,13 @@ export const refusalFact = ({ reached, retryAfterSeconds }: Refusal): Refusal =>
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Attempts that never reached the tool, including this refusal's. */
+/** Attempts that count for nothing, including this refusal's. */
 const unreachedCount = (operation: Operation, refusal: Refusal): number =>
   (operation.unreached ?? 0) + (refusal.reached === false ? 1 : 0);
 
 /**
  * Attempts used up. `refusal`: that of the attempt in flight, or nothing when it is counted already. When
- * nothing has reached the tool for longer than `patienceMs`, all attempts count.
+ * no call has used up one for longer than `patienceMs`, all attempts count.
  */
 export const spentAttempts = (
   operation: Operation,

@@ -20,8 +20,8 @@ const LOST: SagaError = {
 
 /**
  * An operation is in flight, and the engine asks what to do. An execution asks only before it has invoked,
- * so until it answers, it is told the same again. If another execution was told to invoke, the call may
- * have happened, so it is in doubt.
+ * so until it answers, it is told the same again. If another execution was told to invoke, or the deadline passed
+ * before this one could, the call may have happened, so it is in doubt. It uses up no attempt.
  */
 export const settleInFlight = (
   state: SagaState,
@@ -94,8 +94,15 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
       const attempt = attemptFact(around.sagaId, step, state.epoch, operation.direction, operation.attempt);
       const lost: Fact =
         operation.direction === 'probe'
-          ? { direction: 'probe', status: 'unknown', ...attempt, error: LOST }
-          : { direction: 'forward', status: 'unknown', ...attempt, error: LOST, answered: false };
+          ? { direction: 'probe', status: 'unknown', ...attempt, error: LOST, callerLost: true }
+          : {
+              direction: 'forward',
+              status: 'unknown',
+              ...attempt,
+              error: LOST,
+              answered: false,
+              callerLost: true,
+            };
       return settleInFlight(state, operation, around, [lost]);
     }
     case 'retry':

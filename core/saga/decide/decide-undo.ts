@@ -106,7 +106,7 @@ const progressOperation = (state: SagaState, operation: Operation, around: Surro
     case 'invoking': {
       const attempt = attemptFact(around.sagaId, step, epoch, 'undo', operation.attempt);
       return settleInFlight(state, operation, around, [
-        { direction: 'undo', status: 'unknown', ...attempt, error: LOST },
+        { direction: 'undo', status: 'unknown', ...attempt, error: LOST, callerLost: true },
       ]);
     }
     case 'retry':

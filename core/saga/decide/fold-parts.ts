@@ -32,18 +32,18 @@ export const withOperation = (state: SagaState, change: Partial<Operation>): Sag
 });
 
 /**
- * An attempt ended without effect. One that never reached the tool is counted apart, with the time since
- * when nothing has. Any other attempt resets that count.
+ * An attempt ended without a known effect. One that never reached the tool, or whose caller was lost, is counted apart,
+ * with the time since when all were such. Any other attempt ends that time.
  */
 export const countCall = (
   state: SagaState,
-  entry: { reached?: false; at: string },
+  entry: { reached?: false; callerLost?: true; at: string },
   counter: 'unreached' | 'unreachedProbes',
   change: Partial<Operation>,
 ): SagaState => {
   const { unreachedSinceMs, ...operation } = operationOf(state);
   const counted =
-    entry.reached === false
+    entry.reached === false || entry.callerLost === true
       ? {
           [counter]: (operation[counter] ?? 0) + 1,
           unreachedSinceMs: unreachedSinceMs ?? Date.parse(entry.at),

@@ -85,7 +85,7 @@ export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState =
     case 'rejected':
       return countCall(state, entry, 'unreached', { stage: 'retry', error: entry.error });
     case 'unknown':
-      return countCall(state, { at: entry.at }, 'unreached', { stage: 'doubt', error: entry.error });
+      return countCall(state, entry, 'unreached', { stage: 'doubt', error: entry.error });
     case 'delayed': {
       const { attempts, unreached, sinceMs, untilMs } = entry;
       return end('undo_delayed', {

@@ -111,7 +111,7 @@ const applyForward = (state: SagaState, entry: EntryOf<'forward'>): SagaState =>
         : afterStep({ ...settled, operation: null }, entry.stepIndex, entry.at);
     }
     case 'unknown':
-      return countCall(state, { at: entry.at }, 'unreached', {
+      return countCall(state, entry, 'unreached', {
         stage: 'doubt',
         doubted: true,
         answered: entry.answered,

@@ -55,11 +55,19 @@ interface Refused {
   retryAfterSeconds?: number;
 }
 
+interface Unheard {
+  /**
+   * The execution or function that was to make the call ended before it had an answer. Nothing is known of the tool,
+   * so it uses up no attempt. Absent in entries of older releases, of which each used up one.
+   */
+  callerLost?: true;
+}
+
 /** Progress of a compensator that is put aside and tried again later. */
 export interface UndoProgress {
   /** Number of the last attempt. */
   attempts: number;
-  /** Of these, the ones that never reached the tool. */
+  /** Of these, the ones that used up no attempt. */
   unreached: number;
   /** First attempt. */
   sinceMs: number;
@@ -209,9 +217,12 @@ export type Fact =
       error: SagaError;
       answered: boolean;
       externalRef?: string;
-    } & AttemptFact)
+    } & Unheard &
+      AttemptFact)
   | ({ direction: 'probe'; status: 'started'; deadlineMs: number } & AttemptFact)
-  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & Refused & AttemptFact)
+  | ({ direction: 'probe'; status: 'absent' | 'unknown'; error?: SagaError } & Refused &
+      Unheard &
+      AttemptFact)
   | ({
       direction: 'undo';
       status: 'started';
@@ -226,7 +237,9 @@ export type Fact =
     } & AttemptFact)
   | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & PricedFact &
       AttemptFact)
-  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused & AttemptFact)
+  | ({ direction: 'undo'; status: 'rejected' | 'unknown'; error: SagaError } & Refused &
+      Unheard &
+      AttemptFact)
   | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
   | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
   | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)

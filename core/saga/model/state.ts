@@ -68,11 +68,11 @@ export interface Operation {
   probed: 'absent' | 'unknown' | null;
   argumentsHash: string;
   error: SagaError | null;
-  /** Attempts that never reached the tool. Absent: none. */
+  /** Calls that used up no attempt: they never reached the tool, or their caller was lost. Absent: none. */
   unreached?: number;
   /** The same of the probes since the last forward attempt. */
   unreachedProbes?: number;
-  /** Since this moment, nothing has reached the tool. */
+  /** Since this moment, no call has used up an attempt. */
   unreachedSinceMs?: number;
   /** Of a compensator: see `EffectRecord.resource`. */
   resource?: string;

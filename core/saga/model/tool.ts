@@ -12,7 +12,7 @@ export type JsonSchema = { [name: string]: unknown };
 export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
 
 /**
- * `maxAttempts` counts the first attempt, but not those that never reached the tool. The n-th pause is
+ * `maxAttempts` counts the first attempt, but not those that never reached the tool, or whose caller was lost. The n-th pause is
  * `min(maxBackoff, backoff * rate^(n-1))` seconds.
  */
 export interface RetryPolicy {

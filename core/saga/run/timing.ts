@@ -29,7 +29,7 @@ export const PROBE_BACKOFF_SECONDS = 2;
 /** Longest pause that a tool or an endpoint may ask for. */
 const MAX_RETRY_AFTER_SECONDS = HOUR_SECONDS;
 
-/** For this long, calls that never reach their tool use up no attempt. */
+/** For this long, calls that never reach their tool, or lose their caller, use up no attempt. */
 export const UNREACHED_PATIENCE_MS = 15 * 60_000;
 
 const MAX_UNREACHED_BACKOFF_SECONDS = 60;
