@@ -9,6 +9,7 @@ import { canonicalJson, hashJson } from '../../core/saga/plan/json.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, pinSteps } from '../../core/saga/run/pinned-steps.ts';
 import { executionName, idempotencyKey } from '../../core/saga/tools/keys.ts';
+import { isReadable } from '../support/readable-json.ts';
 import { stepOf } from '../support/simulated-saga.ts';
 
 describe('keys', () => {
@@ -114,7 +115,7 @@ describe('pinned steps', () => {
 describe('small things', () => {
   test('canonical JSON does not depend on the order of members', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()).filter(isReadable), (value) => {
         const turned = Object.fromEntries(Object.entries(value).toReversed());
         expect(canonicalJson(turned)).toBe(canonicalJson(value));
         expect(hashJson(turned)).toBe(hashJson(value));

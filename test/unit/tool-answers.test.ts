@@ -15,6 +15,7 @@ import { defineTool, type Undone } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
+import { isReadable } from '../support/readable-json.ts';
 import { chosenSeed } from '../support/sampling.ts';
 import { requestOf } from '../support/tool-requests.ts';
 
@@ -30,18 +31,26 @@ const BESIDE = ['externalRef', 'residue', 'reached', 'retryAfterSeconds'];
 
 describe('beside its outcome a tool may say anything', () => {
   test.each(REPORTED)('$outcome', (reported) => {
-    const beside = fc.record(Object.fromEntries(BESIDE.map((name) => [name, fc.jsonValue()])), {
-      requiredKeys: [],
-    });
+    const beside = fc.record(
+      Object.fromEntries(BESIDE.map((name) => [name, fc.jsonValue().filter(isReadable)])),
+      {
+        requiredKeys: [],
+      },
+    );
     fc.assert(
-      fc.property(beside, fc.jsonValue(), fc.jsonValue(), (said, name, message) => {
-        const error = reported.error === undefined ? {} : { error: { name, message } };
-        const read = readToolResponse({ ...reported, ...said, ...error });
-        expect(read.outcome).toBe(reported.outcome);
-        if (read.outcome === 'unknown') expect(read.answered).toBe(false);
-        if (read.outcome === 'committed') expect(read).toMatchObject({ result: 1 });
-        if ('error' in read) expect(read.error?.name).toMatch(/^[\w.-]+$/);
-      }),
+      fc.property(
+        beside,
+        fc.jsonValue().filter(isReadable),
+        fc.jsonValue().filter(isReadable),
+        (said, name, message) => {
+          const error = reported.error === undefined ? {} : { error: { name, message } };
+          const read = readToolResponse({ ...reported, ...said, ...error });
+          expect(read.outcome).toBe(reported.outcome);
+          if (read.outcome === 'unknown') expect(read.answered).toBe(false);
+          if (read.outcome === 'committed') expect(read).toMatchObject({ result: 1 });
+          if ('error' in read) expect(read.error?.name).toMatch(/^[\w.-]+$/);
+        },
+      ),
       { seed: SEED, numRuns: 200 },
     );
   });
