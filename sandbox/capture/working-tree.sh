@@ -162,18 +162,19 @@ new_root() {
 }
 
 # known_ignored: the ignored directories found before that are still ignored. Git takes a name that begins with a colon for
-# a pattern, so that it gets all names with `./`, here and elsewhere.
+# a pattern, so that it gets all names with `./`, here and elsewhere. It does not look at one that is a symlink by now.
+# Where it refuses any, nothing is left out of the walk.
 known_ignored() {
   local path
   prune=()
   if [ -s "$SHADOW/ignored-directories" ]; then
     local -A CLEAR=()
     while IFS= read -r -d '' path; do
-      ! symlink_above "${path%/}" || continue
+      [ ! -L "${path%/}" ] && ! symlink_above "${path%/}" || continue
       ! rules_above "${path#./}" || { bar "$WAITS" || return; }
       printf '%s\0' "$path"
     done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
-    perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || return
+    perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || { survived $? && : >"$OUT.ignored"; } || return
     while IFS= read -r -d '' path; do
       path=${path#./}
       glob_quote "${path%/}"

@@ -137,4 +137,24 @@ describe('an ignored directory that the walk leaves out', () => {
     await applies(harness, undo);
     expect(world(harness, ['app'])).toEqual(now);
   });
+
+  test.for([
+    ['a symlink to a directory', 'ln -s src build'],
+    ['a symlink to nowhere', 'ln -s nowhere build'],
+    ['a file', 'echo file > build'],
+    ['a repository', 'git init -q -b main build'],
+    ['nothing', ':'],
+  ])('may be %s before and later', async ([, make]) => {
+    await using harness = await withTwoFiles(['app']);
+    const noted = 'mkdir build; printf "./build/\\0" > .agent-shadow/session-s1/ignored-directories';
+    harness.sh(`echo build/ > .gitignore; ${make}; echo two > a.txt`, 'app');
+    const first = await harness.capture();
+    harness.sh(`rm -rf build; ${noted}; echo three > a.txt`, 'app');
+    await applies(harness, first);
+    harness.sh(`rm -rf build; ${noted}`, 'app');
+    await harness.capture();
+    harness.sh(`rm -rf build; ${make}; echo four > a.txt`, 'app');
+    const last = await harness.capture();
+    expect(last.repositories[0]?.chain, 'its shadow is the one that it was').toBe('append');
+  });
 });
