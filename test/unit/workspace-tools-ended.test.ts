@@ -177,3 +177,34 @@ test.each([
     expect(stage.world.running.has(sandboxId)).toBe(false);
   },
 );
+
+test.each([
+  { tool: 'apply_changeset', args: (fork: string) => ({ from: SESSION, into: fork }) },
+  {
+    tool: 'run_in_workspace',
+    args: (fork: string) => ({ sessionId: fork, command: 'true', timeoutSeconds: 5 }),
+  },
+  { tool: 'begin_work', args: (fork: string) => ({ sessionId: fork }) },
+])(
+  '$tool: a fork without a sandbox is tried again, and is through when the fork has ended',
+  async ({ tool, args }) => {
+    const { stage, fork } = await opened();
+    stage.edit('notes', { 'more.txt': 'more' });
+    await stage.instance().checkpoint('m3', 't4');
+    const call = callerOf(stage, tool, args(fork));
+    const outcome = await call('execute');
+    expect(outcome).toMatchObject({ outcome: 'committed' });
+    const { externalRef } = outcome as { externalRef: string };
+    stage.world.running.delete(stage.store.tables.sessions.get(fork)?.sandboxId ?? '');
+    expect(await call('compensate', { externalRef })).toMatchObject({
+      outcome: 'rejected',
+      retryable: true,
+      error: { name: 'SandboxNotFound', message: expect.stringContaining('holds what was there before') },
+    });
+    stage.store.tables.sessions.set(fork, {
+      ...stage.store.tables.sessions.get(fork),
+      status: 'ended',
+    } as never);
+    expect(await call('compensate', { externalRef })).toEqual({ outcome: 'committed', result: null });
+  },
+);

@@ -91,7 +91,8 @@ export const beginWork = (uses: Uses): Tool =>
         if (begun === undefined) return {};
         const { checkpointId } = begun;
         const requestId = `${requestOf(call.forwardKey)}.undo`;
-        await orPerson(keptIn(checkpointId, input.sessionId), () =>
+        const reference = keptIn(checkpointId, input.sessionId);
+        await orPerson({ store, sessionId: input.sessionId, reference }, () =>
           uses.rollback({ sessionId: input.sessionId, checkpointId, requestId }, invocationOf(call)),
         );
         return { externalRef: checkpointId };

@@ -129,7 +129,7 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
         const before = await store.findCheckpointByTool(sessionId, beforeId(call.forwardKey));
         if (before === undefined) return {};
         const reference = keptIn(before.checkpointId, sessionId);
-        const externalRef = await orPerson(reference, () => takeBack(sessionId, call));
+        const externalRef = await orPerson({ store, sessionId, reference }, () => takeBack(sessionId, call));
         return externalRef === undefined ? {} : { externalRef };
       },
     },

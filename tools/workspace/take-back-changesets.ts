@@ -48,7 +48,7 @@ export const createTakeBack = ({ merge, revert, ports: { store } }: Uses) => {
       if (result === undefined) continue;
       const { checkpointId: merged, undoCheckpointId } = result;
       const reference = undoCheckpointId === null ? `It made ${merged}.` : keptIn(undoCheckpointId, into);
-      const { checkpointId } = await orPerson(reference, () =>
+      const { checkpointId } = await orPerson({ store, sessionId: into, reference }, () =>
         revert(
           { sessionId: into, checkpointIds: [merged], requestId: undoOf(requestId) },
           invocationOf(call),

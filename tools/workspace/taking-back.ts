@@ -4,6 +4,8 @@ import { isWalkbackError } from '../../core/shared/errors.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { refusing } from './uses.ts';
 
+type Sessions = Pick<SessionStore, 'getSession'>;
+
 /** As `forkIds` makes them. */
 const FORK = /^fork-[0-9a-f]{20}$/;
 
@@ -12,7 +14,7 @@ const FORK = /^fork-[0-9a-f]{20}$/;
  * what was done there stands.
  */
 export const isGone = async (
-  store: Pick<SessionStore, 'getSession'>,
+  store: Sessions,
   sessionId: string,
   { externalRef }: { externalRef?: string },
 ): Promise<boolean> => {
@@ -25,14 +27,26 @@ export const isGone = async (
   );
 };
 
+/**
+ * A fork without a sandbox is tried again: the compensator that ends the fork may come next, and then nothing is left to take back,
+ * or somebody resumes it.
+ */
+const mayEnd = async (store: Sessions, sessionId: string, { code }: ToolRejected): Promise<boolean> =>
+  code === 'SandboxNotFound' && (await store.getSession(sessionId))?.forkedFrom !== undefined;
+
 /** What cannot change by itself reaches a person at once, with `reference`; anything else is tried again. */
-export const orPerson = async <T>(reference: string, work: () => Promise<T>): Promise<T> => {
-  const told = (name: string, message: string) =>
-    new ToolRejected(name, `${message.slice(0, 900 - reference.length)} ${reference}`);
+export const orPerson = async <T>(
+  { store, sessionId, reference }: { store: Sessions; sessionId: string; reference: string },
+  work: () => Promise<T>,
+): Promise<T> => {
+  const told = (name: string, message: string, retryable = false) =>
+    new ToolRejected(name, `${message.slice(0, 900 - reference.length)} ${reference}`, { retryable });
   try {
     return await refusing(work);
   } catch (error) {
-    if (error instanceof ToolRejected && !error.retryable) throw told(error.code, error.message);
+    if (error instanceof ToolRejected && !error.retryable) {
+      throw told(error.code, error.message, await mayEnd(store, sessionId, error));
+    }
     // A rollback that was given up: asked again, it answers the same for ever.
     if (isWalkbackError(error) && error.name === 'RollbackIncomplete' && !error.retryable) {
       throw told(error.name, error.message);
