@@ -6,8 +6,7 @@ tell_lost_stash() {
   local id lost=() HC=$HC
   [ -n "${R_STASH[$1]}" ] || return 0
   if [ -z "$HG" ]; then
-    find_parked "${R_PATH[$1]}" "${R_META[$1]}" || return
-    [ -z "$PARKED" ] || HC=$PARKED/git
+    find_parked "${R_PATH[$1]}" "${R_META[$1]}" && parked_common "${R_PATH[$1]}" || return
   fi
   read_stash
   for id in ${R_STASH[$1]}; do [[ " ${STASH[*]} " == *" $id "* ]] || lost+=("$id"); done
@@ -17,4 +16,18 @@ tell_lost_stash() {
   else
     printf 'the stash is in no checkpoint, and these of its entries do not come with it: %s' "${lost[*]}"
   fi >"$OUT.warn.stash"
+}
+
+# parked_common PATH: HC is the common directory of the repository in PARKED, as git will find it from PATH. Empty where none comes back.
+parked_common() {
+  local at
+  HC=${PARKED:+$PARKED/git}
+  if [ -f "$HC" ]; then
+    path_in "$HC" && at=${TEXT#gitdir: } || at=''
+    [[ $at == /* ]] || at=$ROOT/$1/$at
+    # The directory that a relative path begins in may be gone by now.
+    HC=$(readlink -m -- "$at") || return
+    [ ! -f "$HC/commondir" ] || { path_in "$HC/commondir" && at=$TEXT || at=.; [[ $at == /* ]] && HC=$at || HC=$HC/$at; }
+  fi
+  [ -d "$HC/objects" ] || HC=''
 }

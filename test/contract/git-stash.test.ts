@@ -76,6 +76,32 @@ test('a repository that was deleted has lost it; one that a rollback took away c
   expect(warningsOf(await applies(harness, target))).toEqual([notHere([id], 'new')]);
 });
 
+test('a worktree and a submodule that a rollback took away find theirs where git keeps it', async () => {
+  await using harness = await withTwoFiles(['app', 'lib']);
+  const before = await harness.capture();
+  harness.sh('git worktree add -q ../side -b side', 'app');
+  harness.sh('git -c protocol.file.allow=always submodule add -q "$PWD/../lib" part', 'app');
+  const ids = [stash(harness, 'aside', 'side'), stash(harness, 'in-part', 'app/part')];
+  expect(harness.sh('cat .git', 'app/part')).toBe('gitdir: ../.git/modules/part\n');
+  const target = await harness.capture();
+  await applies(harness, before);
+  expect(warningsOf(await harness.rollback(target, { dryRun: true }))).toEqual([]);
+  expect(warningsOf(await applies(harness, target))).toEqual([]);
+  expect(harness.sh('git -C side stash list --format=%H; git -C app/part stash list --format=%H')).toBe(
+    `${ids.join('\n')}\n`,
+  );
+  await applies(harness, before);
+  harness.sh('git worktree prune; git stash clear', 'app');
+  harness.sh('rm -rf .git/modules', 'app');
+  const warnings = warningsOf(await harness.rollback(target, { dryRun: true }));
+  const [aside = '', inPart = ''] = ids;
+  expect(warnings.toSorted()).toEqual([
+    notHere([inPart], 'app/part'),
+    gone([aside]),
+    notHere([aside], 'side'),
+  ]);
+});
+
 test('worktrees share it, and a list that git would wait for is not read', async () => {
   await using harness = await withTwoFiles(['app']);
   harness.sh('git worktree add -q ../side -b side', 'app');
