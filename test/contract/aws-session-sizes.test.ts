@@ -52,6 +52,17 @@ describe('what is as large as it may be', () => {
     expect((await table.store.getCheckpoint('large', 2))?.repositories).toHaveLength(fits);
   });
 
+  test('the names of what was in the stash take no room from the repositories', async () => {
+    const session = await table.begin('stashes');
+    const plain = wide('stashes', 2, 1000);
+    const stash = Array.from({ length: 10 }, (_, at) => `${at}`.repeat(40));
+    const checkpoint = { ...plain, repositories: plain.repositories.map((one) => ({ ...one, stash })) };
+    const moved = { ...session, version: 2, seq: 2, headSeq: 2 };
+    const write = { session: moved, expectedVersion: 1, checkpoint };
+    expect(await table.store.commitCheckpoint(write)).toEqual({ written: true });
+    expect((await table.store.getCheckpoint('stashes', 2))?.repositories).toEqual(plain.repositories);
+  });
+
   test('what people read of a checkpoint gives way to what a restore needs, and that is said', async () => {
     const withContent = (count: number, more: Partial<CheckpointContent> = {}): Checkpoint => {
       const plain = wide('told', 2, count, 4000);

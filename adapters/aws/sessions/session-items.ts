@@ -55,12 +55,22 @@ const lesserContents = (content: CheckpointContent | undefined): (CheckpointCont
   return [content, { ...texts, problem }, { problem: 'the checkpoint has no room for it' }];
 };
 
+/** Which entries the stash had is only told, so it goes before the checkpoint does. */
+const withoutStash = (repositories: Checkpoint['repositories']): Checkpoint['repositories'] =>
+  repositories.map(({ stash: _, ...state }) => state);
+
 export const checkpointItem = (checkpoint: Checkpoint): Item => {
-  const { messageId, content, ...rest } = checkpoint;
-  for (const kept of lesserContents(content)) {
+  const { messageId, content, repositories, ...rest } = checkpoint;
+  const contents = lesserContents(content);
+  const smaller = [
+    ...contents.map((kept) => ({ kept, states: repositories })),
+    { kept: contents.at(-1), states: withoutStash(repositories) },
+  ];
+  for (const { kept, states } of smaller) {
     const item = {
       ...checkpointKey(checkpoint.sessionId, checkpoint.seq),
       ...rest,
+      repositories: states,
       content: kept,
       ...(messageId !== null && { messageId }),
     };
