@@ -69,6 +69,9 @@ const OPEN: [of: string, input: object][] = [
   ['no members', { type: 'object' }],
   ['other members', { ...INPUT, additionalProperties: {} }],
   ['members of a pattern', { ...INPUT, patternProperties: { '^x': {} } }],
+  ['members beside others', { ...INPUT, dependentSchemas: { orderId: { properties: { order: text } } } }],
+  ['a type for the others', { ...INPUT, unevaluatedProperties: text }],
+  ['that one is required', { ...INPUT, required: ['orderId', 'order'] }],
   ['one of several', { ...INPUT, anyOf: [INPUT, { properties: { order: text } }] }],
 ];
 test.each(OPEN)('a schema that says %s may have any member', (_, input) => {

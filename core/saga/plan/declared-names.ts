@@ -29,14 +29,30 @@ const pathsIn = (node: unknown): string[][] => {
 };
 
 /** Says more of its members than `properties` does. */
-const ELSEWHERE = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'not', 'patternProperties'];
+const ELSEWHERE = [
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'not',
+  'patternProperties',
+  'dependentSchemas',
+];
+
+/** A name that must be there is there, whatever it holds. */
+const required = ({ required: names }: Node): Node =>
+  Array.isArray(names) ? Object.fromEntries(names.map((name) => [String(name), true])) : {};
 
 /** By name, when the schema allows no others. */
 const membersOf = (schema: unknown): Node | undefined => {
   if (!isNode(schema) || schema['type'] !== 'object' || schema['additionalProperties'] !== false)
     return undefined;
   const { properties = {} } = schema;
-  return isNode(properties) && !ELSEWHERE.some((keyword) => keyword in schema) ? properties : undefined;
+  return isNode(properties) && !ELSEWHERE.some((keyword) => keyword in schema)
+    ? { ...required(schema), ...properties }
+    : undefined;
 };
 
 const isThere = ([name, ...others]: readonly string[], schema: unknown): boolean => {
@@ -53,7 +69,9 @@ const closed = (properties: Node): JsonSchema => ({
 
 /** A tool declares what it reads of its arguments, also where it takes no notice of others. */
 const argumentsOf = (input: JsonSchema): JsonSchema =>
-  isNode(input['properties']) ? { additionalProperties: false, ...input } : input;
+  isNode(input['properties']) && !isNode(input['unevaluatedProperties'])
+    ? { additionalProperties: false, ...input }
+    : input;
 
 /** The expressions that name what is never there, one sentence each. */
 export const nameViolations = ({
