@@ -38,7 +38,9 @@ const isDirectory = (path) => {
 /** Node's own cache never comes back where a directory is there and making another in it is answered ENOENT, as below /proc. */
 const canMake = (path) => {
   if (isDirectory(path)) return true;
-  if (!canMake(dirname(path))) return false;
+  const above = dirname(path);
+  // A relative path ends at the current directory, which need not be there.
+  if (above === path || !canMake(above)) return false;
   try {
     mkdirSync(path);
   } catch {

@@ -16,11 +16,13 @@ const COMMAND_OR_QUOTED = /\bwalkback (?=[a-z])|\\'|'[^']*'/g;
  * functions run stands behind each `walkback` of the text. A command that has words there already is left as it is.
  */
 export const withWhere = (text: string, flags: TargetFlags): string => {
-  const words = whereWords(flags);
-  if (words.length === 0) return text;
-  return text.replaceAll(COMMAND_OR_QUOTED, (found) =>
-    found.startsWith('walkback') ? `${found}${words.join(' ')} ` : found,
-  );
+  return text.replaceAll(COMMAND_OR_QUOTED, (found, at: number) => {
+    if (!found.startsWith('walkback')) return found;
+    // These are about the cloud of this machine, wherever the functions run.
+    const isOfMachine = /^(?:up|down)\b/.test(text.slice(at + found.length));
+    const words = whereWords(isOfMachine ? { data: flags.data } : flags);
+    return [found.trimEnd(), ...words, ''].join(' ');
+  });
 };
 
 /** The hint of an error is printed to be copied too. */

@@ -150,7 +150,7 @@ read_settings() {
   slurp "$HC/config"
   HOST_CONFIG=$TEXT
   [[ ! ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] || FORMAT=sha256
-  [[ ${TEXT,,}$'\n' =~ worktreeconfig[[:blank:]]*($'\n'|=[[:blank:]]*\"?(true|yes|on|1)) ]] || return 0
+  [[ ${TEXT,,}$'\n' =~ worktreeconfig[[:blank:]]*($'\n'|=[[:blank:]]*\"?(true|yes|on|[1-9])) ]] || return 0
   WORKTREE_CONFIG=$HG/config.worktree
   slurp "$WORKTREE_CONFIG"
   HOST_CONFIG+=$'\n'$TEXT

@@ -28,6 +28,16 @@ test.each([
   expect(withWhere(text, {})).toBe(text);
 });
 
+test('what starts and stops the cloud of this machine has no word for another', () => {
+  const text = 'is walkback up running? walkback down, then walkback log';
+  expect(withWhere(text, { aws: true })).toBe(
+    'is walkback up running? walkback down, then walkback --aws log',
+  );
+  expect(withWhere(text, { data, local: true })).toBe(
+    `is walkback ${D} up running? walkback ${D} down, then walkback ${D} --local log`,
+  );
+});
+
 test('the hint of an error too, its own and that of its name', () => {
   const own = new CliError('StillRunning', 'It runs.', { hint: 'walkback saga watch s waits again' });
   expect(failureThere(describeFailure(own), { aws: true }).hint).toBe(
