@@ -57,7 +57,10 @@ const lesserContents = (content: CheckpointContent | undefined): (CheckpointCont
 
 /** Which entries the stash had is only told, so it goes before the checkpoint does. */
 const withoutStash = (repositories: Checkpoint['repositories']): Checkpoint['repositories'] =>
-  repositories.map(({ stash: _, ...state }) => state);
+  repositories.map((one) => {
+    const { stash: _, ...state } = one;
+    return state;
+  });
 
 export const checkpointItem = (checkpoint: Checkpoint): Item => {
   const { messageId, content, repositories, ...rest } = checkpoint;
