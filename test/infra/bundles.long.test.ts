@@ -80,8 +80,10 @@ test('functions that read the catalog have the built-in tools and templates', as
   for (const entry of ['functions/list-catalog.ts', 'functions/start-saga.ts']) {
     const directory = bundles.find((bundle) => bundle.entry === entry)?.directory ?? '';
     const text = await textOf(directory);
+    // Lines of a bundle are short, so that one may end in the middle of a text.
+    const whole = text.replaceAll(/\\?\n/g, '');
     expect(
-      names.filter((name) => !text.includes(`name:"${name}"`) && !text.includes(`name: "${name}"`)),
+      names.filter((name) => !whole.includes(`name:"${name}"`)),
       entry,
     ).toEqual([]);
   }
