@@ -15,15 +15,14 @@ const COMMAND_OR_QUOTED = /\bwalkback (?=[a-z])|\\'|'[^']*'/g;
  * Every command that is printed to be copied asks the same cloud as the one that prints it: what that was told about where the
  * functions run stands behind each `walkback` of the text. A command that has words there already is left as it is.
  */
-export const withWhere = (text: string, flags: TargetFlags): string => {
-  return text.replaceAll(COMMAND_OR_QUOTED, (found, at: number) => {
+export const withWhere = (text: string, flags: TargetFlags): string =>
+  text.replaceAll(COMMAND_OR_QUOTED, (found, at: number) => {
     if (!found.startsWith('walkback')) return found;
     // These are about the cloud of this machine, wherever the functions run.
     const isOfMachine = /^(?:up|down)\b/.test(text.slice(at + found.length));
     const words = whereWords(isOfMachine ? { data: flags.data } : flags);
     return [found.trimEnd(), ...words, ''].join(' ');
   });
-};
 
 /** The hint of an error is printed to be copied too. */
 export const failureThere = (failure: Failure, flags: TargetFlags): Failure =>

@@ -20,14 +20,12 @@ tell_lost_stash() {
 
 # parked_common PATH: HC is the common directory of the repository in PARKED, as git will find it from PATH. Empty where none comes back.
 parked_common() {
-  local at
-  HC=${PARKED:+$PARKED/git}
-  if [ -f "$HC" ]; then
-    path_in "$HC" && at=${TEXT#gitdir: } || at=''
+  local at=${PARKED:+$PARKED/git}
+  if [ -f "$at" ]; then
+    path_in "$at" && at=${TEXT#gitdir: } || at=''
     [[ $at == /* ]] || at=$ROOT/$1/$at
     # The directory that a relative path begins in may be gone by now.
-    HC=$(readlink -m -- "$at") || return
-    [ ! -f "$HC/commondir" ] || { path_in "$HC/commondir" && at=$TEXT || at=.; [[ $at == /* ]] && HC=$at || HC=$HC/$at; }
+    at=$(readlink -m -- "$at") || return
   fi
-  [ -d "$HC/objects" ] || HC=''
+  common_of "$at" && [ -d "$HC/objects" ] || HC=''
 }

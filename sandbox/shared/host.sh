@@ -30,13 +30,16 @@ locate_host() {
   else
     return 1
   fi
-  HC=$HG
-  if [ -f "$HG/commondir" ]; then
-    path_in "$HG/commondir" && line=$TEXT || return 1
-    case $line in /*) HC=$line ;; *) HC=$HG/$line ;; esac
-    straight "$HC" && HC=$TEXT || return 1
-  fi
-  { [ -e "$HG/HEAD" ] || [ -L "$HG/HEAD" ]; } && [ -d "$HC/objects" ]
+  common_of "$HG" && { [ -e "$HG/HEAD" ] || [ -L "$HG/HEAD" ]; } && [ -d "$HC/objects" ]
+}
+
+# common_of GIT_DIR: HC is what this git directory shares with the worktrees of its repository: itself, or the one that it names.
+common_of() {
+  HC=$1
+  [ -f "$1/commondir" ] || return 0
+  path_in "$1/commondir" || return
+  case $TEXT in /*) HC=$TEXT ;; *) HC=$1/$TEXT ;; esac
+  straight "$HC" && HC=$TEXT
 }
 
 # stores_of DIRECTORY ARRAY: the array of that name gets this directory of objects, and those that it names in turn.
