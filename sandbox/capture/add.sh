@@ -95,7 +95,7 @@ hear() {
         ;;
       'error: '*) [ "$1" = 1 ] || { emit fail-path . && emit fail-reason "${line#error: }"; } ;;
       # Comes from below a directory that cannot be entered. Git prints nothing else about it.
-      *': Permission denied') lost "${line%: *}" "the file cannot be reached: ${line##*: }" || return ;;
+      *': Permission denied') closed_above "${line%: *}" || lost "${line%: *}" "the file cannot be reached: ${line##*: }" || return ;;
     esac
   done <"$OUT.add"
 }
@@ -121,7 +121,7 @@ add_rest() {
       *)
         if [ -e "$path" ] && [ ! -L "$path" ] && [ ! -r "$path" ]; then
           lost "$path" "the file cannot be read: Permission denied" || return
-        else
+        elif ! closed_above "$path"; then
           rest+=("$path")
         fi
         ;;
@@ -195,11 +195,22 @@ closed_directory() {
   path=${TEXT##*fatal: unable to stat \'}
   [ "$path" != "$TEXT" ] || return 1
   path=${path%%$'\n'*}
-  path=${path%\': *}
-  [[ $path == */* ]] && [ ! -x "${path%/*}" ] || return 1
-  path=${path%/*}
-  pattern_for "$path"
-  printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$path" "the directory cannot be entered"
+  closed_above "${path%\': *}"
+}
+
+# closed_above PATH: leaves out the directory above a path that cannot be entered, if there is one.
+closed_above() {
+  local below=$1 above=''
+  while [[ $below == */* ]]; do
+    above+=${above:+/}${below%%/*} below=${below#*/}
+    [ -d "$above" ] && [ ! -x "$above" ] || continue
+    [ -z "${said[closed/$above]-}" ] || return 0
+    said[closed/$above]=1
+    pattern_for "$above"
+    printf '%s/\n' "$PATTERN" >>"$SHADOW/info/exclude" && lost "$above" "the directory cannot be entered"
+    return
+  done
+  return 1
 }
 
 # leave_childless: leaves out nested repositories without commits that lie deeper than we look.

@@ -27,7 +27,7 @@ SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\ti
 open_shadow() {
   local format=$1
   SHADOW=$PWD/.agent-shadow/session-$SESSION
-  shadow_home "$PWD/.agent-shadow" || {
+  may_write && shadow_home "$PWD/.agent-shadow" || {
     [ -z "$IN_THE_WAY" ] || printf '%s\n' "$IN_THE_WAY" >&2
     return 1
   }
@@ -51,6 +51,20 @@ open_shadow() {
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}" || return
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
+}
+
+# may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written. What of it is this
+# user's own and lost the permission (chmod -R a-w) gets it again.
+may_write() {
+  local place
+  [ ! -L "$PWD/.agent-shadow" ] || return 0
+  for place in "$SHADOW" "$PWD/.agent-shadow" "$PWD"; do
+    [ -d "$place" ] || continue
+    [ ! -w "$place" ] || return 0
+    if [ "$place" != "$PWD" ] && [ -O "$place" ] && chmod -R u+rwX -- "$PWD/.agent-shadow" 2>/dev/null && [ -w "$place" ]; then return 0; fi
+    IN_THE_WAY="$place cannot be written by user $EUID. Walkback keeps its own git directories there: give that user the permission, then call again."
+    return 1
+  done
 }
 
 # shadow_without_odd SHADOW: removes every symlink from it in whose place something of ours is written, but for what

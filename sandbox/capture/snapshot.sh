@@ -26,7 +26,7 @@ snapshot() {
   if [ -n "$target" ]; then
     force_collisions "$target" || return
   fi
-  drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return
+  drop_lost "$OUT.modes" && drop_ignored "$OUT.modes" 1 && drop_ignored "$OUT.empty" 0 || return
   host_state || return
   # Forced files are captured only this once.
   if [ -n "$FORCED" ]; then

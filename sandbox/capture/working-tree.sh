@@ -223,6 +223,21 @@ astray() {
   done <"$OUT.find"
 }
 
+# drop_lost FILE: takes out the modes of what could not be captured (lost), and of what is below it. A restore leaves that as
+# it is.
+drop_lost() {
+  local entry above
+  [ -s "$OUT.lost" ] && [ -s "$1" ] || return 0
+  local -A out=()
+  while IFS= read -r -d '' entry; do out[/${entry%/}]=1; done <"$OUT.lost"
+  while IFS= read -r -d '' entry; do
+    above=/${entry#*/}
+    while [ -n "$above" ] && [ -z "${out[$above]-}" ]; do above=${above%/*}; done
+    [ -n "$above" ] || printf '%s\0' "$entry"
+  done <"$1" >"$1.kept"
+  mv -f -- "$1.kept" "$1"
+}
+
 # drop_ignored FILE: keeps the entries ("mode/path" or "path") whose path is captured or holds captured files.
 drop_ignored() {
   local file=$1 strip=$2 entry

@@ -51,7 +51,7 @@ is_empty() {
 }
 
 # loosen META: gives directories that were captured without write permission that permission
-# during the restore. Afterwards the target's sidecar sets their modes.
+# during the restore. Afterwards the target's sidecar sets their modes. Those of another user cannot be given it.
 loosen() {
   local entry mode
   ! plain "$1" || return 0
@@ -59,17 +59,18 @@ loosen() {
   while IFS= read -r -d '' entry; do
     [[ $entry == D* ]] || continue
     mode=${entry%%/*} entry=${entry#*/}
-    [ $((8#${mode#D} & 0300)) = 192 ] || [ -L "$entry" ] || symlink_above "$entry" || [ ! -d "$entry" ] || chmod u+rwx -- "$entry" 2>>"$OUT.err" || return
+    [ $((8#${mode#D} & 0300)) = 192 ] || [ -L "$entry" ] || symlink_above "$entry" || [ ! -d "$entry" ] || [ ! -O "$entry" ] || chmod u+rwx -- "$entry" 2>>"$OUT.err" || return
   done <"$OUT.modes-of"
 }
 
 # move_sidecar FROM_META TO_META I: applies modes and empty directories, by the difference of two
-# captures. WANTED belongs to the target.
+# captures. WANTED belongs to the target. A directory gets its mode with five digits or more: with fewer, chmod leaves its
+# set-group-ID bit as it is.
 move_sidecar() {
-  local from=$1 to=$2 entry path mode plain=$1
-  local -A keep=()
-  [ -z "$VACATED" ] || plain=''
-  [ "$from" != "$to" ] || [ -n "$VACATED" ] || ! plain "$to" || return 0
+  local from=$1 to=$2 entry path mode paths=() plain=$1
+  local -A keep=() now=() wrong=()
+  [ -z "$VACATED" ] && [ ! -g . ] || plain=''
+  [ "$from" != "$to" ] || [ -n "$VACATED" ] || [ -g . ] || ! plain "$to" || return 0
   for path in modes empty; do
     part_id "$from" $path || return
     [ "$ID" = "$EMPTY_BLOB" ] || plain=''
@@ -90,23 +91,47 @@ move_sidecar() {
     path=${entry#*/}
     if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
     if [ -d "$path" ]; then
-      chmod "$EXEC_MODE" -- "$path" || return
+      chmod "0000$EXEC_MODE" -- "$path" || return
     elif [ -f "$path" ]; then
       if [ -x "$path" ]; then chmod "$EXEC_MODE" -- "$path"; else chmod "$FILE_MODE" -- "$path"; fi || return
     fi
   done <"$OUT.modes.old"
+  take_handed_down "$from" "$3" || return
   [ ${#keep[@]} -gt 0 ] || return 0
+  # What has its mode is left alone. It may be another user's.
+  paths=("${!keep[@]}")
+  with_paths stat --printf='%a/%n\0' -- >"$OUT.modes-now" 2>/dev/null || survived $?
+  while IFS= read -r -d '' entry; do now[${entry#*/}]=${entry%%/*}; done <"$OUT.modes-now"
+  for path in "${paths[@]}"; do [ "${now[$path]-}" = "${keep[$path]:1}" ] || wrong[$path]=${keep[$path]}; done
+  [ ${#wrong[@]} -gt 0 ] || return 0
   # Files first, then directories from the deepest up, because a directory may lose the bit needed
   # to pass through it.
-  for path in "${!keep[@]}"; do
-    mode=${keep[$path]}
+  for path in "${!wrong[@]}"; do
+    mode=${wrong[$path]}
     if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return; fi
   done
-  printf '%s\0' "${!keep[@]}" >"$OUT.keep" && sort -zr "$OUT.keep" >"$OUT.keep.sorted" || return
+  printf '%s\0' "${!wrong[@]}" >"$OUT.keep" && sort -zr "$OUT.keep" >"$OUT.keep.sorted" || return
   while IFS= read -r -d '' path; do
-    mode=${keep[$path]}
-    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#D}" -- "$path" || return; fi
+    mode=${wrong[$path]}
+    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "0000${mode#D}" -- "$path" || return; fi
   done <"$OUT.keep.sorted"
+}
+
+# take_handed_down FROM_META I: a directory that is made in one with the set-group-ID bit gets that bit. Those that the target,
+# whose modes are in `keep`, has without it lose it again.
+take_handed_down() {
+  local entry path modes=("${keep[@]}")
+  if [ ! -g . ]; then
+    free_part "$1" modes "$OUT.modes-of" || return
+    while IFS= read -r -d '' entry; do modes+=("${entry%%/*}"); done <"$OUT.modes-of"
+    [[ " ${modes[*]} " == *' D'[2367]???' '* ]] || return 0
+  fi
+  modes_here "$2" || return
+  while IFS= read -r -d '' entry; do
+    path=${entry#*/}
+    [[ $entry == D[2367]???/* ]] && [ -z "${keep[$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
+    chmod g-s -- "$path" || return
+  done <"$OUT.modes.old"
 }
 
 # apply_umask META: gives new files the modes that the capture took as the default and did not

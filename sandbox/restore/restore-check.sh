@@ -178,7 +178,7 @@ check_one() {
     return 0
   fi
   if [ -z "${R_TREE[i]}" ]; then
-    [ -z "$EXISTS" ] || readable "$TREE" || return 0
+    [ -z "$EXISTS" ] || { readable "$TREE" && tell_unread; } || return 0
     emit plan parked >"$OUT.plan"
     [ -z "$EXISTS" ] || plan_paths "$TREE" "$EMPTY"
     return
@@ -215,7 +215,7 @@ check_one() {
       note_goal "$i" "${R_META[i]}" || return
     fi
     tell_held "${R_TREE[i]}" "${R_META[i]}" && goal_tree "${R_TREE[i]}" && printf '%s\n' "$GOAL" >"$OUT.goal" || return
-    readable "$TREE" && readable "$GOAL" && free_paths || return 0
+    readable "$TREE" && readable "$GOAL" && free_paths && tell_unread || return 0
     [ "$FILES_ONLY" = 1 ] || tell_lost_stash "$i" || return
     emit plan restored >"$OUT.plan"
     [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" ${HG:+plan_refs} >>"$OUT.plan" || return
@@ -271,8 +271,10 @@ readable() {
   local i pairs=() paths=()
   mapfile -d '' -t pairs <"$OUT.report" || return
   for ((i = 0; i + 1 < ${#pairs[@]}; i += 2)); do
-    [ "${pairs[i]}" != fail-path ] || [ "${pairs[i + 1]}" = . ] || paths+=("${pairs[i + 1]%/}")
+    [ "${pairs[i]}" = fail-path ] || continue
+    case ${pairs[i + 1]} in . | .git | .git/*) ;; *) paths+=("${pairs[i + 1]%/}") ;; esac
   done
+  list_into "$OUT.not-read" "${paths[@]}" || return
   [ ${#paths[@]} -gt 0 ] || return 0
   git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "${paths[@]}" >"$OUT.unread" 2>>"$OUT.err" || {
     refused $? failed "what could not be read cannot be compared"
@@ -282,6 +284,12 @@ readable() {
   first_paths "$OUT.unread"
   problem conflict "cannot be read, so not captured, and would be overwritten or deleted: $FIRST"
   return 1
+}
+
+# tell_unread: warns of what could not be captured and is not in the target. A restore leaves it as it is.
+tell_unread() {
+  local path
+  while IFS= read -r -d '' path; do printf '%s stays as it is, because it could not be captured\0' "$path"; done <"$OUT.not-read" >"$OUT.warn.unread"
 }
 
 # first_paths LIST: FIRST is the first five of them, for a person.

@@ -222,7 +222,7 @@ plan_gone() {
 
 # report OUTCOME: writes the answer.
 report() {
-  local i text
+  local i text name
   emit outcome "$1"
   [ -z "$MENDED" ] || mend_report
   gone_from_under
@@ -236,8 +236,7 @@ report() {
     fi
     [ ! -f "$RUN/$i.warn" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.warn"
     [ ! -f "$RUN/$i.warn.stash" ] || { slurp "$RUN/$i.warn.stash" && emit warning "$TEXT"; }
-    [ ! -f "$RUN/$i.warn.held" ] || kept_warnings "$RUN/$i.warn.held"
-    [ ! -f "$RUN/$i.warn.kept" ] || kept_warnings "$RUN/$i.warn.kept"
+    for name in held kept unread; do [ ! -f "$RUN/$i.warn.$name" ] || kept_warnings "$RUN/$i.warn.$name"; done
   done
   emit end ''
 }

@@ -6,6 +6,7 @@ import './git-ignored-since.test.ts';
 import './git-late.test.ts';
 import './git-left-out.test.ts';
 import './git-ownership.test.ts';
+import './git-permissions.test.ts';
 import './git-pipes.test.ts';
 import './git-placing.test.ts';
 import './git-symrefs.test.ts';

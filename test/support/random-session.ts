@@ -58,6 +58,12 @@ const change = fc.oneof(
       `mkdir -p many; for i in 1 2 3 4 5 6 7 8 9 10; do echo "$i $RANDOM" > many/$i; done`,
     ),
   },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom('2755', '3777', '00755', '700')
+      .map((mode) => `mkdir -p dir; chmod ${mode} dir; rm -rf dir/in; mkdir dir/in; echo in > dir/in/i`),
+  },
   { weight: 1, arbitrary: fc.constant('git add -A; git commit -q --allow-empty -m more') },
   {
     weight: 1,

@@ -30,7 +30,15 @@ const TURNS = [
   // Restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
   ['git-settle', 'git-placing', 'git-filling'],
   // What was lost or left out: git-cases.test.ts and git-hostile.test.ts.
-  ['git-directories', 'git-lost-git', 'git-damage', 'git-lost-objects', 'git-left-out', 'git-pipes'],
+  [
+    'git-directories',
+    'git-lost-git',
+    'git-damage',
+    'git-lost-objects',
+    'git-left-out',
+    'git-permissions',
+    'git-pipes',
+  ],
   // Odd places and names: git-hostile.test.ts.
   ['git-links', 'git-odd-names', 'git-tenants', 'git-another-place'],
   // Kinds of files, checkouts and clones: git-cases.test.ts and git-random-session.test.ts.
