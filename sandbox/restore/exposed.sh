@@ -1,4 +1,4 @@
-# Tells which files a returning .gitignore would no longer ignore. For plans.
+# Tells which files a returning .gitignore no longer ignores.
 # shellcheck shell=bash
 
 # tell_exposed TREE: warns of files that the present rules ignore and those of a tree do not. They stay
@@ -29,7 +29,7 @@ tell_exposed() {
     [ -z "${still[$path]-}" ] || continue
     still[$path]=1
     count=$((count + 1))
-    [ $count -gt 20 ] || printf '%s is ignored now, and would not be by the rules that come back: git would show it, and the next checkpoint would capture it\n' "${path%"$probe"}"
-  done <"$OUT.hidden" >>"$OUT.warn"
-  [ $count -le 20 ] || printf '... and %s more files would no longer be ignored\n' $((count - 20)) >>"$OUT.warn"
+    [ $count -gt 20 ] || printf '%s stays, and the rules that come back do not ignore it: git shows it then, and the next checkpoint captures it\n' "${path%"$probe"}"
+  done <"$OUT.hidden" >"$OUT.warn.exposed"
+  [ $count -le 20 ] || printf '... and %s more files that they do not ignore\n' $((count - 20)) >>"$OUT.warn.exposed"
 }

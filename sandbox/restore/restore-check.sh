@@ -357,13 +357,12 @@ counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT
 plan_paths() {
   local status path shown=0
   local -A stays=()
-  changes "$1" "$2" || return
+  changes "$1" "$2" && { [ "$2" = "$EMPTY" ] || tell_exposed "$2"; } || return
   if [ "$DRY_RUN" = 0 ]; then
     counted "$REMOVED"
     return
   fi
   : >"$OUT.kept"
-  [ "$2" = "$EMPTY" ] || tell_exposed "$2" || return
   if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
   counted $((REMOVED - ${#stays[@]})) || return

@@ -234,7 +234,9 @@ report() {
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
     fi
-    [ ! -f "$RUN/$i.warn" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.warn"
+    for name in warn warn.exposed; do
+      [ ! -f "$RUN/$i.$name" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.$name"
+    done
     [ ! -f "$RUN/$i.warn.stash" ] || { slurp "$RUN/$i.warn.stash" && emit warning "$TEXT"; }
     for name in held kept unread; do [ ! -f "$RUN/$i.warn.$name" ] || kept_warnings "$RUN/$i.warn.$name"; done
   done

@@ -109,7 +109,7 @@ test('a detached HEAD: the commits that come with it, and those that nothing hol
   expect(back.report.repositories[0]?.host?.head?.commitsLeft).toBeUndefined();
 });
 
-test('a plan names what a returning .gitignore would no longer ignore, and nothing else', async () => {
+test('plan and answer name what a returning .gitignore no longer ignores, and nothing else', async () => {
   await using harness = await createHarness();
   harness.sh(
     "mkdir app; cd app; git init -q -b main .; printf '*.o\\nkept/\\n' > .gitignore; git add .; git commit -qm one; mkdir kept; echo k > kept/k; echo o > a.o",
@@ -121,20 +121,25 @@ test('a plan names what a returning .gitignore would no longer ignore, and nothi
   );
   const second = await harness.capture();
   const planned = await harness.rollback(first, { dryRun: true });
-  const exposed = planned.report.warnings
-    .filter((text) => text.includes('is ignored now'))
-    .map((text) => /^app: (.*) is ignored now/.exec(text)?.[1] ?? '');
-  expect(exposed.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
-    '.env',
-    'build/',
-    'logs/one.log',
-    'logs/two.log',
-    'odd name/three.log',
-  ]);
+  const { report } = await harness.rollback(first);
+  expect(report.outcome).toBe('applied');
+  for (const { warnings } of [planned.report, report]) {
+    const exposed = warnings.map(
+      (text) => /^app: (.*) stays, and the rules that come back/.exec(text)?.[1] ?? text,
+    );
+    expect(exposed.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      '.env',
+      'build/',
+      'logs/one.log',
+      'logs/two.log',
+      'odd name/three.log',
+    ]);
+  }
   // Where the rules come that ignore more, nothing is exposed; and where none differ, nothing is said.
-  expect((await harness.rollback(first)).report.outcome).toBe('applied');
-  const forward = await harness.rollback(second, { dryRun: true });
-  expect(forward.report.warnings.filter((text) => text.includes('is ignored now'))).toEqual([]);
+  for (const dryRun of [true, false]) {
+    const forward = await harness.rollback(second, { dryRun });
+    expect(forward.report.warnings.filter((text) => text.includes('rules that come back'))).toEqual([]);
+  }
   expect(harness.sh('cat .env', 'app')).toBe('secret\n');
 });
 
