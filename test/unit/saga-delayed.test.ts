@@ -49,6 +49,26 @@ describe('a person, while a compensator is delayed', () => {
     expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
   });
 
+  test.each([{}, { stepId: 'b' }])('retries what is due anyway: it is recorded once, %o', async (more) => {
+    const { saga, during } = await delayed();
+    const retry = async (): Promise<number> => {
+      await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'ada', ...more });
+      const { entries } = await saga.seen();
+      return entries.filter(({ status, actor }) => status === 'retried' && actor === 'ada').length;
+    };
+    const counts: number[] = [];
+    during.act = async () => {
+      const { state } = await saga.seen();
+      const untilMs = state.pauseUntilMs ?? expect.unreachable('it pauses');
+      saga.clock.later(untilMs - saga.clock.nowMs(), async () => {
+        counts.push(await retry(), await retry());
+      });
+    };
+    await saga.machine.settle();
+    expect(counts).toEqual([1, 1]);
+    expect((await saga.seen()).isSound).toBe(true);
+  });
+
   test.each(['resolve', 'skip'] as const)('%ss: the rest goes on without it', async (action) => {
     const { saga, during } = await delayed();
     during.act = () =>

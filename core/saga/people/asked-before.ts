@@ -5,7 +5,6 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import type { SagaState } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
 
 type Reads = Pick<SagaStore, 'pageEntries'>;
@@ -31,14 +30,6 @@ const isDecision = (entry: ToldEntry): entry is ToldEntry & Decided =>
 const decidedOf = (entries: readonly ToldEntry[], about: Meant): Decided[] =>
   entries.filter(isDecision).filter(({ stepIndex, epoch }) => isMeant(about, placeOf(stepIndex, epoch)));
 
-/** Its time has come, or a person had it hurried. */
-const isDue = ({ operation, effects }: SagaState, about: Meant): boolean =>
-  effects.some(({ step, epoch, status, undo }, index) => {
-    const isHurried = operation?.effect === index && operation.hurried === true;
-    const isOver = status === 'undo_delayed' && (undo?.untilMs ?? 0) <= about.nowMs;
-    return isMeant(about, placeOf(step, epoch)) && (isHurried || isOver);
-  });
-
 /** Places whose retry is under way, or took the effect back. */
 const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   const places = new Set<string>();
@@ -52,10 +43,25 @@ const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   return places;
 };
 
+/** Delayed effects whose time has come by itself, so that nobody's retry is why they are called now. */
+export const dueUnasked = async (store: Reads, head: SagaHead, about: Meant): Promise<number[]> => {
+  const { state, sagaId, seq } = head;
+  const due = state.effects.flatMap(({ step, epoch, status, undo }, index) =>
+    status === 'undo_delayed' &&
+    (undo?.untilMs ?? 0) <= about.nowMs &&
+    state.operation?.effect !== index &&
+    isMeant(about, placeOf(step, epoch))
+      ? [{ index, place: placeOf(step, epoch) }]
+      : [],
+  );
+  if (state.phase !== 'undo' || due.length === 0) return [];
+  const retried = retriedPlaces(await readLedger(store, sagaId, seq));
+  return due.flatMap(({ index, place }) => (retried.has(place) ? [] : [index]));
+};
+
 /** Of a step that a rewind took back, only what it did since counts. */
 const wasRetried = async (store: Reads, head: SagaHead, about: Meant): Promise<boolean> => {
   const { state, sagaId, seq } = head;
-  if (state.phase === 'undo' && isDue(state, about)) return true;
   const isStopped = state.status === 'COMPENSATION_FAILED';
   // What failed since is retried anew, and what nothing takes back never is.
   if (isStopped && about.named === undefined) return false;

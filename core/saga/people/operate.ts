@@ -17,7 +17,7 @@ import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
 import { wake } from '../run/wake.ts';
-import { type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
+import { dueUnasked, type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
 import { checkOperation } from './check-operation.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
@@ -171,7 +171,9 @@ const operateEvent =
   async (head: SagaHead): Promise<SagaEvent | undefined> => {
     const { action } = request;
     const evidence = request.evidence === undefined ? {} : { evidence: request.evidence };
-    const effects = isWorkable(head.state) ? chosen(head, request, about) : [];
+    const chosenNow = isWorkable(head.state) ? chosen(head, request, about) : [];
+    const due = action === 'retry' ? await dueUnasked(store, head, about) : [];
+    const effects = [...chosenNow, ...due].toSorted((a, b) => a - b).slice(-MAX_FACTS);
     if (effects.length > 0) return { type: 'operate', action, effects, ...evidence };
     const standing = action === 'resolve' ? letStand(head, about) : [];
     if (standing.length > 0) {
