@@ -95,7 +95,7 @@ describe('a call whose caller was lost', () => {
   const refused = scriptedTool('refused', 'compensatable');
 
   /** The first call of this kind is started, and Advance answers only when its deadline has passed. */
-  const late = (direction: string) => {
+  const late = (direction: string, byMs = 16_000) => {
     let isLate = false;
     return {
       replay: true,
@@ -108,14 +108,14 @@ describe('a call whose caller was lost', () => {
             entries.some((entry) => entry.direction === direction && entry.status === 'started')
           ) {
             isLate = true;
-            await passes();
+            await passes(byMs);
           }
           return written;
         },
       }),
     };
   };
-  let passes: () => Promise<unknown>;
+  let passes: (ms: number) => Promise<unknown>;
   const run = async (options: Partial<ScriptedSagaOptions>) => {
     const saga = await scriptedSaga({
       tools: [pay, refused],
@@ -123,7 +123,7 @@ describe('a call whose caller was lost', () => {
         tool === 'refused' ? rejected() : operation === 'probe' ? absent : committed(),
       ...options,
     });
-    passes = () => saga.clock.advance(16_000);
+    passes = saga.clock.advance;
     await saga.begin();
     await saga.machine.settle();
     const { state, isSound, entries } = await saga.seen();
@@ -167,6 +167,42 @@ describe('a call whose caller was lost', () => {
     });
     expect(seen).toMatchObject({ status, isSound: true });
     expect(seen.unheard).toHaveLength(3);
+  });
+
+  test.each([
+    ['forward', 'execute', 'COMPLETED'],
+    ['probe', 'probe', 'COMPLETED'],
+    ['undo', 'compensate', 'COMPENSATED'],
+  ])(
+    'uses up none when it came back in the middle, and the rest of the time was too short: %s',
+    async (direction, operation, status) => {
+      // Each call works for five seconds; of the first one, Advance left four.
+      const seen = await run({
+        ...late(direction, 6_000),
+        tools: direction === 'undo' ? [pay, refused] : [pay],
+        answer: async (request, clock) => {
+          if (request.tool === 'refused') return rejected();
+          if (direction === 'probe' && request.operation === 'execute') return lost;
+          if (request.operation !== operation) return request.operation === 'probe' ? absent : committed();
+          const leftMs = request.deadlineMs - clock.nowMs();
+          await clock.advance(Math.min(leftMs, 5_000));
+          return leftMs < 5_000 ? lost : committed();
+        },
+      });
+      expect(seen).toMatchObject({ status, isSound: true, unheard: [direction] });
+    },
+  );
+
+  test('uses up one when it had all of its time', async () => {
+    const seen = await run({
+      answer: async (request, clock) => {
+        if (request.tool === 'refused') return rejected();
+        if (request.operation !== 'compensate') return committed();
+        await clock.advance(10_000);
+        return lost;
+      },
+    });
+    expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', isSound: true, unheard: [] });
   });
 
   test('uses them up when none but such were made for a quarter of an hour', async () => {

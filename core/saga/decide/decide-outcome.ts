@@ -6,7 +6,9 @@
 import type { Fact, PricedFact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
+import { STOP_MS } from '../tools/tool-guard.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
 import { failedFacts, rejectedFacts } from './decide-interactive.ts';
 import { type Attempt, attemptFact, currentTool, operationId } from './facts.ts';
@@ -15,13 +17,31 @@ import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
 
 /** An answer, and what the call moved when it took effect. */
-type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price'>;
+type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price' | 'givenSeconds'>;
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
   a.effect === b.effect && a.direction === b.direction && a.attempt === b.attempt && a.probes === b.probes;
 
 const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
   ms <= 0 ? [] : [{ direction: 'saga', status: 'paused', untilMs: around.nowMs + ms, reason }];
+
+/**
+ * Its time ran out, and it had not all of it, because the function that was to make it died and came back in the middle.
+ * That is a lost caller, too: it uses up no attempt.
+ */
+const cutShort = (
+  { direction, deadlineMs }: Operation,
+  step: PinnedToolStep,
+  { outcome, givenSeconds = Infinity }: Answered,
+  { nowMs }: Surroundings,
+): { callerLost?: true } => {
+  const ownSeconds =
+    direction === 'undo'
+      ? (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS)
+      : step.timeoutSeconds;
+  const ranOut = outcome.outcome === 'unknown' && !outcome.answered && nowMs >= deadlineMs - STOP_MS;
+  return ranOut && givenSeconds < ownSeconds ? { callerLost: true } : {};
+};
 
 /** It took effect. If the answer breaks the tool's contract, the saga unwinds it. */
 const committedFacts = (
@@ -51,9 +71,10 @@ const forwardFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  { outcome, price = {} }: Answered,
+  answered: Answered,
   around: Surroundings,
 ): Fact[] => {
+  const { outcome, price = {} } = answered;
   switch (outcome.outcome) {
     case 'committed':
       return committedFacts(state, 'forward', step, attempt, outcome, price);
@@ -83,6 +104,7 @@ const forwardFacts = (
           ...attempt,
           error: outcome.error,
           answered: outcome.answered,
+          ...cutShort(operation, step, answered, around),
           ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
         },
       ];
@@ -109,9 +131,10 @@ const probeFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  { outcome, price = {} }: Answered,
+  answered: Answered,
   around: Surroundings,
 ): Fact[] => {
+  const { outcome, price = {} } = answered;
   switch (outcome.outcome) {
     case 'committed':
       return committedFacts(state, 'probe', step, attempt, outcome, price);
@@ -125,7 +148,14 @@ const probeFacts = (
           ? unreachedBackoffMs(attempt.idempotencyKey, (operation.unreachedProbes ?? 0) + 1)
           : PROBE_BACKOFF_SECONDS * 1000;
       return [
-        { direction: 'probe', status: 'unknown', ...attempt, error: outcome.error, ...refusalFact(refusal) },
+        {
+          direction: 'probe',
+          status: 'unknown',
+          ...attempt,
+          error: outcome.error,
+          ...refusalFact(refusal),
+          ...cutShort(operation, step, answered, around),
+        },
         ...pause(around, Math.max(backoff, retryAfterMs(refusal.retryAfterSeconds)), 'before the next probe'),
       ];
     }
@@ -137,9 +167,10 @@ const undoFacts = (
   operation: Operation,
   step: PinnedToolStep,
   attempt: Attempt,
-  { outcome, price = {} }: Answered,
+  answered: Answered,
   around: Surroundings,
 ): Fact[] => {
+  const { outcome, price = {} } = answered;
   switch (outcome.outcome) {
     case 'committed':
       return [
@@ -155,7 +186,15 @@ const undoFacts = (
     case 'absent':
       return [{ direction: 'undo', status: 'committed', ...attempt, ...price }];
     case 'unknown':
-      return [{ direction: 'undo', status: 'unknown', ...attempt, error: outcome.error }];
+      return [
+        {
+          direction: 'undo',
+          status: 'unknown',
+          ...attempt,
+          error: outcome.error,
+          ...cutShort(operation, step, answered, around),
+        },
+      ];
     case 'rejected': {
       const { error } = outcome;
       const rejected: Fact = {

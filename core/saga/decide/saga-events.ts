@@ -60,6 +60,8 @@ export type SagaEvent =
       type: 'outcome';
       operation: OperationId;
       outcome: Outcome;
+      /** The time that the call had: less than its own when Advance died and came back in the middle of it. */
+      givenSeconds?: number;
       /** Of one that committed: what it moved, or took back. */
       price?: PricedFact;
     }

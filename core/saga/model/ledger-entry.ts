@@ -57,8 +57,8 @@ interface Refused {
 
 interface Unheard {
   /**
-   * The execution or function that was to make the call ended before it had an answer. Nothing is known of the tool,
-   * so it uses up no attempt. Absent in entries of older releases, of which each used up one.
+   * The execution or function that was to make the call ended before it had an answer, or came back in the middle of the
+   * call's time, and the rest ran out. Nothing is known of the tool, so it uses up no attempt. Absent in entries of older releases, of which each used up one.
    */
   callerLost?: true;
 }

@@ -5,6 +5,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import { readEngineError, readToolResponse } from '../tools/tool-protocol.ts';
+import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
 interface Common {
   sagaId: string;
@@ -51,5 +52,9 @@ export const outcomeOf = (invoked: unknown): Outcome => {
 export const eventOf = (state: AdvanceInput['state']): SagaEvent => {
   if (state.action === undefined) return { type: 'begin' };
   if (state.action !== 'INVOKE' || state.operation === undefined) return { type: 'continue' };
-  return { type: 'outcome', operation: state.operation, outcome: outcomeOf(state.outcome) };
+  const event = { type: 'outcome' as const, operation: state.operation, outcome: outcomeOf(state.outcome) };
+  const { timeoutSeconds } = state;
+  return typeof timeoutSeconds === 'number'
+    ? { ...event, givenSeconds: timeoutSeconds - ENGINE_SLACK_SECONDS }
+    : event;
 };
