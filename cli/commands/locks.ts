@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { locksTable } from '../view/lock-views.ts';
 import { statusWord } from '../view/saga-views.ts';
+import { readLocks } from './lock-pages.ts';
 
 export const defineLocks = (locks: Command, app: App): void => {
   locks
@@ -15,18 +15,7 @@ export const defineLocks = (locks: Command, app: App): void => {
     .description('list the locks that open sagas hold, and who waits for them')
     .action((sagaId: string | undefined, _: object, command: Command) =>
       withConnection(app, command, async (run) => {
-        const found: LocksAnswer['locks'] = [];
-        await run.progress('Listing locks', async () => {
-          let cursor: string | undefined;
-          do {
-            const page: LocksAnswer = await run.invoke('walkback-list-locks', {
-              ...(sagaId === undefined ? {} : { sagaId }),
-              ...(cursor === undefined ? {} : { cursor }),
-            });
-            found.push(...page.locks);
-            ({ cursor } = page);
-          } while (cursor !== undefined);
-        });
+        const found = await run.progress('Listing locks', () => readLocks(run, sagaId));
         return {
           value: { locks: found },
           text: () => locksTable(found, run.paint, run.terminal.now()),

@@ -8,8 +8,10 @@ import {
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';
+import { waitingTable } from '../view/lock-views.ts';
 import { sagaTable } from '../view/saga-views.ts';
 import { withWhere } from '../where-words.ts';
+import { readLocks } from './lock-pages.ts';
 
 const PAGE = 200;
 const MOST = 100_000;
@@ -45,13 +47,12 @@ const moreNote = (command: Command, { status, limit }: Options): string => {
 };
 
 export const addSagaList = (parent: Command, app: App): void => {
-  const show = (options: Options, command: Command) =>
-    withConnection(app, command, async (run) => {
-      const answer = await run.progress('Listing sagas', () => readSagas(run, options));
-      if (answer.cursor !== undefined)
-        run.note(run.paint.dim(withWhere(moreNote(command, options), run.options)));
-      return { value: answer, text: () => sagaTable(answer.sagas, run.paint, run.terminal.now()) };
-    });
+  const list = async (run: Run, options: Options, command: Command) => {
+    const answer = await run.progress('Listing sagas', () => readSagas(run, options));
+    if (answer.cursor !== undefined)
+      run.note(run.paint.dim(withWhere(moreNote(command, options), run.options)));
+    return answer;
+  };
 
   parent
     .command('list')
@@ -59,12 +60,33 @@ export const addSagaList = (parent: Command, app: App): void => {
     .description('list sagas, those that need a person first')
     .addOption(new Option('--status <status>', 'only of this status').choices(SAGA_STATUSES))
     .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, MOST), 50)
-    .action((options: Options, command: Command) => show(options, command));
+    .action((options: Options, command: Command) =>
+      withConnection(app, command, async (run) => {
+        const answer = await list(run, options, command);
+        return { value: answer, text: () => sagaTable(answer.sagas, run.paint, run.terminal.now()) };
+      }),
+    );
   parent
     .command('queue')
-    .description('list the sagas that wait until their project has room, longest first')
+    .description(
+      'list the sagas that wait until their project has room, longest first, and those that wait for a lock',
+    )
     .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, MOST), 50)
     .action((options: { limit: number }, command: Command) =>
-      show({ ...options, status: 'QUEUED' }, command),
+      withConnection(app, command, async (run) => {
+        const answer = await list(run, { ...options, status: 'QUEUED' }, command);
+        // An entry of the merge queue waits for the lock of its project.
+        const all = await run.progress('Listing locks', () => readLocks(run));
+        const locks = all.filter(({ waiting }) => waiting.length > 0);
+        const { paint, terminal } = run;
+        return {
+          value: { ...answer, ...(locks.length === 0 ? {} : { locks }) },
+          text: () =>
+            [
+              ...(answer.sagas.length > 0 ? [sagaTable(answer.sagas, paint, terminal.now())] : []),
+              ...(locks.length > 0 ? [waitingTable(locks, paint)] : []),
+            ].join('\n') || 'No saga waits for its turn.\n',
+        };
+      }),
     );
 };

@@ -13,6 +13,15 @@ const waitingText = (waiting: readonly string[]): string => {
   return more > 0 ? `${shown} and ${more} more` : shown;
 };
 
+/** Who waits for a lock, in the order in which they get it. */
+export const waitingTable = (locks: LocksAnswer['locks'], paint: Paint): string => {
+  const columns = [{ head: 'SAGA' }, { head: 'WAITS FOR' }, { head: 'HELD BY' }];
+  const rows = locks.flatMap(({ resourceKey, sagaId, waiting }) =>
+    waiting.map((one) => [one, resourceKey, sagaId].map(printableLine)),
+  );
+  return table(columns, rows, paint);
+};
+
 export const locksTable = (locks: LocksAnswer['locks'], paint: Paint, now: Date): string => {
   if (locks.length === 0) return 'No locks.\n';
   const columns = [

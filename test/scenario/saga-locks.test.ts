@@ -101,6 +101,7 @@ test('an operator breaks the lock of a saga that nobody answers', async () => {
   const command = commandOn(cloud);
   const listed = await command.run(['locks', 'list']);
   expect(listed.stdout).toMatch(/customer:ada +stuck +AWAITING .*after/);
+  expect((await command.run(['saga', 'queue'])).stdout).toMatch(/after +customer:ada +stuck/);
   const told = await command.run([
     'locks',
     'break',

@@ -166,7 +166,9 @@ test('the client answers every saga once, as it was told last', async () => {
 
 describe('walkback saga list', () => {
   const run = (...argv: string[]) =>
-    runCommand(['saga', ...argv], { answers: { 'walkback-list-sagas': answer } });
+    runCommand(['saga', ...argv], {
+      answers: { 'walkback-list-sagas': answer, 'walkback-list-locks': { locks: [] } },
+    });
 
   test('says that there are more, and how to see them', async () => {
     const { stdout, stderr } = await run('list');
@@ -175,8 +177,32 @@ describe('walkback saga list', () => {
     expect((await run('list', '--status', 'RUNNING')).stderr).toContain(
       'walkback saga list --status RUNNING --limit 500',
     );
-    expect((await run('queue')).stderr).toContain('walkback saga queue --limit 500');
     expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject({ cursor: '50' });
+  });
+
+  test('shows in the queue also who waits for a lock', async () => {
+    expect((await run('queue')).stderr).toContain('walkback saga queue --limit 500');
+    const lock = (sagaId: string, waiting: string[]) => ({
+      sagaId,
+      status: 'RUNNING',
+      resourceKey: 'apply',
+      since: '2026-01-01T00:00:00.000Z',
+      fencingToken: 1,
+      waiting,
+    });
+    const locks = [lock('one', ['two', 'three']), lock('lonely', [])];
+    const queue = (given: typeof locks, ...argv: string[]) =>
+      runCommand(['saga', 'queue', ...argv], {
+        answers: { 'walkback-list-sagas': { sagas: [] }, 'walkback-list-locks': { locks: given } },
+      });
+    const { stdout } = await queue(locks);
+    expect(stdout).toMatch(/two +apply +one\nthree +apply +one/);
+    expect(stdout).not.toContain('lonely');
+    expect(JSON.parse((await queue(locks, '--json')).stdout)).toEqual({
+      sagas: [],
+      locks: locks.slice(0, 1),
+    });
+    expect((await queue([])).stdout).toBe('No saga waits for its turn.\n');
   });
 
   test('reads as many pages as are asked for', async () => {
