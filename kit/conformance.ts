@@ -87,6 +87,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   'its compensator changes what the provider shows':
     'let `observe` show what the tool made, and take it back',
   'its compensator may be called twice': 'take what is gone already for undone',
+  'its compensator may be delivered twice at once':
+    'when the provider refuses, look again: what the other delivery took back meanwhile is undone',
   'refuses to act after it was compensated': 'act only in `execute`, behind the handler of the kit',
   'its compensator accepts that nothing happened': 'return when nothing is found under `call.forwardKey`',
   'refuses to act on a key that was compensated first':
@@ -220,6 +222,18 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     await handle(request('execute', 4));
     const blind = await handle(request('compensate', 4));
     check('its compensator works without the result, by key', blind.outcome === 'committed', blind);
+
+    await handle(request('execute', 10));
+    const standing = sizeOf(await look());
+    const both = await Promise.all([handle(request('compensate', 10)), handle(request('compensate', 10))]);
+    // A refusal for good would leave the effect to a person, although it is undone.
+    const refused = both.find((seen) => seen.outcome === 'rejected' && !seen.retryable);
+    const grown = sizeOf(await look()) - standing;
+    check(
+      'its compensator may be delivered twice at once',
+      refused === undefined && grown <= Math.max(0, sizeOf(undone) - sizeOf(done)),
+      refused ?? both[0],
+    );
   }
   const beforeTwice = sizeOf(await look());
   const twice = await Promise.all([handle(request('execute', 7)), handle(request('execute', 7))]);

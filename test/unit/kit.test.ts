@@ -359,6 +359,26 @@ describe('testToolIsSafe', () => {
     await expect(found).rejects.toThrow('acts once when called twice with one key');
   });
 
+  test('finds a compensator that is refused for what another delivery took back', async () => {
+    const { acts, observe } = world();
+    const execute: Definition['execute'] = async (_, { forwardKey }) => {
+      if (!acts.includes(forwardKey)) acts.push(forwardKey);
+      return { id: forwardKey };
+    };
+    const compensate: Definition['compensate'] = {
+      name: 'undo_act',
+      execute: async (_, { forwardKey }) => {
+        if (!acts.includes(forwardKey)) return;
+        await Promise.resolve();
+        const at = acts.indexOf(forwardKey);
+        if (at === -1) throw new ToolRejected('Gone', 'it is gone');
+        acts.splice(at, 1);
+      },
+    };
+    const found = testToolIsSafe(make({ execute, compensate }), { arguments: { n: 1 }, observe });
+    await expect(found).rejects.toThrow('its compensator may be delivered twice at once');
+  });
+
   /** A provider that knows no keys: what is posted is posted, and found by its note. */
   const keyless = (acts: string[]) => ({
     execute: (async (_, one) => {

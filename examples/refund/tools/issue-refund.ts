@@ -95,7 +95,14 @@ export const issueRefund = (services: RefundServices) => {
         if (found === undefined || found.status === 'canceled')
           return found === undefined ? {} : { externalRef: found.id };
         // Without a key: cancelling is idempotent by itself, and under a key Stripe would answer a stored error for ever.
-        await asking(client.refunds.cancel(found.id, {}, { timeout: call.remainingMs() }));
+        try {
+          await asking(client.refunds.cancel(found.id, {}, { timeout: call.remainingMs() }));
+        } catch (error) {
+          // This call may be delivered twice at once: what the other one cancelled cannot be cancelled again.
+          const seen =
+            error instanceof ToolRejected ? await findByKey(client, paymentIntent, call) : undefined;
+          if (seen?.status !== 'canceled') throw error;
+        }
         return { externalRef: found.id };
       },
     },
