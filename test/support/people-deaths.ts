@@ -183,7 +183,14 @@ const expectSettled = async ({ sagas }: Stage, { id, kind, isRepeated }: Case): 
     const { status, doing } = await sagas.observe(id, 0);
     return ends.includes(status) && doing === undefined;
   };
-  await expect.poll(seen, { ...PATIENCE, message: `${id} comes to an end` }).toBe(true);
+  try {
+    await expect.poll(seen, PATIENCE).toBe(true);
+  } catch (cause) {
+    // What it did says why; it may not come to this again for long.
+    const { rows } = await sagas.rows(id);
+    const story = rows.map((row) => JSON.stringify(row));
+    throw new Error(`${id} does not come to an end:\n${story.join('\n')}`, { cause });
+  }
   const { status } = await sagas.observe(id, 0);
   const { stripe, netsuite } = sagas.server.world;
   const refunds = stripe.state.refunds.filter(({ payment_intent }) => payment_intent === `pi_${id}`);
