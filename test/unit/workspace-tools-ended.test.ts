@@ -1,6 +1,7 @@
 /**
  * What the tools of workspaces did in a session that is no fork, and that ended since: it cannot be taken back, and its files stand.
- * A person is told at once, with the checkpoint that holds what was there before; nothing is called undone.
+ * A person is told at once, with the checkpoint that holds what was there before; nothing is called undone. Where somebody rolled the
+ * session back to before it, nothing of it is there.
  */
 import { expect, test } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
@@ -108,6 +109,27 @@ test.each(CASES)(
     expect(await callerOf(stage, tool, nowhere)('compensate')).toMatchObject({ outcome: 'committed' });
   },
 );
+
+test.each(CASES)('$tool: what somebody rolled back is not brought back', async (one) => {
+  const { stage, call, externalRef } = await done(one);
+  await stage.instance().rollback({ messageId: 'm1', requestId: 'person' });
+  stage.edit('notes', { 'later.txt': 'later' });
+  const files = stage.world.filesOf(SANDBOX);
+  for (const _ of [1, 2]) {
+    expect(await call('compensate', { externalRef })).toMatchObject({ outcome: 'committed' });
+    expect(stage.world.filesOf(SANDBOX)).toEqual(files);
+  }
+});
+
+test.each(CASES)('$tool: what came back with the undo of that rollback is taken back', async (one) => {
+  const { stage, call, externalRef } = await done(one);
+  const { undoCheckpointId } = await stage.instance().rollback({ messageId: 'm1', requestId: 'person' });
+  await stage.instance().rollback({ checkpointId: undoCheckpointId ?? '', requestId: 'undo' });
+  const files = stage.world.filesOf(SANDBOX);
+  const undone = await call('compensate', { externalRef });
+  expect(undone).toMatchObject({ outcome: 'committed', externalRef: expect.any(String) });
+  expect(stage.world.filesOf(SANDBOX)).not.toEqual(files);
+});
 
 test('work that came since in the same place is for a person too, at once', async () => {
   const { stage, call, externalRef } = await done({

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { id } from '../../contract/fields.ts';
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
-import { isGone, keptIn, orPerson } from './taking-back.ts';
+import { isGone, isLeftBehind, keptIn, orPerson } from './taking-back.ts';
 import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -91,6 +91,7 @@ export const beginWork = (uses: Uses): Tool =>
         if (begun === undefined) return {};
         const { checkpointId } = begun;
         const requestId = `${requestOf(call.forwardKey)}.undo`;
+        if (await isLeftBehind(store, input.sessionId, { checkpointId, requestId })) return {};
         const reference = keptIn(checkpointId, input.sessionId);
         await orPerson({ store, sessionId: input.sessionId, reference }, () =>
           uses.rollback({ sessionId: input.sessionId, checkpointId, requestId }, invocationOf(call)),

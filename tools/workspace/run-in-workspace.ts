@@ -5,7 +5,7 @@ import { requireActive, requireSession } from '../../core/checkpoint/session/ses
 import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { REVIEW_BY } from '../review-date.ts';
-import { isGone, keptIn, orPerson } from './taking-back.ts';
+import { isGone, isLeftBehind, keptIn, orPerson } from './taking-back.ts';
 import { TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
 
@@ -46,6 +46,9 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
     if (before === undefined) return undefined;
     const { checkpointId } = before;
     const requestId = `${requestOf(call.forwardKey)}.undo`;
+    const after = await store.findCheckpointByTool(sessionId, afterId(call.forwardKey));
+    const last = { checkpointId: after?.checkpointId ?? checkpointId, requestId };
+    if (await isLeftBehind(store, sessionId, last)) return undefined;
     await rollback({ sessionId, checkpointId, requestId }, invocationOf(call));
     return checkpointId;
   };

@@ -4,7 +4,7 @@ import type { RollbackJournal } from '../../core/checkpoint/model.ts';
 import { isOpen } from '../../core/checkpoint/rollback/rollback-phase.ts';
 import type { ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
-import { keptIn, orPerson } from './taking-back.ts';
+import { isLeftBehind, keptIn, orPerson } from './taking-back.ts';
 import { invocationOf, requestOf, type Uses } from './uses.ts';
 
 /** Of the merges of one call, each has a request of its own. */
@@ -47,10 +47,12 @@ export const createTakeBack = ({ merge, revert, ports: { store } }: Uses) => {
       const result = done?.phase === 'done' ? done.result : undefined;
       if (result === undefined) continue;
       const { checkpointId: merged, undoCheckpointId } = result;
+      const undoing = { checkpointId: merged, requestId: undoOf(requestId) };
+      if (await isLeftBehind(store, into, undoing)) continue;
       const reference = undoCheckpointId === null ? `It made ${merged}.` : keptIn(undoCheckpointId, into);
       const { checkpointId } = await orPerson({ store, sessionId: into, reference }, () =>
         revert(
-          { sessionId: into, checkpointIds: [merged], requestId: undoOf(requestId) },
+          { sessionId: into, checkpointIds: [merged], requestId: undoing.requestId },
           invocationOf(call),
         ),
       );

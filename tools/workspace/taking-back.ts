@@ -1,5 +1,6 @@
 /** What the compensators of workspaces share: when there is nothing left to take back, and when a person has to. */
 import type { SessionStore } from '../../core/checkpoint/ports/stores.ts';
+import { pathTo } from '../../core/checkpoint/timeline/tree.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { refusing } from './uses.ts';
@@ -25,6 +26,25 @@ export const isGone = async (
     'SessionNotFound',
     `Session "${sessionId}" is no longer kept, so what was done in it (checkpoint ${externalRef}) cannot be taken back. Look at its files.`,
   );
+};
+
+/**
+ * Somebody rolled the session back to before this checkpoint, so nothing that was done from there on is in its files. Taking it
+ * back would bring what was there at the checkpoint. Not when `requestId` began to take it back: that is brought to its end.
+ */
+export const isLeftBehind = async (
+  store: Pick<SessionStore, 'getSession' | 'listTree' | 'getRollback'>,
+  sessionId: string,
+  { checkpointId, requestId }: { checkpointId: string; requestId: string },
+): Promise<boolean> => {
+  if ((await store.getRollback(sessionId, requestId)) !== undefined) return false;
+  const session = await store.getSession(sessionId);
+  const tree = await store.listTree(sessionId);
+  const seq = tree.find((node) => node.checkpointId === checkpointId)?.seq;
+  if (session === undefined || seq === undefined) return false;
+  const path = pathTo(tree, session.headSeq);
+  // Retention may have removed a part of the way: then it is not known.
+  return !path.includes(seq) && path.some((one) => one < seq);
 };
 
 /**
