@@ -103,17 +103,26 @@ const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => 
     <div class="beside"><div>${omissions(changes)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
     ${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}
     ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, more: changes.cursor })}">further checkpoints of this message</a>.</p>`}</div>
-    ${outsidePart(effects)}</div>`;
+    <div>${outsidePart(effects)}${
+      sagas?.cursor === undefined
+        ? NOTHING
+        : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, outside: sagas.cursor })}">what further sagas of this message did</a>.</p>`
+    }</div></div>`;
 };
 
 /** Somebody without the right to it still sees the rest of the page. */
 const sagasOf = async (
-  { ask, isForbidden }: Visit,
+  { ask, isForbidden, query: { outside } }: Visit,
   sessionId: string,
   messageId: string,
 ): Promise<SagasAnswer | undefined> => {
   try {
-    return await ask('list-sagas', { sessionId, messageId, limit: 50 });
+    return await ask('list-sagas', {
+      sessionId,
+      messageId,
+      limit: 50,
+      ...(outside ? { cursor: outside } : {}),
+    });
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;

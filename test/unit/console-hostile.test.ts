@@ -245,6 +245,42 @@ test('a timeline says what made a checkpoint, and takes no merge and no undo poi
   expect(other).toContain('There is no message');
 });
 
+test('a message whose sagas do not fit on its page leads on to the others', async () => {
+  const effect = {
+    sagaId: 'g',
+    status: 'COMPLETED',
+    messageId: 'm1',
+    step: 'pay',
+    tool: 'pay',
+    reversible: true,
+  };
+  const { fetchPage, enter, calls } = made({
+    timeline: () => ({
+      session: session('s'),
+      messages: [{ messageId: 'm1', order: 1, checkpointId: 'cp-00000002-0123abcd', discarded: false }],
+      checkpoints: [],
+    }),
+    changes: () => ({ checkpoints: [] }),
+    'list-sagas': ({ cursor }: { cursor?: string }) => ({
+      sagas: [],
+      effects: [{ ...effect, stands: true, externalRef: cursor === undefined ? 're_1' : 're_2' }],
+      ...(cursor === undefined ? { cursor: 'after-50' } : {}),
+    }),
+  });
+  const { cookie } = await enter();
+  const page = async (path: string) => (await fetchPage(path, { headers: { cookie } })).text();
+  const first = await page('/sessions/s?message=m1');
+  expect(first).toContain('re_1');
+  const [, link = ''] = /href="([^"]*outside=[^"]*)"/.exec(first) ?? [];
+  const second = await page(link.replaceAll('&amp;', '&'));
+  expect(second).toContain('re_2');
+  expect(second).not.toContain('what further sagas');
+  expect(calls).toContainEqual({
+    name: 'list-sagas',
+    input: { sessionId: 's', messageId: 'm1', limit: 50, cursor: 'after-50' },
+  });
+});
+
 test('the plan of a rewind says where it would stop, and not that nothing is left there', async () => {
   const saga = { sagaId: 's', epoch: 0, after: null, plan: { undo: [], stands: [] } };
   const { fetchPage, enter } = made({

@@ -8,6 +8,8 @@ import { createSagaEffects } from '../../core/saga/ledger/effect-rows.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
+import { MAX_PAGE_BYTES } from '../../core/shared/answer-size.ts';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -74,6 +76,46 @@ test('what a provider refused never happened, and is told as that', async () => 
     'badge calm">undone<',
     'badge plain">did not happen<',
   ]);
+});
+
+test('what the sagas of a session did is told in pages that an answer can hold', async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable')],
+    answer: () => ({ Payload: { outcome: 'committed', result: {}, externalRef: '\u6f22'.repeat(500) } }),
+  });
+  const steps = Array.from({ length: 90 }, (_, n) => ({ id: `pay-${n}`, tool: 'pay', arguments: {} }));
+  const ids = Array.from({ length: 10 }, (_, n) => `saga-${n}`);
+  for (const sagaId of ids) {
+    const start = {
+      sagaId,
+      plan: { steps },
+      input: {},
+      sessionId: 'session',
+      messageId: 'm1',
+      requestedBy: 'me',
+    };
+    await saga.machine.start(start);
+  }
+  await saga.machine.settle();
+  const list = createListSagas(saga);
+  for (const messageId of [{}, { messageId: 'm1' }]) {
+    const told: string[] = [];
+    let count = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await list({
+        sessionId: 'session',
+        ...messageId,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      expect(jsonBytes(page)).toBeLessThan(1.1 * MAX_PAGE_BYTES);
+      told.push(...page.sagas.map(({ sagaId }) => sagaId));
+      count += page.effects?.length ?? 0;
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    expect(told.toSorted()).toEqual(ids);
+    expect(count).toBe(steps.length * ids.length);
+  }
 });
 
 /** A saga with one effect, whose compensator says this of what stays. */

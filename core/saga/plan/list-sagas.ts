@@ -1,5 +1,6 @@
-import type { SagaSummary, SagasAnswer } from '../../../contract/saga-answers.ts';
+import type { SagaSummary, SagasAnswer, SessionEffect } from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
+import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { numbered } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -49,9 +50,9 @@ const listOfSession = async (
   { status, messageId, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
 ): Promise<SagasAnswer> => {
   const all = await sessionSagas(store, sessionId);
-  const from = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: all.length - 1 });
+  const first = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: all.length - 1 });
   const left = all.flatMap((head, at) =>
-    at >= from && (status === undefined || head.state.status === status) ? [{ head, at }] : [],
+    at >= first && (status === undefined || head.state.status === status) ? [{ head, at }] : [],
   );
   const told = await mapAtOnce(left, SAGAS_AT_ONCE, async ({ head, at }) => ({
     head,
@@ -64,15 +65,21 @@ const listOfSession = async (
       effects.length > 0 ||
       (head.sessionId === sessionId && head.messageId === messageId),
   );
-  const page = meant.slice(0, limit);
-  const next = meant[limit];
-  const effects =
-    messageId === undefined
-      ? await mapAtOnce(page, SAGAS_AT_ONCE, ({ head }) => effectsOfSaga(store, sessionId, head, undefined))
-      : page.map((one) => one.effects);
+  const page = createPage<{ saga: SagaSummary; effects: SessionEffect[] }>(limit);
+  // A few at a time: with all that they did, fewer of them may fit than were asked for.
+  for (let from = 0, isFull = false; from < meant.length && !isFull; from += SAGAS_AT_ONCE) {
+    const next = meant.slice(from, from + Math.min(SAGAS_AT_ONCE, page.room()));
+    const some = await mapAtOnce(next, SAGAS_AT_ONCE, async (one) => ({
+      saga: summary(one.head),
+      effects:
+        messageId === undefined ? await effectsOfSaga(store, sessionId, one.head, undefined) : one.effects,
+    }));
+    isFull = !some.every(page.add) || page.isFull();
+  }
+  const next = meant[page.items.length];
   return {
-    sagas: page.map(({ head }) => summary(head)),
-    effects: effects.flat(),
+    sagas: page.items.map(({ saga }) => saga),
+    effects: page.items.flatMap(({ effects }) => effects),
     ...(next === undefined ? {} : { cursor: PLACE.write(next.at) }),
   };
 };
