@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { errorRow } from '../contract/errors.ts';
+import type { CallableName } from '../contract/functions.ts';
 import {
   API_BASE,
   API_RETRY_SECONDS,
@@ -35,6 +36,13 @@ const bearerOf = (c: Context): string => {
   const [, token] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
   if (token !== undefined) return token;
   throw new WalkbackError('ProofRequired', 'Send the token of whoever asks: Authorization: Bearer <token>.');
+};
+
+/** The function that a route is of. */
+const functionOf = (c: Context): CallableName => {
+  const name = c.req.param('function') ?? '';
+  if (isPeopleFunction(name)) return name;
+  throw new WalkbackError('NoSuchRoute', 'There is no function of this name here.');
 };
 
 const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
@@ -105,14 +113,21 @@ export const createApi = ({ calls, failed }: ApiOptions): Hono => {
   );
   app.post(`${API_BASE}/:function`, async (c) => {
     const token = bearerOf(c);
-    const name = c.req.param('function');
-    if (!isPeopleFunction(name))
-      throw new WalkbackError('NoSuchRoute', 'There is no function of this name here.');
+    const name = functionOf(c);
     const answer = await calls.call(token, name, await inputOf(c));
     return c.body(JSON.stringify(answer), 200, {
       'content-type': 'application/json',
       'cache-control': 'no-store',
     });
+  });
+
+  app.all(`${API_BASE}/:function`, (c) => {
+    functionOf(c);
+    const response = failure(
+      new WalkbackError('MethodNotAllowed', `This route takes POST, and not ${c.req.method}.`),
+    );
+    response.headers.set('allow', 'POST');
+    return response;
   });
 
   app.notFound(() => failure(new WalkbackError('NoSuchRoute', 'There is no such route.')));

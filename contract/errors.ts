@@ -211,6 +211,7 @@ const SERVICE_ERRORS = {
 /** Errors of the HTTP API and of the console behind it. */
 const API_ERRORS = {
   NoSuchRoute: refusal('notFound', 'GET /openapi.json names every route'),
+  MethodNotAllowed: answered(405, refusal('usage', 'use the method that the header Allow names')),
   RequestTooLarge: answered(413, refusal('usage', 'send less: the message says how much it may be')),
   AnswerTooLarge: answered(
     413,

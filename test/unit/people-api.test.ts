@@ -54,7 +54,7 @@ const apiOver = async (
     });
   const post = (name: string, body: object, headers?: Record<string, string>) =>
     request(name, JSON.stringify(body), headers);
-  return { request, post, failed, asked };
+  return { app, request, post, failed, asked };
 };
 
 const errorOf = async (response: Response) => ((await response.json()) as { error: { name: string } }).error;
@@ -105,6 +105,20 @@ test.each(['APPLICATION/JSON', 'application/json ; charset=utf-8', 'application/
   async (type) => {
     const { post } = await apiOver({ body: '{}' });
     expect((await post('list-sagas', {}, { 'content-type': type })).status).toBe(200);
+  },
+);
+
+test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  'a route is told that it takes no %s, and what it takes',
+  async (method) => {
+    const { app, failed, asked } = await apiOver({ body: '{}' });
+    const answer = async (name: string) => app.request(`https://api.example/v1/${name}`, { method });
+    const response = await answer('list-sagas');
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    if (method !== 'HEAD') expect(await errorOf(response)).toMatchObject({ name: 'MethodNotAllowed' });
+    const nowhere = await answer('checkpoint');
+    expect([nowhere.status, nowhere.headers.get('allow')]).toEqual([404, null]);
+    expect([failed, asked]).toEqual([[], []]);
   },
 );
 
@@ -202,6 +216,6 @@ describe('events of the gateway', () => {
 
 test('every error has a status that says who may do something about it', () => {
   for (const name of ERROR_NAMES)
-    expect([202, 400, 401, 403, 404, 409, 413, 429, 502, 503], name).toContain(statusOf(name));
+    expect([202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503], name).toContain(statusOf(name));
   expect(statusOf('Somebody.Elses')).toBe(502);
 });
