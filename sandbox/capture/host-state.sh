@@ -173,8 +173,10 @@ host_state() {
   host_key || return
   key=$HOST_KEY
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ] || [ -s "$OUT.left-out" ]; then
-    lists=$(sha256sum -- "$OUT.modes" "$OUT.empty" "$OUT.left-out") || return
-    key+=${lists//"$OUT"/}
+    # Without the path: it is another for each call, and sha256sum writes one with a backslash in another way.
+    text=${OUT##*/}
+    lists=$(cd -- "${OUT%/*}" && exec sha256sum -- "$text.modes" "$text.empty" "$text.left-out") || return
+    key+=${lists//"  $text."/  .}
   fi
   slurp "$SHADOW/meta.key"
   if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then

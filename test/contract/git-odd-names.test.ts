@@ -21,7 +21,38 @@ const NAMES = {
   'a number sign and a carriage return': `$'#a\\r'`,
 };
 
+const ROOTS = {
+  'a backslash': 'a\\b',
+  'a colon': 'a:b',
+  'a quote': '"a"b',
+  'a space and a dollar': ' a $(id) ',
+  'a pattern': '[a]*?',
+  'a dash in front': '-a',
+  'a percent sign': '%s%20',
+  'wide characters': '日本é',
+};
+
 const CHOSEN = sampled(Object.entries(NAMES), { every: 6, offset: printedSeed('odd names') });
+
+test.each(Object.entries(ROOTS))('a projects root whose name holds %s', async (_, projects) => {
+  await using harness = await createHarness({ projects });
+  harness.sh(`mkdir app; cd app; ${TWO_FILES}; mkdir empty; chmod 600 a.txt`);
+  const state = () => [...files(harness.root), harness.sh('git status --porcelain; git fsck 2>&1', 'app')];
+  const before = state();
+  const first = await harness.capture();
+  expect(first.report.failures).toEqual([]);
+  harness.sh('echo two > a.txt; rmdir empty; echo n > n; git add n; git commit -qm n', 'app');
+  const after = state();
+  const { undo } = await applies(harness, first);
+  expect(state()).toEqual(before);
+  await applies(harness, undo);
+  expect(state()).toEqual(after);
+  const unchanged = await harness.capture();
+  expect(unchanged.repositories).toMatchObject([{ state: 'captured', changed: false }]);
+  const report = await harness.rehydrate(first);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(state()).toEqual(before);
+});
 
 test.each(CHOSEN)('a repository whose name holds %s', async (_, name) => {
   await using harness = await createHarness();

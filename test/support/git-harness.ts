@@ -25,6 +25,8 @@ const IDENTITY = {
 };
 
 export interface HarnessOptions {
+  /** What the projects root is called. */
+  projects?: string;
   include?: string[];
   exclude?: string[];
   maxFileBytes?: number;
@@ -59,7 +61,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   let executions = 0;
   let arrivals = 0;
   let last: Snapshot | undefined;
-  let root = join(top, 'projects');
+  let root = join(top, options.projects ?? 'projects');
   await mkdir(root, { recursive: true });
   await mkdir(home, { recursive: true });
 
@@ -267,7 +269,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     rehydrate: async (target: Snapshot, template = ''): Promise<RestoreReport> => {
       // Each time another one: a second arrival in the same sandbox is a command that was delivered twice.
       arrivals += 1;
-      root = join(top, `fresh-${arrivals}`, 'projects');
+      root = join(top, `fresh-${arrivals}`, options.projects ?? 'projects');
       await mkdir(root, { recursive: true });
       harness.sh(template);
       const report = await repositories.restore(harness.sandbox, {
