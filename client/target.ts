@@ -42,7 +42,7 @@ export const dataDirFor = (data: string | undefined, env: Environment, cwd: stri
   // The XDG specification tells to ignore relative paths.
   if (state !== undefined && isAbsolute(state)) return join(state, 'walkback');
   const home = homeDirectory();
-  if (home !== undefined) return join(home, '.local', 'state', 'walkback');
+  if (home !== undefined) return resolve(cwd, home, '.local', 'state', 'walkback');
   throw new errors.ConfigurationError(
     'No home directory is known: set HOME, or name a data directory with WALKBACK_DATA.',
   );

@@ -72,6 +72,15 @@ describe('the target', () => {
     }
   });
 
+  test('is absolute where HOME is not, so that a cloud that was started elsewhere is found', () => {
+    vi.stubEnv('HOME', 'mine');
+    try {
+      expect(dataDirFor(undefined, {}, CWD)).toBe('/work/here/mine/.local/state/walkback');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   test('refuses --aws together with what forces the embedded cloud', () => {
     expect(() => selectTarget({ aws: true, local: true }, {}, CWD)).toThrow('--aws cannot be combined');
     expect(() => selectTarget({ aws: true, data: 'd' }, {}, CWD)).toThrow('--aws cannot be combined');
