@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { errorRow } from '../../contract/errors.ts';
 import { MIB } from '../../contract/sizes.ts';
@@ -26,22 +26,24 @@ The file opens in a browser without a server and asks for nothing: messages, fil
 diffs, what sagas did outside, and their ledger, all as text. Who has the file can read
 all of it.`;
 
-/** A file that is there under its name is whole. */
-const written = async <Told>(
-  file: string,
-  fill: (write: (piece: string) => Promise<void>) => Promise<Told>,
-): Promise<Told> => {
+type Fill<Told> = (write: (piece: string) => Promise<void>) => Promise<Told>;
+
+const filled = async <Told>(handle: FileHandle, fill: Fill<Told>): Promise<Told> => {
+  try {
+    return await fill((piece) => handle.writeFile(piece));
+  } finally {
+    await handle.close();
+  }
+};
+
+/** A file that is there under its name is whole. A device or a pipe is written to: a file in its place would take it from everybody. */
+const written = async <Told>(named: string, fill: Fill<Told>): Promise<Told> => {
+  const there = await stat(named).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) return filled(await open(named, 'w'), fill);
+  const file = there === undefined ? named : await realpath(named);
   const beside = `${file}.${process.pid}.part`;
   try {
-    const handle = await open(beside, 'wx', 0o600);
-    let told: Told;
-    try {
-      told = await fill(async (piece) => {
-        await handle.write(piece);
-      });
-    } finally {
-      await handle.close();
-    }
+    const told = await filled(await open(beside, 'wx', 0o600), fill);
     await rename(beside, file);
     return told;
   } catch (error) {

@@ -50,3 +50,15 @@ test('a directory that is not there any more is told by its name', async () => {
   expect(stderr).toMatch(/^ProjectsRootNotFound: The current directory is not there any more/m);
   expect(stderr).not.toContain('    at ');
 });
+
+test('an export takes the place of a file only: a pipe is written to, and a link stays one', async () => {
+  const begin = 'git init -q r && $walkback session start --root r --id s >out && mkfifo pipe';
+  const toPipe =
+    '{ timeout 60 cat pipe >got & } && timeout 60 $walkback export --html s -o pipe >>out && wait $! && test -p pipe';
+  const toLink =
+    'echo old >file && ln -s file link && $walkback export --html s -o link >>out && test -L link';
+  const { stdout, stderr } = await shell(
+    `trap '$walkback down >>out' EXIT; ${begin} && ${toPipe} && ${toLink} && cmp -n 500 got file && head -c 15 file`,
+  );
+  expect(stdout, stderr).toBe('<!doctype html>');
+});
