@@ -98,7 +98,7 @@ const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => 
     `${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, repository })}`;
   const effects = sagas?.effects ?? [];
   return html`<h2>${shown(title ?? messageId)} ${discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
-    <p class="meta">${shown(role === undefined ? messageId : `${role}, ${messageId}`)}${checkpoints[0] === undefined ? NOTHING : html` · ${time(checkpoints[0].createdAt)}`} · ${counts(linesOf(checkpoints))}</p>
+    <p class="meta">${shown(role === undefined ? messageId : `${role}, ${messageId}`)}${checkpoints[0] === undefined ? NOTHING : html` · ${time(checkpoints[0].createdAt)} · ${counts(linesOf(checkpoints))}`}</p>
     ${acts(visit, sessionId, message)}
     <div class="beside"><div>${omissions(changes)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
     ${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}

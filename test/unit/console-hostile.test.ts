@@ -281,6 +281,18 @@ test('a message whose sagas do not fit on its page leads on to the others', asyn
   });
 });
 
+test('a message whose checkpoints are on another page of the timeline has no line that ends with a dot', async () => {
+  const message = { messageId: 'msg-1', order: 1, checkpointId: 'cp-00000002-0123abcd', discarded: false };
+  const { fetchPage, enter } = made({
+    timeline: () => ({ session: session('s'), messages: [message], checkpoints: [] }),
+    changes: () => ({ checkpoints: [] }),
+    ...NO_SAGA,
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sessions/s?message=msg-1', { headers: { cookie } })).text();
+  expect(text).toMatch(/msg-1<\/bdi><\/p>/);
+});
+
 test('the plan of a rewind says where it would stop, and not that nothing is left there', async () => {
   const saga = { sagaId: 's', epoch: 0, after: null, plan: { undo: [], stands: [] } };
   const { fetchPage, enter } = made({
