@@ -1,6 +1,6 @@
 /** Pages of what is no page of its own: a call that failed, or that is not over. */
 import { html } from 'hono/html';
-import { errorRow } from '../../contract/errors.ts';
+import { type ErrorName, errorRow } from '../../contract/errors.ts';
 import { statusOf } from '../../contract/http-status.ts';
 import { formAgain, link, shown, time } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
@@ -25,12 +25,40 @@ export const told = (failure: Failure): Failure =>
     ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
     : failure;
 
+const SAGA_PAGE = 'the page of the saga shows where it stands';
+const TIMELINE = 'the page of the session shows its messages and checkpoints';
+const BY_HAND =
+  'the queue has the forms: retry, undone by hand, or left standing, for each step that is left';
+
+/** What to do on a page, where the advice names a command that does what a page does too. */
+const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
+  InvalidInput: 'go back, and mend what the message names',
+  SessionNotFound: 'the page Sessions lists them',
+  MessageNotFound: TIMELINE,
+  CheckpointNotFound: TIMELINE,
+  SagaNotFound: 'the page Sagas lists them',
+  StepNotFound: 'the page of the saga lists its steps',
+  AnswerConflict:
+    'look at it again: the queue shows what is asked now, the page of the saga what was answered',
+  OperationConflict:
+    'look at it again: the page of the saga shows what became of the step, and who decided it',
+  OperationRefused: SAGA_PAGE,
+  SagaNotInteractive: `it has a plan: ${SAGA_PAGE}`,
+  PointOfNoReturn: 'plan it again: the tick there leaves standing what the message names',
+  ChildFailed: BY_HAND,
+  CompensationBlocked: BY_HAND,
+  CompensationFailed: BY_HAND,
+};
+
+const adviceOf = (name: string): string | undefined =>
+  new Map<string, string>(Object.entries(ON_PAGES)).get(name) ?? errorRow(name)?.advice;
+
 /** `again`: where to sign in, when that is what is missing. */
 export const failurePage = ({ name, message }: Failure, again?: string): Page => ({
   title: 'That did not work',
   body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
     again === undefined
-      ? html`${errorRow(name) === undefined ? html`` : html`<p class="hint">What to do: ${errorRow(name)?.advice}</p>`}`
+      ? html`${adviceOf(name) === undefined ? html`` : html`<p class="hint">What to do: ${adviceOf(name)}</p>`}`
       : html`<p>${link(again, 'Sign in again')}</p>`
   }</section>`,
   data: { error: { name, message } },

@@ -329,11 +329,12 @@ describe('a rollback', () => {
 
 describe('errors and twins', () => {
   test.each([
-    ['SagaNotFound', 404],
-    ['AnswerConflict', 409],
-    ['InvalidInput', 400],
-    ['StorageUnavailable', 503],
-  ] as const)('%s is status %i, with its name and advice', async (name, status) => {
+    ['SagaNotFound', 404, 'the page Sagas lists them'],
+    ['AnswerConflict', 409, 'the queue shows what is asked now'],
+    ['InvalidInput', 400, 'go back, and mend what the message names'],
+    ['CompensationFailed', 502, 'the queue has the forms'],
+    ['StorageUnavailable', 503, 'call again a little later'],
+  ] as const)('%s is status %i, with its name, and what to do on pages: %s', async (name, status, advice) => {
     const { fetchPage, enter } = made({
       'describe-saga': () => {
         throw new WalkbackError(name, NASTY);
@@ -344,6 +345,8 @@ describe('errors and twins', () => {
     expect(answer.status).toBe(status);
     const text = await answer.text();
     expect(text).toContain(name);
+    expect(text).toContain(advice);
+    expect(text).not.toMatch(/--help|walkback saga/);
     expect(text).not.toContain('<img');
   });
 
