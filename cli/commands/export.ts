@@ -1,4 +1,5 @@
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { errorRow } from '../../contract/errors.ts';
 import { MIB } from '../../contract/sizes.ts';
@@ -36,11 +37,29 @@ const filled = async <Told>(handle: FileHandle, fill: Fill<Told>): Promise<Told>
   }
 };
 
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+};
+
+/** Removes what exports to this file left beside it when they were killed. */
+const removeLeft = async (file: string): Promise<void> => {
+  for (const name of await readdir(dirname(file)).catch(() => [])) {
+    const [, begin = '', pid = ''] = /^(.*)\.(\d{1,9})\.part$/s.exec(name) ?? [];
+    if (begin === basename(file) && !isRunning(Number(pid)))
+      await rm(join(dirname(file), name), { force: true });
+  }
+};
+
 /** A file that is there under its name is whole. A device or a pipe is written to: a file in its place would take it from everybody. */
 const written = async <Told>(named: string, fill: Fill<Told>): Promise<Told> => {
   const there = await stat(named).catch(() => undefined);
   if (there !== undefined && !there.isFile()) return filled(await open(named, 'w'), fill);
   const file = there === undefined ? named : await realpath(named);
+  await removeLeft(file);
   const beside = `${file}.${process.pid}.part`;
   try {
     const told = await filled(await open(beside, 'wx', 0o600), fill);

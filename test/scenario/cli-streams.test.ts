@@ -51,14 +51,17 @@ test('a directory that is not there any more is told by its name', async () => {
   expect(stderr).not.toContain('    at ');
 });
 
-test('an export takes the place of a file only: a pipe is written to, and a link stays one', async () => {
+test('an export takes the place of a file only: a pipe is written to, a link stays one, and no part is left', async () => {
   const begin = 'git init -q r && $walkback session start --root r --id s >out && mkfifo pipe';
   const toPipe =
     '{ timeout 60 cat pipe >got & } && timeout 60 $walkback export --html s -o pipe >>out && wait $! && test -p pipe';
   const toLink =
     'echo old >file && ln -s file link && $walkback export --html s -o link >>out && test -L link';
+  // One of an export that was killed, and one that may still be written.
+  const parts = 'touch file.999999999.part file.$$.part';
+  const left = 'test ! -e file.999999999.part && test -e file.$$.part && test $(ls file*.part | wc -l) = 1';
   const { stdout, stderr } = await shell(
-    `trap '$walkback down >>out' EXIT; ${begin} && ${toPipe} && ${toLink} && cmp -n 500 got file && head -c 15 file`,
+    `trap '$walkback down >>out' EXIT; ${begin} && ${toPipe} && ${parts} && ${toLink} && ${left} && cmp -n 500 got file && head -c 15 file`,
   );
   expect(stdout, stderr).toBe('<!doctype html>');
 });
