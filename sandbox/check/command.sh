@@ -46,7 +46,8 @@ if ! cd -- "$WB_DIRECTORY" 2>/dev/null; then
   exit
 fi
 : >"$RUN/out"
-BEGAN=${EPOCHREALTIME/[.,]/}
+# Not EPOCHREALTIME, which came with bash 5.
+BEGAN=$(date +%s%3N)
 # A login shell, as the agent's is. timeout makes a process group of its own.
 timeout -k 2 "$WB_SECONDS" /bin/bash -l -c "$WB_COMMAND" </dev/null >>"$RUN/out" 2>&1 &
 JOB=$!
@@ -56,7 +57,7 @@ WATCHER=$!
 trap 'rm -rf -- "$RUN"' EXIT
 { wait "$JOB"; } 2>/dev/null
 STATUS=$?
-TOOK=$(((${EPOCHREALTIME/[.,]/} - BEGAN) / 1000))
+TOOK=$(($(date +%s%3N) - BEGAN))
 kill -KILL -- "-$JOB" 2>/dev/null
 kill "$WATCHER" 2>/dev/null
 { wait "$WATCHER"; } 2>/dev/null
