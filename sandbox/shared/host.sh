@@ -149,11 +149,13 @@ straight() {
 # read_settings: HOST_CONFIG is the text of the host's settings, FORMAT its object format. WORKTREE_CONFIG is the file with the
 # settings of this worktree alone, and empty where git does not read it (extensions.worktreeConfig).
 read_settings() {
+  # What a setting begins with. The names of others end as these do: init.defaultObjectFormat, extensions.compatObjectFormat.
+  local begin=$'(^|\n|])[[:blank:]]*'
   FORMAT=sha1 WORKTREE_CONFIG=''
   slurp "$HC/config"
   HOST_CONFIG=$TEXT
-  [[ ! ${TEXT,,} =~ objectformat[[:space:]]*=[[:space:]]*sha256 ]] || FORMAT=sha256
-  [[ ${TEXT,,}$'\n' =~ worktreeconfig[[:blank:]]*($'\n'|=[[:blank:]]*\"?(true|yes|on|[1-9])) ]] || return 0
+  [[ ! ${TEXT,,} =~ ${begin}objectformat[[:blank:]]*=[[:blank:]]*\"?sha256 ]] || FORMAT=sha256
+  [[ ${TEXT,,}$'\n' =~ ${begin}worktreeconfig[[:blank:]]*($'\n'|=[[:blank:]]*\"?(true|yes|on|[1-9])) ]] || return 0
   WORKTREE_CONFIG=$HG/config.worktree
   slurp "$WORKTREE_CONFIG"
   HOST_CONFIG+=$'\n'$TEXT

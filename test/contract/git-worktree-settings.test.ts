@@ -1,6 +1,6 @@
 /**
  * Settings of one worktree alone (`config.worktree`) count where `extensions.worktreeConfig` says so, and nowhere else. Git turns that
- * on with each partial checkout, and moves `core.bare` of a bare repository there.
+ * on with each partial checkout, and moves `core.bare` of a bare repository there. A setting is known by its whole name.
  */
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
@@ -52,4 +52,18 @@ test('rules of a partial checkout are turned off where git reads them', async ()
   await applies(harness, first);
   expect(world(harness, ['app'])).toEqual(before);
   expect(harness.sh('git config --type=bool core.sparseCheckout', 'app')).toBe('false\n');
+});
+
+test.for([
+  'git config init.defaultObjectFormat sha256',
+  "printf '[extensions]\\n\\t# objectFormat = sha256\\n' >> .git/config",
+])('a setting that is not that of the object format: %s', async (set) => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(set, 'app');
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  expect(first.report.failures).toEqual([]);
+  harness.sh('echo two > a.txt; git commit -qam two; echo three > a.txt', 'app');
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
 });
