@@ -8,12 +8,8 @@ conflict() {
   emit conflict-path "$1" && emit conflict-kind "$2" && emit conflict-message "$3"
 }
 
-# git_merges: whether this git has `merge-tree --write-tree`, which came with 2.38. Asked once a call.
-git_merges() {
-  local version
-  version=$(exec git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
-  [ $((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2])) -ge 2038 ] || return 1
-}
+# git_merges: whether this git has `merge-tree --write-tree`. Asked once a call.
+git_merges() { git_since 2 38; }
 
 # sides BASE OURS THEIRS: two branches with these trees, on a commit with the tree of the base, for git
 # to merge. The same trees give the same commits.

@@ -8,7 +8,7 @@ tell_exposed() {
   local -a hidden=() closed=() open=()
   local -A whole=() still=()
   [ "$RULES_DIFFER" = 1 ] || return 0
-  git ls-files -z -o -i --exclude-standard --directory >"$OUT.hidden.all" 2>>"$OUT.err" && mapfile -d '' -t hidden <"$OUT.hidden.all" || return
+  list_ignored "$OUT.hidden.all" 2>>"$OUT.err" && mapfile -d '' -t hidden <"$OUT.hidden.all" || return
   # A directory is one entry when a rule names it, and also when all files in it are ignored.
   for path in "${hidden[@]}"; do
     [ "$path" = .agent-shadow/ ] || { [[ $path != */ ]] && printf '%s\0' "$path"; } || closed+=("$path")

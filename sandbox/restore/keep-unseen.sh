@@ -108,11 +108,24 @@ keep_unseen() {
   leave_alone "$OUT.kept"
 }
 
+# list_ignored FILE: lists the paths that the present rules ignore. A directory that they name is one line, which ends with a
+# slash; so may be one that holds nothing else.
+list_ignored() {
+  local status=0
+  git_since 2 32 || status=$?
+  if [ $status = 1 ]; then
+    # Here ls-files passes over what is ignored in a directory that holds nothing else.
+    git status --porcelain -z -uall --ignored=matching --no-renames --ignore-submodules=all >"$1.status" && perhaps grep -z '^!! ' "$1.status" >"$1.marked" && cut -z -c4- "$1.marked" >"$1"
+    return
+  fi
+  [ $status = 0 ] && git ls-files -z -o -i --exclude-standard --directory >"$1"
+}
+
 # list_unseen: lists, before older rules come, the paths that only the present rules ignore. They
 # are not part of the target, and the restore does not touch them. A directory that holds nothing
 # else is one line, which ends with a slash.
 list_unseen() {
-  git ls-files -z -o -i --exclude-standard --directory >"$OUT.unseen.all" 2>>"$OUT.err" || return
+  list_ignored "$OUT.unseen.all" 2>>"$OUT.err" || return
   sed -z '/^\.agent-shadow\/$/d' "$OUT.unseen.all" >"$OUT.unseen"
 }
 

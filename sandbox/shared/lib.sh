@@ -47,6 +47,13 @@ perhaps() {
   [ $status = 1 ] || return $status
 }
 
+# git_since MAJOR MINOR: whether this git is that release or a newer one. Ends with 2 when it does not say.
+git_since() {
+  local version
+  version=$(exec git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
+  [ $((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2])) -ge $(($1 * 1000 + $2)) ]
+}
+
 # ended STATUS: whether a process with this exit was ended by a signal, which xargs reports as
 # 125. 129 is git's exit for a wrong option.
 ended() { [ "$1" -gt 129 ] || [ "$1" = 125 ]; }

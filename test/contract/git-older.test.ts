@@ -1,0 +1,35 @@
+/** What older releases of git do otherwise, played on the git that is there. */
+import { expect, test } from 'vitest';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { replacedCommand } from '../support/placing.ts';
+
+test('before 2.32, ls-files --directory passes over what is ignored in a directory that holds nothing else', async () => {
+  using git = replacedCommand(
+    'git',
+    `case " $* " in
+' version ') echo git version 2.31.8 ;;
+*' -o -i --exclude-standard --directory '*) ;;
+*) exec "$real" "$@" ;;
+esac`,
+  );
+  git.arm();
+  await using harness = await withTwoFiles(['app'], { env: git.env });
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh(
+    `printf '*.log\\nmodules/\\n' > .gitignore; mkdir -p logs pkg/modules/m pkg/' odd'; echo 1 > logs/1.log; chmod 600 logs/1.log; echo 2 > pkg/' odd/2.log'; echo m > pkg/modules/m/m; echo p > pkg/p`,
+    'app',
+  );
+  const after = world(harness, ['app']);
+  const { report } = await harness.rollback(first, { dryRun: true });
+  const shown = report.warnings.map((text) => /^app: (.*) is ignored now/.exec(text)?.[1]);
+  expect(shown.toSorted()).toEqual(['logs/1.log', 'pkg/ odd/2.log', 'pkg/modules/']);
+  const { undo } = await applies(harness, first);
+  const stays = /logs|pkg$|pkg\/ odd|pkg\/modules/;
+  expect(world(harness, ['app']).filter((line) => !stays.test(line))).toEqual(before);
+  expect(world(harness, ['app']).filter((line) => stays.test(line))).toEqual(
+    after.filter((line) => stays.test(line)),
+  );
+  await applies(harness, undo);
+  expect(world(harness, ['app'])).toEqual(after);
+});
