@@ -230,7 +230,11 @@ read_branches() {
   BRANCHES=$(exec "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --format='%(if)%(symref)%(then)symref %(symref) %(refname)%(else)%(objectname) %(refname)%(end)' refs/heads refs/bisect 2>"$said") || return
   while IFS= read -r line; do
     case $line in
-      'warning: ignoring broken ref '*) BROKEN+=("${line#warning: ignoring broken ref }") ;;
+      'warning: ignoring broken ref '*)
+        line=${line#warning: ignoring broken ref }
+        # Before 2.34, git said this of symbolic refs to a missing branch, too.
+        line_of "$HC/$line" && [[ $TEXT == 'ref: '* ]] || BROKEN+=("$line")
+        ;;
       # Handled below.
       'warning: ignoring dangling symref '*) ;;
       warning:*) BROKEN+=("${line#warning: }") ;;

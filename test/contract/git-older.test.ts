@@ -33,3 +33,19 @@ esac`,
   await applies(harness, undo);
   expect(world(harness, ['app'])).toEqual(after);
 });
+
+test('before 2.34, git calls a symbolic ref to a missing branch broken', async () => {
+  using git = replacedCommand(
+    'git',
+    `[[ " $* " != *' for-each-ref '*' refs/heads '* ]] || echo 'warning: ignoring broken ref refs/heads/void' >&2
+exec "$real" "$@"`,
+  );
+  git.arm();
+  await using harness = await withTwoFiles(['app'], { env: git.env });
+  harness.sh('git symbolic-ref refs/heads/void refs/heads/gone', 'app');
+  const first = await harness.capture();
+  expect(first.report.failures).toEqual([]);
+  harness.sh('git symbolic-ref -d refs/heads/void', 'app');
+  await applies(harness, first);
+  expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
+});
