@@ -26,7 +26,8 @@ EMPTY_SHA1=4b825dc642cb6eb9a060e54bf8d69288fbee4904
 EMPTY_SHA256=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
 EMPTY_BLOB_SHA1=e69de29bb2d1d6434b8b29ae775ad8c2e48c5391
 EMPTY_BLOB_SHA256=473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813
-HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false -c core.preferSymlinkRefs=false)
+# An empty core.fsmonitor, because before 2.36 git ran what it names, also where that is `false`.
+HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonitor= -c core.untrackedCache=false -c core.preferSymlinkRefs=false)
 STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR MERGE_AUTOSTASH SQUASH_MSG CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD AUTO_MERGE
   BISECT_FIRST_PARENT BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
 STATE_DIRS=(rebase-merge rebase-apply sequencer)

@@ -49,3 +49,19 @@ exec "$real" "$@"`,
   await applies(harness, first);
   expect(harness.sh('git symbolic-ref refs/heads/void', 'app')).toBe('refs/heads/gone\n');
 });
+
+test('before 2.36, git runs what core.fsmonitor names, and it names nothing', async () => {
+  using git = replacedCommand(
+    'git',
+    `given=(); for ((i = 1; i < $#; i++)); do [[ \${!i} != -c ]] || { j=$((i + 1)); given+=(-c "\${!j}"); }; done
+named=$("$real" "\${given[@]}" config core.fsmonitor); [ -z "$named" ] || : >"$armed.named"
+exec "$real" "$@"`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: git.env });
+  const first = await harness.capture();
+  harness.sh('echo two > a.txt; git add a.txt; git branch more', 'app');
+  harness.sandbox.beforeRun = git.arm;
+  await applies(harness, first);
+  expect(git.isArmed()).toBe(true);
+  expect(git.left('named')).toBe(false);
+});
