@@ -35,11 +35,18 @@ copy_host_index() {
 
 # host_index_known: whether our copy is that of the host's index as it is now.
 host_index_known() {
+  local times
   if [ ! -f "$HG/index" ]; then
     [ ! -f "$SHADOW/host-index" ]
     return
   fi
-  [ -f "$SHADOW/host-index" ] && [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]
+  [ -f "$SHADOW/host-index" ] || return
+  if [[ $BASH_VERSION == 4.* ]]; then
+    # It compares whole seconds.
+    times=$(exec stat -c %y -- "$HG/index" "$SHADOW/host-index") && [ "${times%$'\n'*}" = "${times#*$'\n'}" ]
+    return
+  fi
+  [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]
 }
 
 # drop_host_index: removes our copy and everything derived from it.

@@ -1,0 +1,31 @@
+/** How a look knows that the index is the one that it has copied. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROJECT } from '../../local/template.ts';
+
+/** Before 5.0, bash compared the times of files by whole seconds, and those here are of one: a directory has the same as itself. */
+const OLDER = `BASH_VERSION=4.4.20
+function [ { case " $* " in *' -nt '* | *' -ot '*) set -- "\${@/*[.]*/.}" ;; esac; builtin [ "$@"; }`;
+
+test.for([
+  ['this bash', ''],
+  ['bash 4.4', OLDER],
+] as const)('an index that was written in the same second is another one: %s', ([, before]) => {
+  const directory = mkdtempSync(join(tmpdir(), 'walkback-unit-'));
+  const known = (index: string, copy: string): string =>
+    execFileSync(
+      'bash',
+      [
+        '-c',
+        `${before}\n. ${PROJECT}/sandbox/capture/host-state.sh; HG=h.git SHADOW=s.git; mkdir -p $HG $SHADOW
+touch -d '2030-01-01 00:00:00.${index}' $HG/index; touch -d '2030-01-01 00:00:00.${copy}' $SHADOW/host-index
+if host_index_known; then echo known; else echo another; fi`,
+      ],
+      { cwd: directory, encoding: 'utf8' },
+    ).trim();
+  expect([known('1', '2'), known('2', '1'), known('2', '2')]).toEqual(['another', 'another', 'known']);
+  rmSync(directory, { recursive: true });
+});
