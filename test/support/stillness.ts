@@ -125,8 +125,7 @@ whole() {
 }
 follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}" && note_tree_id "$TREE" && keep_tree_ids ROOTS; }
 while read -r -u 5 delay x name && read -r -u 5 script; do
-  stopwatch; until_then=$((MICROSECONDS + 100000))
-  while [ "$name" = nothing ] && [ $MICROSECONDS -lt $until_then ]; do stopwatch; done
+  [ "$name" != nothing ] || sleep 0.1
   enter || { echo "FAILED enter"; continue; }
   change "$delay" "$script" &
   follow $target || { echo "FAILED look $name"; wait; continue; }
