@@ -268,8 +268,11 @@ jobs_limit() {
   fi
 }
 
-# stopwatch: MICROSECONDS since some moment; always 0 before bash 5, which only means no walk looks slow.
-stopwatch() { MICROSECONDS=${EPOCHREALTIME:-0} && MICROSECONDS=${MICROSECONDS/[.,]/}; }
+# stopwatch: MICROSECONDS since the epoch. Before 5.0, bash does not know them.
+stopwatch() {
+  MICROSECONDS=${EPOCHREALTIME:-$(exec date +%s%6N)} || MICROSECONDS=0
+  MICROSECONDS=${MICROSECONDS/[.,]/}
+}
 
 # read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
 read_umask() {

@@ -1,4 +1,4 @@
-/** How a look knows that the index is the one that it has copied. */
+/** The times that a look compares, also in bash of before 5. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,4 +28,14 @@ if host_index_known; then echo known; else echo another; fi`,
     ).trim();
   expect([known('1', '2'), known('2', '1'), known('2', '2')]).toEqual(['another', 'another', 'known']);
   rmSync(directory, { recursive: true });
+});
+
+test('without EPOCHREALTIME, the time is that of date', () => {
+  const script = `unset EPOCHREALTIME; . ${PROJECT}/sandbox/shared/lib.sh; stopwatch; printf '%s' "$MICROSECONDS"`;
+  const before = Date.now();
+  const said = execFileSync('bash', ['-c', script, 'walkback', process.env['PATH'] ?? '', '/nowhere'], {
+    encoding: 'utf8',
+  });
+  expect(Number(said) / 1000).toBeGreaterThanOrEqual(before);
+  expect(Number(said) / 1000).toBeLessThanOrEqual(Date.now() + 1);
 });
