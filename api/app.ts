@@ -49,6 +49,9 @@ const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
   if (!/^application\/json[ \t]*(?:;|$)/i.test(c.req.header('content-type') ?? '')) {
     throw new WalkbackError('InvalidInput', 'The request must be JSON: Content-Type: application/json.');
   }
+  if (!/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '')) {
+    throw new WalkbackError('InvalidInput', 'Send the body as it is, without Content-Encoding.');
+  }
   const text = await c.req.text();
   let input: unknown;
   try {

@@ -108,6 +108,18 @@ test.each(['APPLICATION/JSON', 'application/json ; charset=utf-8', 'application/
   },
 );
 
+test('a body that is encoded is told to come as it is', async () => {
+  const { post, asked } = await apiOver({ body: '{}' });
+  expect((await post('list-sagas', {}, { 'content-encoding': 'identity' })).status).toBe(200);
+  const refused = await post('list-sagas', {}, { 'content-encoding': 'gzip' });
+  expect(refused.status).toBe(400);
+  expect(await errorOf(refused)).toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringContaining('Content-Encoding') as string,
+  });
+  expect(asked).toHaveLength(1);
+});
+
 test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   'a route is told that it takes no %s, and what it takes',
   async (method) => {
