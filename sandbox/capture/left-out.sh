@@ -41,7 +41,7 @@ leave_special() {
 # leave_out_big: leaves untracked files over the cap out of the capture until they shrink, and
 # reports them.
 leave_out_big() {
-  local entry path ignored
+  local entry path
   LEFT_OUT=()
   : >"$OUT.left-out"
   [ ${#BIG[@]} -gt 0 ] || return 0
@@ -53,19 +53,22 @@ leave_out_big() {
     printf '%s\0' "${BIG[@]#*/}" | GIT_INDEX_FILE=$SHADOW/host-index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.big" || return
     while IFS= read -r -d '' path; do host[$path]=1; done <"$OUT.big"
   fi
+  for entry in "${BIG[@]}"; do [ -n "${host[${entry#*/}]-}" ] || printf './%s\0' "${entry#*/}"; done >"$OUT.big"
+  [ -s "$OUT.big" ] || return 0
+  perhaps git check-ignore -z --no-index --stdin <"$OUT.big" >"$OUT.big-ignored" 2>>"$OUT.err" || return
+  local -A ignored=()
+  while IFS= read -r -d '' path; do ignored[${path#./}]=1; done <"$OUT.big-ignored"
   for entry in "${BIG[@]}"; do
     path=${entry#*/}
     [ -z "${host[$path]-}" ] || continue
-    ignored=1
-    git check-ignore -q --no-index -- "./$path" 2>>"$OUT.err" && ignored=0 || ignored=$?
-    [ $ignored -le 1 ] || return $ignored
     # A captured file that grew past the cap, or is ignored now, leaves the index, so that no
     # stale copy looks current.
-    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" | git update-index --force-remove -z --stdin || return
-    [ $ignored = 1 ] || continue
+    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" >&3
+    [ -z "${ignored[$path]-}" ] || continue
     pattern_for "$path"
-    printf '%s\n' "$PATTERN" >>"$SHADOW/info/exclude" && left_out "$path" "${entry%%/*}" || return
-  done
+    printf '%s\n' "$PATTERN" >&4 && left_out "$path" "${entry%%/*}" || return
+  done 3>"$OUT.big-tracked" 4>>"$SHADOW/info/exclude"
+  [ ! -s "$OUT.big-tracked" ] || git update-index --force-remove -z --stdin <"$OUT.big-tracked"
 }
 
 left_out() {

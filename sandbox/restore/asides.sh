@@ -76,9 +76,10 @@ sum_files() {
   for n in "${!paths[@]}"; do SUMS[${paths[n]}]=${ids[n]}; done
 }
 
-# with_paths COMMAND...: runs it with the paths in the array of that name. Few need no xargs.
+# with_paths COMMAND...: runs it with the paths in the array of that name, in their order. Few need no xargs.
 with_paths() {
-  if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" >"$RUN/operands" && xargs -0 "$@" <"$RUN/operands"; fi
+  local file=${OUT-$RUN/call}.operands
+  if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" >"$file" && xargs -0 "$@" <"$file"; fi
 }
 declare -A SUMS=()
 

@@ -110,14 +110,12 @@ enter_new() {
   git update-index --replace -z --index-info <"$OUT.info" 2>>"$OUT.move"
 }
 
-# clear_way PATH...: clears a directory that stands in the way of a file. Its captured files are
-# already aside, so it is removed if it holds nothing else.
+# clear_way PATH...: clears directories that stand in the way of files. Their captured files are
+# already aside, so each is removed if it holds nothing else.
 clear_way() {
-  local path
-  for path; do
-    [ -d "$path" ] && [ ! -L "$path" ] || continue
-    find "./$path" -depth -type d -empty -delete 2>>"$OUT.err" || return
-  done
+  local path paths=()
+  for path; do [ ! -d "$path" ] || [ -L "$path" ] || paths+=("./$path"); done
+  [ ${#paths[@]} -eq 0 ] || with_paths sh -c 'exec find "$@" -depth -type d -empty -delete' find 2>>"$OUT.err"
 }
 
 # drop_directories PATH...: removes the directories that the move left empty, except those that

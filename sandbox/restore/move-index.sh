@@ -67,7 +67,7 @@ put_index() {
 # flag_entries FILE: sets the flags in $OUT.flags in an index: lower case for assume-unchanged, s for skip-worktree, N for
 # intent to add, or X or L where that entry is executable or a link.
 flag_entries() {
-  local entry assumed=() skipped=() meant=() place=$OUT.meant
+  local entry assumed=() skipped=() meant=() usual=() executable=() paths=() place=$OUT.meant
   local -A kind=()
   [ -s "$OUT.flags" ] || return 0
   while IFS= read -r -d '' entry; do
@@ -90,10 +90,14 @@ flag_entries() {
       [[ $entry != */* ]] || [ -d "$place/${entry%/*}" ] || mkdir -p -- "$place/${entry%/*}" || return
       case ${kind[$entry]-} in
         L) ln -s -- "$entry" "$place/$entry" || return ;;
-        X) : >"$place/$entry" && chmod 755 -- "$place/$entry" || return ;;
-        *) : >"$place/$entry" && chmod 644 -- "$place/$entry" || return ;;
+        X) : >"$place/$entry" && executable+=("$place/$entry") || return ;;
+        *) : >"$place/$entry" && usual+=("$place/$entry") || return ;;
       esac
     done
+    paths=("${usual[@]}")
+    [ ${#paths[@]} -eq 0 ] || with_paths chmod 644 -- || return
+    paths=("${executable[@]}")
+    [ ${#paths[@]} -eq 0 ] || with_paths chmod 755 -- || return
     printf '%s\0' "${meant[@]}" >"$OUT.list" || return
     # These name the empty blob, which no bundle needs to hold.
     env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" hash-object -w --stdin </dev/null >/dev/null 2>>"$OUT.err" || return

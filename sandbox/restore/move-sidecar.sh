@@ -28,20 +28,23 @@ want_empty() {
 # drop_empty META: removes the empty directories of a capture, and the directories above that held
 # nothing else. rmdir removes only empty ones. The global WANTED names the ones to keep.
 drop_empty() {
-  local path
+  local path paths=() next=()
   [ -n "$1" ] || return 0
-  old_part "$1" empty 0 || return
-  [ -s "$OUT.empty.old" ] || return 0
-  sort -zr "$OUT.empty.old" >"$OUT.empty.sorted" || return
-  while IFS= read -r -d '' path; do
-    symlink_above "$path" && continue
-    while [ -z "${WANTED[$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && is_empty "$path"; do
-      : >"$RUN/dropped"
-      rmdir -- "$path" 2>>"$OUT.err" || return
-      [[ $path == */* ]] || break
-      path=${path%/*}
+  old_part "$1" empty 0 && mapfile -d '' -t next <"$OUT.empty.old" || return
+  while [ ${#next[@]} -gt 0 ]; do
+    local -A seen=()
+    paths=()
+    for path in "${next[@]}"; do
+      [ -z "${WANTED[$path]-}${seen[$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && is_empty "$path" && ! symlink_above "$path" || continue
+      seen[$path]=1
+      paths+=("$path")
     done
-  done <"$OUT.empty.sorted"
+    next=()
+    [ ${#paths[@]} -gt 0 ] || return 0
+    : >"$RUN/dropped"
+    with_paths rmdir -- 2>>"$OUT.err" || return
+    for path in "${paths[@]}"; do [[ $path != */* ]] || next+=("${path%/*}"); done
+  done
 }
 
 # is_empty DIRECTORY: whether it is empty, as far as can be seen.
@@ -53,19 +56,32 @@ is_empty() {
 # loosen META: gives directories that were captured without write permission that permission
 # during the restore. Afterwards the target's sidecar sets their modes. Those of another user cannot be given it.
 loosen() {
-  local entry mode
+  local entry mode closed=() hidden=() paths=()
   ! plain "$1" || return 0
   free_part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == D* ]] || continue
-    mode=${entry%%/*} entry=${entry#*/}
-    [ $((8#${mode#D} & 0300)) = 192 ] || [ -L "$entry" ] || symlink_above "$entry" || [ ! -d "$entry" ] || [ ! -O "$entry" ] || chmod u+rwx -- "$entry" 2>>"$OUT.err" || return
+    mode=${entry%%/*}
+    [ $((8#${mode#D} & 0300)) = 192 ] || closed+=("${entry#*/}")
   done <"$OUT.modes-of"
+  # One in another may be seen only when that one is open.
+  while [ ${#closed[@]} -gt 0 ]; do
+    paths=() hidden=()
+    for entry in "${closed[@]}"; do
+      if [ ! -d "$entry" ] || [ -L "$entry" ] || symlink_above "$entry"; then
+        hidden+=("$entry")
+      elif [ -O "$entry" ]; then
+        paths+=("$entry")
+      fi
+    done
+    [ ${#paths[@]} -gt 0 ] || return 0
+    with_paths chmod u+rwx -- 2>>"$OUT.err" || return
+    closed=("${hidden[@]}")
+  done
 }
 
 # move_sidecar FROM_META TO_META I: applies modes and empty directories, by the difference of two
-# captures. WANTED belongs to the target. A directory gets its mode with five digits or more: with fewer, chmod leaves its
-# set-group-ID bit as it is.
+# captures. WANTED belongs to the target.
 move_sidecar() {
   local from=$1 to=$2 entry path mode paths=() plain=$1
   local -A keep=() now=() wrong=()
@@ -80,8 +96,9 @@ move_sidecar() {
   [ -z "$plain" ] || return 0
   drop_empty "$from" || return
   for path in "${!WANTED[@]}"; do
-    symlink_above "$path" || [ -d "$path" ] || mkdir -p -- "$path" 2>>"$OUT.err" || return
+    symlink_above "$path" || [ -d "$path" ] || paths+=("$path")
   done
+  [ ${#paths[@]} -eq 0 ] || with_paths mkdir -p -- 2>>"$OUT.err" || return
   free_part "$to" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
@@ -91,36 +108,56 @@ move_sidecar() {
     path=${entry#*/}
     if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
     if [ -d "$path" ]; then
-      chmod "0000$EXEC_MODE" -- "$path" || return
+      wrong[$path]=D$EXEC_MODE
     elif [ -f "$path" ]; then
-      if [ -x "$path" ]; then chmod "$EXEC_MODE" -- "$path"; else chmod "$FILE_MODE" -- "$path"; fi || return
+      if [ -x "$path" ]; then wrong[$path]=F$EXEC_MODE; else wrong[$path]=F$FILE_MODE; fi
     fi
   done <"$OUT.modes.old"
+  set_modes || return
   take_handed_down "$from" "$3" || return
   [ ${#keep[@]} -gt 0 ] || return 0
   # What has its mode is left alone. It may be another user's.
-  paths=("${!keep[@]}")
+  paths=("${!keep[@]}") wrong=()
   with_paths stat --printf='%a/%n\0' -- >"$OUT.modes-now" 2>/dev/null || survived $?
   while IFS= read -r -d '' entry; do now[${entry#*/}]=${entry%%/*}; done <"$OUT.modes-now"
-  for path in "${paths[@]}"; do [ "${now[$path]-}" = "${keep[$path]:1}" ] || wrong[$path]=${keep[$path]}; done
+  for path in "${!keep[@]}"; do
+    mode=${keep[$path]}
+    [ "${now[$path]-}" != "${mode:1}" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
+    if { [[ $mode == F* ]] && [ -f "$path" ]; } || { [[ $mode == D* ]] && [ -d "$path" ]; }; then wrong[$path]=$mode; fi
+  done
+  set_modes
+}
+
+# set_modes: gives each path of `wrong` its mode: files first, then directories from the deepest up, because a directory
+# may lose the bit needed to pass through it.
+set_modes() {
+  local path mode last='' paths=()
   [ ${#wrong[@]} -gt 0 ] || return 0
-  # Files first, then directories from the deepest up, because a directory may lose the bit needed
-  # to pass through it.
   for path in "${!wrong[@]}"; do
     mode=${wrong[$path]}
-    if [[ $mode == F* ]] && [ -f "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "${mode#F}" -- "$path" || return; fi
-  done
-  printf '%s\0' "${!wrong[@]}" >"$OUT.keep" && sort -zr "$OUT.keep" >"$OUT.keep.sorted" || return
-  while IFS= read -r -d '' path; do
-    mode=${wrong[$path]}
-    if [[ $mode == D* ]] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path"; then chmod "0000${mode#D}" -- "$path" || return; fi
-  done <"$OUT.keep.sorted"
+    if [[ $mode == F* ]]; then printf '%s/%s\0' "$mode" "$path" >&3; else printf '%s\0' "$path"; fi
+  done >"$OUT.wrong" 3>"$OUT.wrong.files"
+  sort -z -o "$OUT.wrong.files" "$OUT.wrong.files" && sort -zr -o "$OUT.wrong" "$OUT.wrong" || return
+  while IFS= read -r -d '' path; do set_mode "${path%%/*}" "${path#*/}" || return; done <"$OUT.wrong.files"
+  while IFS= read -r -d '' path; do set_mode "${wrong[$path]}" "$path" || return; done <"$OUT.wrong"
+  set_mode ''
+}
+
+# set_mode MODE PATH: collects those of one mode that follow each other, and sets it when another mode comes. It has five
+# digits or more: with fewer, chmod leaves the set-group-ID bit of a directory as it is.
+set_mode() {
+  if [ "$1" != "$last" ] && [ ${#paths[@]} -gt 0 ]; then
+    with_paths chmod "0000${last:1}" -- || return
+    paths=()
+  fi
+  last=$1
+  paths+=("${@:2}")
 }
 
 # take_handed_down FROM_META I: a directory that is made in one with the set-group-ID bit gets that bit. Those that the target,
 # whose modes are in `keep`, has without it lose it again.
 take_handed_down() {
-  local entry path modes=("${keep[@]}")
+  local entry path paths=() modes=("${keep[@]}")
   if [ ! -g . ]; then
     free_part "$1" modes "$OUT.modes-of" || return
     while IFS= read -r -d '' entry; do modes+=("${entry%%/*}"); done <"$OUT.modes-of"
@@ -130,8 +167,9 @@ take_handed_down() {
   while IFS= read -r -d '' entry; do
     path=${entry#*/}
     [[ $entry == D[2367]???/* ]] && [ -z "${keep[$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
-    chmod g-s -- "$path" || return
+    paths+=("$path")
   done <"$OUT.modes.old"
+  [ ${#paths[@]} -eq 0 ] || with_paths chmod g-s --
 }
 
 # apply_umask META: gives new files the modes that the capture took as the default and did not

@@ -117,8 +117,8 @@ rename_unlinked() {
 # inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
 # they would have had it if they had been written there.
 inherit_groups() {
-  local path dir='' group here status=0
-  local -A among=()
+  local path dir='' group paths status=0
+  local -A among=() group_of=() groups=()
   while IFS= read -r -d '' path; do
     path=./$path
     # Those of one directory follow each other.
@@ -132,12 +132,13 @@ inherit_groups() {
   xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find <"$OUT.operands" >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
   [ $status != 123 ] || status=1
   walked $status "$OUT.groups-err" || return
-  while IFS= read -r -d '' dir; do
-    group=${dir%% *} dir=${dir#* } here=()
+  while IFS= read -r -d '' dir; do group_of[${dir#* }]=${dir%% *} groups[${dir%% *}]=1; done <"$OUT.groups-of"
+  for group in "${!groups[@]}"; do
+    paths=()
     while IFS= read -r -d '' path; do
       path=./$path
-      [ "${path%/*}" != "$dir" ] || here+=("$path")
+      [ "${group_of[${path%/*}]-}" != "$group" ] || paths+=("$path")
     done <"$OUT.new"
-    printf '%s\0' "${here[@]}" >"$OUT.operands" && xargs -0 chgrp -h -- "$group" <"$OUT.operands" 2>>"$OUT.err" || return
-  done <"$OUT.groups-of"
+    with_paths chgrp -h -- "$group" 2>>"$OUT.err" || return
+  done
 }

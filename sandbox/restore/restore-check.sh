@@ -303,7 +303,7 @@ first_paths() {
 # symlink above, no directory with other content. Git is not asked, because it would overwrite
 # ignored files.
 free_paths() {
-  local path list
+  local path list paths=()
   collisions "$GOAL" 2>>"$OUT.err" || { with_now_mended "$INDEX" && collisions "$GOAL" 2>>"$OUT.err"; } || {
     not_there $? "$INDEX" "what stands in the way cannot be looked at"
     return 1
@@ -315,37 +315,40 @@ free_paths() {
   fi
   for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
-    while IFS= read -r -d '' path; do
-      # What a link above shows lies elsewhere. The link itself was looked at.
-      [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
-      { find "./$path" ! -type d -printf '%P\0' >"$OUT.inside" && git --literal-pathspecs ls-files -z -c -- "$path" >"$OUT.captured"; } 2>>"$OUT.err" || {
-        refused $? failed "what stands in the way cannot be looked at"
-        return 1
-      }
-      foreign_in "$path" || return 1
-    done <"$list"
+    # What a link above shows lies elsewhere. The link itself was looked at.
+    while IFS= read -r -d '' path; do [ ! -d "$path" ] || [ -L "$path" ] || symlink_above "$path" || paths+=("$path"); done <"$list"
   done
+  [ ${#paths[@]} -eq 0 ] || no_foreign
 }
 
-# foreign_in DIRECTORY: reports a problem for each path in it that is not captured. What is in a repository that leaves is
-# that one's (plan_leave).
-foreign_in() {
-  local path below=$REPOSITORY/ leaving=()
+# no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves: that
+# is this one's own (plan_leave).
+no_foreign() {
+  local path dir inner below=$REPOSITORY/ leaving=() specs=()
   local -A captured=()
   [ "$below" != ./ ] || below=''
   for path in "${!R_PATH[@]}"; do
-    [ -n "${R_TREE[path]}" ] || [[ ${R_PATH[path]} != "$below$1" && ${R_PATH[path]} != "$below$1"/* ]] || leaving+=("${R_PATH[path]#"$below"}")
+    [ -n "${R_TREE[path]}" ] || [[ ${R_PATH[path]} != "$below"?* ]] || leaving+=("${R_PATH[path]#"$below"}")
   done
+  # Git compares each file with each of few.
+  [ ${#paths[@]} -gt 100 ] || specs=(-- "${paths[@]}")
+  printf './%s\0' "${paths[@]}" >"$OUT.directories-here" && {
+    xargs -0 sh -c 'exec find "$@" ! -type d -printf "%p\0"' find <"$OUT.directories-here" >"$OUT.inside" && git --literal-pathspecs ls-files -z -c "${specs[@]}" >"$OUT.captured"
+  } 2>>"$OUT.err" || {
+    refused $? failed "what stands in the way cannot be looked at"
+    return 1
+  }
   while IFS= read -r -d '' path; do captured[$path]=1; done <"$OUT.captured"
   while IFS= read -r -d '' path; do
-    path=$1/$path
+    path=${path#./}
     [ -z "${captured[$path]-}" ] || continue
     for inner in "${leaving[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     printf '%s\0' "$path"
   done <"$OUT.inside" >"$OUT.foreign"
   [ -s "$OUT.foreign" ] || return 0
   first_paths "$OUT.foreign"
-  problem conflict "$1 is a file in the target and a directory now, which holds files that are not captured: $FIRST"
+  for dir in "${paths[@]}"; do [[ $FIRST != "$dir"/* ]] || break; done
+  problem conflict "$dir is a file in the target and a directory now, which holds files that are not captured: $FIRST"
   return 1
 }
 

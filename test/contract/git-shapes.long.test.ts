@@ -5,6 +5,7 @@ import './git-company.test.ts';
 import './git-ignored-since.test.ts';
 import './git-late.test.ts';
 import './git-left-out.test.ts';
+import './git-many-at-once.test.ts';
 import './git-ownership.test.ts';
 import './git-permissions.test.ts';
 import './git-pipes.test.ts';

@@ -26,7 +26,7 @@ const TURNS = [
   // Commands in the sandbox that fail: git-restore-faults.test.ts.
   ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
-  ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
+  ['git-size', 'git-many-at-once', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
   // Restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
   ['git-settle', 'git-placing', 'git-filling'],
   // What was lost or left out: git-cases.test.ts and git-hostile.test.ts.
