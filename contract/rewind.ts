@@ -84,7 +84,9 @@ const rewoundSaga = () =>
     epoch: z.int().describe('it rises when the effects are undone'),
     after: z.string().nullable().describe('the last step that stays; null: none does'),
     plan: undoPlan().describe('what is left to take back'),
-    observation: observation().optional().describe('once it is rewound'),
+    observation: observation()
+      .optional()
+      .describe('once it is rewound; of many sagas of a session each tells its own'),
   });
 export type RewoundSaga = z.infer<ReturnType<typeof rewoundSaga>>;
 
@@ -101,6 +103,10 @@ export const rewindSessionAnswer = () =>
   z.object({
     ...rewound(),
     sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
+    sagasNotListed: z
+      .object({ sagas: z.int(), undo: z.int(), stands: z.int() })
+      .optional()
+      .describe('so many more sagas, for which the answer has no room, and how much their plans list'),
     files: rollbackAnswer().optional().describe('what goes or went back; absent until then'),
     trimAfterMessageId: z.string().nullable().optional().describe('cut the conversation after this message'),
   });

@@ -43,6 +43,9 @@ export const parkedSagas = () =>
   });
 export type ParkedSagas = z.infer<ReturnType<typeof parkedSagas>>;
 
+const planNotListed = () =>
+  z.int().optional().describe('of a rewind of a session: so many more, for which its answer has no room');
+
 /** What an undo or a rewind takes back, and what it cannot. */
 export const undoPlan = () =>
   z.object({
@@ -60,6 +63,7 @@ export const undoPlan = () =>
         }),
       )
       .describe('in the order in which they are taken back'),
+    undoNotListed: planNotListed(),
     stands: z
       .array(
         z.object({
@@ -69,6 +73,7 @@ export const undoPlan = () =>
         }),
       )
       .describe('what nothing takes back'),
+    standsNotListed: planNotListed(),
   });
 export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
 
@@ -177,6 +182,10 @@ const childLine = () =>
       ),
   });
 
+/** Absent as long as an answer holds all of them, which are thousands. */
+const notListed = (list: string, which = '') =>
+  z.int().optional().describe(`so many more than ${list} lists${which}; the ledger has all`);
+
 /** The description of a saga for the model and for people (S12). */
 export const observation = () =>
   z.object({
@@ -201,6 +210,7 @@ export const observation = () =>
     updatedAt: z.string(),
     doing: doing().optional().describe('absent when it has ended or waits for a person'),
     committed: z.array(observedStep()).describe('took effect and stands'),
+    committedNotListed: notListed('committed'),
     compensated: z
       .array(
         z.object({
@@ -212,6 +222,7 @@ export const observation = () =>
         }),
       )
       .describe('taken back; of sagas below only what left residue'),
+    compensatedNotListed: notListed('compensated', ', which has the last ones'),
     notCompensated: z
       .array(
         z.object({
@@ -237,6 +248,7 @@ export const observation = () =>
         }),
       )
       .describe('not taken back'),
+    notCompensatedNotListed: notListed('notCompensated'),
     results: z
       .array(
         z.object({

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
+import { standsIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
@@ -78,8 +79,8 @@ const told = (
 });
 
 /** Nobody is asked about what would be refused. */
-const requireWay = ({ sagas }: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
-  const count = sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
+const requireWay = (plan: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
+  const count = standsIn(plan);
   if (count === 0 || acceptResidue === true) return;
   throw new CliError(
     'PointOfNoReturn',

@@ -135,6 +135,8 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
   const standing = standingIn(seen);
   const { failed, awaiting } = seen;
   const about = (text: string): string[] => block(text, width, paint.dim);
+  const notListed = (count = 0, what = ''): string[] =>
+    count === 0 ? [] : about(`${count} more ${what}: walkback ledger query --saga ${seen.sagaId} --effects`);
   const lines = [
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
     ...(seen.guidance === undefined
@@ -173,18 +175,21 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
           paint.yellow,
         )),
     ...standing.map((one) => effect(paint.green('✔'), one, paint)),
+    ...notListed(seen.committedNotListed, 'stand'),
     ...seen.compensated.flatMap((one) => [
       effect(paint.yellow('↩'), one, paint),
       ...ofSaga(one).flatMap(about),
       ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
       ...(one.residue === undefined ? [] : about(one.residue)),
     ]),
+    ...notListed(seen.compensatedNotListed, 'were taken back'),
     ...seen.notCompensated.flatMap((one) => [
       effect(paint.red('✖'), one, paint),
       ...ofSaga(one).flatMap(about),
       ...about(one.reason),
       ...keyText(one).flatMap(about),
     ]),
+    ...notListed(seen.notCompensatedNotListed, 'were not taken back'),
     ...(seen.rejected ?? []).flatMap(({ step, tool, error }) => [
       `  ${paint.yellow('–')} ${printableLine(step)} ${paint.dim(printableLine(tool))}  rejected, nothing happened`,
       ...(error === undefined ? [] : about(`${error.name}: ${error.message}`)),

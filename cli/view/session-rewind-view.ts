@@ -1,4 +1,5 @@
-import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
+import { sagasIn, standsIn, undoneIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -14,15 +15,11 @@ interface Look {
   width: number;
 }
 
-/** A step that runs sagas is none: what they did is counted. */
-const effectsOf = (sagas: readonly RewoundSaga[]): number =>
-  sagas.reduce((count, { plan }) => count + plan.undo.filter(({ children }) => children !== true).length, 0);
-
-const standingOf = (sagas: readonly RewoundSaga[]): number =>
-  sagas.reduce((count, { plan }) => count + plan.stands.length, 0);
-
-const sagaLines = (sagas: readonly RewoundSaga[], paint: Paint): string[] =>
-  sagas.flatMap(({ sagaId, status, after, plan }) => [
+const sagaLines = (
+  { sagas, sagasNotListed }: Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>,
+  paint: Paint,
+): string[] => [
+  ...sagas.flatMap(({ sagaId, status, after, plan }) => [
     `  saga ${printableLine(sagaId)}  ${statusWord(status, paint)}${
       after === null ? '' : paint.dim(`  stays up to step ${printableLine(after)}`)
     }`,
@@ -34,24 +31,29 @@ const sagaLines = (sagas: readonly RewoundSaga[], paint: Paint): string[] =>
         ]
       : []),
     ...undoPlanLines(plan, paint).map((line) => `  ${line}`),
-  ]);
+  ]),
+  ...(sagasNotListed === undefined
+    ? []
+    : [paint.yellow(`  and ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room`)]),
+];
 
 const leftStanding = (count: number): string =>
   count === 0 ? '' : ` (${plural(count, 'effect')} will stand)`;
 
 /** For the question: effects, files in their directory, and the conversation. */
 export const whatGoesBack = (
-  { sagas, files }: RewindSessionAnswer,
+  answer: RewindSessionAnswer,
   scope: SessionRewind['scope'],
   place: string,
 ): string => {
+  const { files } = answer;
   const all = scope === undefined || scope === 'all';
-  const left = leftStanding(standingOf(sagas));
+  const left = leftStanding(standsIn(answer));
   // Of the files alone: what sagas did since stays as it is.
   const kept = leftStanding(files?.effects?.length ?? 0);
   return [
     ...(all || scope === 'effects'
-      ? [`undo ${plural(effectsOf(sagas), 'effect')} of ${plural(sagas.length, 'saga')}${left}`]
+      ? [`undo ${plural(undoneIn(answer), 'effect')} of ${plural(sagasIn(answer), 'saga')}${left}`]
       : []),
     ...(all || scope === 'files' ? [`put back all repositories in ${place}${kept}`] : []),
     ...(all || scope === 'conversation' ? ['cut the conversation there'] : []),
@@ -65,7 +67,7 @@ const beginning = (answer: RewindSessionAnswer): string =>
 export const plannedSessionRewind = (answer: RewindSessionAnswer, { to, paint, width }: Look): string => {
   const { sagas, files } = answer;
   const head = `${paint.bold('Plan')}: ${beginning(answer)} ${paint.yellow(printableLine(to))}`;
-  const effects = sagas.length === 0 ? [paint.dim('  no saga came after it')] : sagaLines(sagas, paint);
+  const effects = sagas.length === 0 ? [paint.dim('  no saga came after it')] : sagaLines(answer, paint);
   const written = files === undefined ? '' : plannedRollback(files, { to, paint, width });
   return `${[head, ...effects].join('\n')}\n${written}`;
 };
@@ -104,12 +106,12 @@ export const sessionRewindText = (
     width,
   }: Look & { sessionId: string; again: string; where: TargetFlags },
 ): string => {
-  const { status, sagas, files, guidance, trimAfterMessageId } = answer;
+  const { status, files, guidance, trimAfterMessageId } = answer;
   const isThrough = status === 'REWOUND';
   const mark = isThrough ? paint.green('✔ ') : '';
   const lines = [
     `${mark}${HEADS[status]} ${paint.yellow(printableLine(to))}`,
-    ...sagaLines(sagas, paint),
+    ...sagaLines(answer, paint),
     ...nextLines(answer, again).map((line) => paint.dim(withWhere(line, where))),
     ...(isThrough && files === undefined && trimAfterMessageId != null
       ? [`  ${paint.dim(`the conversation goes on after ${printableLine(trimAfterMessageId)}`)}`]

@@ -14,7 +14,10 @@ const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
 };
 
 /** The steps that an undo or a rewind takes back, in their order, and those that nothing takes back. */
-export const undoPlanLines = ({ undo, stands }: UndoPlan, paint: Paint): string[] => [
+export const undoPlanLines = (
+  { undo, undoNotListed = 0, stands, standsNotListed = 0 }: UndoPlan,
+  paint: Paint,
+): string[] => [
   ...undo.map((one) => {
     const notes = [
       ...(one.partly === true ? ['a part only'] : []),
@@ -23,6 +26,10 @@ export const undoPlanLines = ({ undo, stands }: UndoPlan, paint: Paint): string[
     const note = notes.length === 0 ? '' : paint.yellow(`  ${notes.join(', ')}`);
     return `  ${paint.yellow('↩')} ${stepText(one, paint)}${note}`;
   }),
+  ...(undoNotListed === 0 ? [] : [paint.yellow(`  ${undoNotListed} more are taken back`)]),
   ...stands.map((one) => `  ${paint.red('✖')} ${stepText(one, paint)}  ${paint.red(one.reason)}`),
-  ...(undo.length === 0 && stands.length === 0 ? [paint.dim('  nothing to take back')] : []),
+  ...(standsNotListed === 0 ? [] : [paint.red(`  ${standsNotListed} more stand`)]),
+  ...(undo.length + undoNotListed + stands.length + standsNotListed === 0
+    ? [paint.dim('  nothing to take back')]
+    : []),
 ];

@@ -1,7 +1,9 @@
 /** A session goes back: effects first, then files, then the conversation. The plan, then exactly that. */
 import { html } from 'hono/html';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import { standsIn } from '../../core/rewind/count-effects.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
@@ -52,16 +54,14 @@ const inputOf = (
 };
 
 /** A plan that would take back or leave anything else has another one. */
-const digest = ({ sagas, files }: RewindSessionAnswer): string =>
+const digest = ({ sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
   sha256Hex(
     JSON.stringify([
-      sagas.map(({ sagaId, after, plan }) => [sagaId, after, plan.undo, plan.stands]),
+      sagas.map(({ sagaId, after, plan }) => [sagaId, after, plan]),
+      sagasNotListed ?? null,
       files === undefined ? null : digestOf(files),
     ]),
   );
-
-const standingIn = (sagas: readonly RewoundSaga[]): number =>
-  sagas.reduce((sum, { plan }) => sum + plan.stands.length, 0);
 
 /** Its plan does not name what is left of it: nobody can take that back but people. */
 const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPENSATION_FAILED';
@@ -69,6 +69,11 @@ const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPEN
 const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
   html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
     ${undoPlanTable(`What ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
+
+const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
+  sagasNotListed === undefined
+    ? NOTHING
+    : html`<p class="cut">And ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room here.</p>`;
 
 const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
   html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>
@@ -80,7 +85,7 @@ const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
 const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
   const plan = await visit.ask('rewind-session', { ...input, acceptResidue: true, dryRun: true });
   const { sagas, files } = plan;
-  const stand = standingIn(sagas);
+  const stand = standsIn(plan);
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const hidden = {
     ...('messageId' in input.to ? { message: input.to.messageId } : { checkpoint: input.to.checkpointId }),
@@ -93,7 +98,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
     body: html`${before === undefined || before === digest(plan) ? NOTHING : changedMeanwhile}
       <p>Back to after ${shown(point)}: its work stays. Effects are undone first, the last one first; when one cannot be undone, everything stops and files are untouched.</p>
       ${scopeForm(visit, input)}
-      <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}
+      <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}
       ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}`}
       ${form(
         path('sessions', input.sessionId, 'rewind'),
@@ -143,7 +148,7 @@ export const rewind: Act = async (sent) => {
         : NOTHING
     }${isThrough ? NOTHING : html` ${link('/queue', 'The queue')} has what is left; then the same rewind goes on from the session. What nothing takes back is let stand by another rewind.`}</p>
       ${guidance === undefined ? NOTHING : html`<p>Guidance: ${shown(guidance)}</p>`}
-      ${sagas.map((one) => sagaPart(one))}
+      ${sagas.map((one) => sagaPart(one))}${notListedPart(done)}
       ${files === undefined ? html`<p>${link(path('sessions', input.sessionId), 'Back to the session')}</p>` : doneFiles(input.sessionId, files)}`,
     data: done,
   };

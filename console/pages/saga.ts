@@ -141,6 +141,14 @@ const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
     'Nothing took effect.',
   );
 
+const notListedPart = (seen: Observation): Markup => {
+  const { committedNotListed = 0, compensatedNotListed = 0, notCompensatedNotListed = 0 } = seen;
+  const count = committedNotListed + compensatedNotListed + notCompensatedNotListed;
+  return count === 0
+    ? NOTHING
+    : html`<p class="cut">Cut here: ${committedNotListed} more stand, ${compensatedNotListed} more were undone, ${notCompensatedNotListed} more were not. ${link(`/ledger${query({ saga: seen.sagaId })}`, 'All entries')} have them.</p>`;
+};
+
 /** What somebody let stand can be undone by hand at any time, whatever the saga does by then. */
 const acceptedPart = (seen: Observation, { formToken }: Visit): Markup => {
   // A step that runs sagas is no effect of its own.
@@ -257,7 +265,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
       : [['A step of', link(path('sagas', seen.parent.sagaId), seen.parent.sagaId)] as const]),
   ])}
   ${statePart(seen)}
-  <h2>Steps</h2>${stepsPart(seen, entries)}
+  <h2>Steps</h2>${stepsPart(seen, entries)}${notListedPart(seen)}
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}</div>`}

@@ -6,6 +6,14 @@ import { money } from './ledger-tables.ts';
 import { badge, folded, type Markup, NOTHING, shown, table } from './markup.ts';
 
 export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Markup =>
+  html`${stepsTable(caption, plan, none)}${notListedPart(plan)}`;
+
+const notListedPart = ({ undoNotListed = 0, standsNotListed = 0 }: UndoPlan): Markup =>
+  undoNotListed + standsNotListed === 0
+    ? NOTHING
+    : html`<p class="cut">Cut here: ${undoNotListed} more are undone, ${standsNotListed} more stand.</p>`;
+
+const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
   table(
     caption,
     [

@@ -23,6 +23,7 @@ import { mapAtOnce } from '../shared/at-once.ts';
 import type { Invocation } from '../shared/deadline.ts';
 import { WalkbackError } from '../shared/errors.ts';
 import { RACE, retrying } from '../shared/retry.ts';
+import { fittingSagas } from './fit-sagas.ts';
 import type { SessionRewindDependencies } from './ports.ts';
 import { bringFiles, planFiles } from './rewind-files.ts';
 import { requireSameRequest, rewindHash } from './rewind-record.ts';
@@ -129,7 +130,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     ) => ({
       requestId,
       status,
-      sagas,
+      ...fittingSagas(sagas),
       ...(files === undefined ? {} : { files }),
       ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
       ...(guidance === undefined ? {} : { guidance }),

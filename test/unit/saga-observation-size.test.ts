@@ -1,7 +1,12 @@
 /** What the model is told of a saga with as many children as one step may have. */
 import { expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
+import { MIB } from '../../contract/sizes.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
+import { jsonBytes } from '../../core/shared/json-bytes.ts';
+import { SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { put, ROOT, type TreeSaga, treeSaga } from '../support/tree-saga.ts';
 
 const COUNT = 40;
@@ -72,4 +77,49 @@ test('approvals are counted also below more sagas than are told', async () => {
   await saga.machine.settle();
   expect(seen?.children).toHaveLength(200);
   expect([seen?.awaitingBelow?.length, seen?.awaitingBelowNotListed]).toEqual([20, 6 * COUNT - 20]);
+});
+
+test('a saga that was rewound again and again tells what an answer has room for, and counts the rest', async () => {
+  const STEPS = 120;
+  const REWINDS = 6;
+  // Six bytes each, as JSON.
+  const wide = '\u0001';
+  const steps = Array.from({ length: STEPS }, (_, n) => ({ id: `s${n}`, tool: 'book', arguments: {} }));
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('book', 'partial')],
+    steps,
+    answer: ({ operation, step }) => ({
+      Payload: {
+        outcome: 'committed',
+        result: {},
+        ...(operation === 'execute' ? { externalRef: `${step} ${wide.repeat(490)}` } : {}),
+        ...(operation === 'compensate' && step !== 's1' ? { residue: wide.repeat(1000) } : {}),
+      },
+    }),
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  for (let n = 0; n < REWINDS; n += 1) {
+    await saga.machine.rewind({ sagaId: SAGA, to: { steps: STEPS }, requestId: `rw-${n}`, by: 'rita' });
+    await saga.machine.settle();
+  }
+  const describe = createDescribe({ store: saga.store, clock: saga.clock });
+  const seen = await describe(SAGA);
+  // A call of Lambda answers 6 MB at most.
+  expect(jsonBytes(seen)).toBeLessThan(5.6 * MIB);
+  expect(seen.committed).toHaveLength(STEPS);
+  expect(seen).not.toHaveProperty('committedNotListed');
+  const { compensated, compensatedNotListed = 0 } = seen;
+  expect(compensatedNotListed).toBeGreaterThan(0);
+  expect(compensated.length + compensatedNotListed).toBe(STEPS * REWINDS);
+  // The last of what left something: what left nothing is left out first.
+  expect(compensated.map(({ step }) => step)).not.toContain('s1');
+  expect(compensated.at(-1)).toMatchObject({ step: 's119', epoch: REWINDS - 1 });
+  expect(compensated.filter(({ epoch }) => epoch === REWINDS - 1)).toHaveLength(STEPS - 1);
+  expect(observationText(seen, createPaint(false), 80)).toContain(
+    `${compensatedNotListed} more were taken back`,
+  );
+  // While it runs, nothing of it counts.
+  await saga.machine.rewind({ sagaId: SAGA, to: { steps: 1 }, requestId: 'rw-last', by: 'rita' });
+  expect(await describe(SAGA, 0, 'settled')).not.toHaveProperty('compensatedNotListed');
 });

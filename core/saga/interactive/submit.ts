@@ -8,6 +8,7 @@ import { readTrueLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { SubmittedStep } from '../model/submitted-step.ts';
+import { fittingObservation } from '../people/fit-observation.ts';
 import { observe } from '../people/observation.ts';
 import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
@@ -100,7 +101,9 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
     return {
       step: await stepAnswer(store, head, submitted),
       warnings: warningsOf(head),
-      ...(request.observe === false ? {} : { saga: observe(head, await readTrueLedger(store, head)) }),
+      ...(request.observe === false
+        ? {}
+        : { saga: fittingObservation(observe(head, await readTrueLedger(store, head))) }),
     };
   };
 };

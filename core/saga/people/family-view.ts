@@ -13,6 +13,7 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { heldAgainst } from '../permits/look.ts';
 import type { SagaStore } from '../ports.ts';
 import { lockReason } from './doing.ts';
+import { fittingObservation } from './fit-observation.ts';
 import { observe } from './observation.ts';
 import { placeOf } from './observe-interactive.ts';
 
@@ -230,7 +231,7 @@ export const observeFamily = async (
   const below = await lookBelow(store, head, entries, isSealed);
   const { lines, awaiting, awaitingNotListed } = below;
   const seen = observe(head, entries, below);
-  return {
+  return fittingObservation({
     ...seen,
     ...(await waitingNow(store, head, seen)),
     ...(await givenTo(store, head, seen)),
@@ -240,7 +241,7 @@ export const observeFamily = async (
     ...(lines.length === 0 ? {} : { children: lines }),
     ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
     ...(awaitingNotListed === 0 ? {} : { awaitingBelowNotListed: awaitingNotListed }),
-  };
+  });
 };
 
 /** Whether a saga below this one waits for a person. Reads heads, and the starts of the children. */

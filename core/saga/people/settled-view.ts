@@ -7,6 +7,14 @@ const ADVICE = 'The saga is not over. As long as it is not, nothing of it counts
 /** What a running saga did is left out, because it may yet be taken back. */
 export const settledView = (seen: Observation): Observation => {
   if (TERMINAL_STATUSES.some((status) => status === seen.status)) return seen;
-  const { doing: _, rejected: __, children: ___, ...rest } = seen;
+  const {
+    doing: _,
+    rejected: __,
+    children: ___,
+    committedNotListed: _committed,
+    compensatedNotListed: _compensated,
+    notCompensatedNotListed: _notCompensated,
+    ...rest
+  } = seen;
   return { ...rest, committed: [], compensated: [], notCompensated: [], results: [], advice: ADVICE };
 };

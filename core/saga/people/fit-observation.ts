@@ -1,0 +1,50 @@
+/** Keeps an observation within what a call of Lambda may answer, and says how much is left out. Pure. */
+import type { Observation } from '../../../contract/saga-answers.ts';
+import { MIB } from '../../../contract/sizes.ts';
+import { firstThatFit } from '../../shared/bounded.ts';
+import { jsonBytes } from '../../shared/json-bytes.ts';
+
+/** A call of Lambda answers 6 MB at most. */
+const MAX_BYTES = 5.5 * MIB;
+
+type Lists = Pick<Observation, 'committed' | 'compensated' | 'notCompensated'>;
+
+/**
+ * What somebody has to do something about goes first, then what stands, and of what was taken back that which left something.
+ * A saga that is rewound again and again has more and more that was taken back: the last of it is told.
+ */
+export const fittingObservation = (seen: Observation): Observation => {
+  if (jsonBytes(seen) <= MAX_BYTES) return seen;
+  const { committed, compensated, notCompensated } = seen;
+  const roomBytes = MAX_BYTES - jsonBytes({ ...seen, committed: [], compensated: [], notCompensated: [] });
+  const leftSomething = ({ residue, byHand }: Lists['compensated'][number]): boolean =>
+    residue !== undefined || byHand !== undefined;
+  const newest = compensated.toReversed();
+  const byWeight: Lists[keyof Lists][number][] = [
+    ...notCompensated.filter(({ accepted }) => accepted !== true),
+    ...committed,
+    ...notCompensated.filter(({ accepted }) => accepted === true),
+    ...newest.filter(leftSomething),
+    ...newest.filter((one) => !leftSomething(one)),
+  ];
+  const told = new Set(firstThatFit(byWeight, { count: byWeight.length, bytes: roomBytes }));
+  const fitting = <Item extends (typeof byWeight)[number]>(items: readonly Item[]): Item[] =>
+    items.filter((one) => told.has(one));
+  const lists: Lists = {
+    committed: fitting(committed),
+    compensated: fitting(compensated),
+    notCompensated: fitting(notCompensated),
+  };
+  const left = {
+    committed: committed.length - lists.committed.length,
+    compensated: compensated.length - lists.compensated.length,
+    notCompensated: notCompensated.length - lists.notCompensated.length,
+  };
+  return {
+    ...seen,
+    ...lists,
+    ...(left.committed > 0 ? { committedNotListed: left.committed } : {}),
+    ...(left.compensated > 0 ? { compensatedNotListed: left.compensated } : {}),
+    ...(left.notCompensated > 0 ? { notCompensatedNotListed: left.notCompensated } : {}),
+  };
+};
