@@ -15,6 +15,52 @@ export const EFFECT_STATUSES = [
   'in_doubt',
 ] as const;
 
+/**
+ * Of entries, for whoever asks for those of one. Entries of days are outcomes: `submitted` is none, and of what was `started` only
+ * sagas are.
+ */
+export const ENTRY_STATUSES = [
+  'absent',
+  'approved',
+  'blocked',
+  'broken',
+  'cancel_requested',
+  'committed',
+  'compensated',
+  'compensation_failed',
+  'completed',
+  'declined',
+  'delayed',
+  'ended',
+  'expired',
+  'failed',
+  'idle',
+  'overdue',
+  'parked',
+  'paused',
+  'queued',
+  'refused',
+  'rejected',
+  'requested',
+  'resolved',
+  'resumed',
+  'retried',
+  'rewind_requested',
+  'rewound',
+  'sealed',
+  'settled',
+  'skipped',
+  'started',
+  'step_settled',
+  'taken',
+  'undo_requested',
+  'unknown',
+  'unparked',
+  'unwind_requested',
+  'unwinding',
+  'waiting',
+] as const;
+
 const amount = z.string().nullable().describe('an exact decimal');
 
 /** An effect and what became of it, from the entries of its saga (docs/sagas.md, Finance). */

@@ -6,6 +6,7 @@ import { checkpointId, id } from './fields.ts';
 import { answeredFor, asker, who } from './identity.ts';
 import { interactivePolicy } from './interactive.ts';
 import { jsonObject, jsonValue } from './json.ts';
+import { EFFECT_STATUSES, ENTRY_STATUSES } from './ledger-answers.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
 export const stepId = z.string().min(1).max(64);
@@ -193,12 +194,14 @@ export const operateSagaInput = () =>
   );
 export type OperateSagaInput = z.infer<ReturnType<typeof operateSagaInput>>;
 
+/** What one may ask for: of sagas, of entries and, in their views, of effects. */
+export const LEDGER_STATUSES = [...new Set([...SAGA_STATUSES, ...ENTRY_STATUSES, ...EFFECT_STATUSES])];
+
 export const queryLedgerInput = () =>
   z.strictObject({
     sagaId: id.optional(),
     status: z
-      .string()
-      .max(50)
+      .enum(LEDGER_STATUSES)
       .optional()
       .describe("a saga's status in capitals, or an entry's of these days; of effects: theirs"),
     externalRef: z.string().min(1).max(500).optional(),

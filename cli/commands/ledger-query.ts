@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { EFFECT_STATUSES } from '../../contract/ledger-answers.ts';
+import { EFFECT_STATUSES, ENTRY_STATUSES } from '../../contract/ledger-answers.ts';
 import { SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
-import { ENTRY_STATUSES } from '../../core/saga/model/entry-statuses.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
@@ -16,7 +15,7 @@ import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
 
 interface Which {
   saga?: string;
-  status?: string;
+  status?: QueryLedgerInput['status'];
   ref?: string;
   day?: string;
   from?: string;

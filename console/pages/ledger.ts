@@ -4,7 +4,7 @@ import { listSome } from '../../cli/terminal/text.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
-import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { LEDGER_STATUSES, type QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { plural } from '../../core/shared/plural.ts';
@@ -43,7 +43,7 @@ type View = keyof typeof VIEWS;
 const viewOf = (view: string | undefined): View =>
   view ? choice('view', view, ['entries', 'effects', 'totals']) : 'entries';
 
-const ENTRY_STATUSES = [
+const SHOWN_STATUSES = [
   'committed',
   'rejected',
   'unknown',
@@ -55,15 +55,15 @@ const ENTRY_STATUSES = [
   'declined',
 ];
 
-const statusesOf = (view: View): readonly string[] => (view === 'entries' ? ENTRY_STATUSES : EFFECT_STATUSES);
+const statusesOf = (view: View): readonly string[] => (view === 'entries' ? SHOWN_STATUSES : EFFECT_STATUSES);
 
 /** In an address there may be any; the form has those of the view that was shown before. */
-const statusFor = (view: View, status: string | undefined): string | undefined =>
-  status !== undefined &&
-  [ENTRY_STATUSES, EFFECT_STATUSES].flat().includes(status) &&
-  !statusesOf(view).includes(status)
-    ? undefined
-    : status;
+const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['status'] => {
+  if (!asked) return undefined;
+  const status = choice('status', asked, LEDGER_STATUSES);
+  const isShown = [SHOWN_STATUSES, EFFECT_STATUSES].flat().includes(status);
+  return isShown && !statusesOf(view).includes(status) ? undefined : status;
+};
 
 /** What the function is asked for: a saga, else a reference, else days, today unless others are given. */
 const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {

@@ -1,9 +1,10 @@
 /** What finance reads: each committed effect and its undo in one row, and sums of exactly these rows. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { type QueryLedgerInput, queryLedgerInput } from '../../contract/saga-inputs.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
+import { parseInput } from '../../core/shared/parse-input.ts';
 import {
   at,
   attempt,
@@ -207,11 +208,20 @@ describe('effects', () => {
     expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,-5.00,0,0,-5.00,0,0`);
   });
 
+  test('take no status that nothing can have, as that of an entry which no day lists', () => {
+    for (const status of ['nope', 'Committed', 'submitted', ''])
+      expect(() => parseInput(queryLedgerInput(), { status }), status).toThrow('status: ');
+    for (const status of ['COMPLETED', 'committed', 'stands'])
+      expect(parseInput(queryLedgerInput(), { status })).toEqual({ status });
+  });
+
   test('refuse what does not go together, and say what does', async () => {
     const refused: [QueryLedgerInput, string][] = [
       [{ view: 'effects', sagaId: 'refund-1', day: '2026-03-01' }, 'Give one of'],
       [{ tool: 'pay', day: '2026-03-01' }, 'view: tool, agent and reference'],
       [{ view: 'effects', status: 'committed' }, 'status: an effect is stands, undoing'],
+      [{ status: 'stands' }, 'status: no entry is stands'],
+      [{ status: 'undone', day: '2026-03-01' }, 'status: no entry is undone'],
       [{ view: 'effects', from: '2026-03-02', to: '2026-03-01' }, 'from: 2026-03-02 is after 2026-03-01'],
       [{ view: 'effects', from: '2026-03-02', day: '2026-03-02' }, 'day: is one day'],
       [{ view: 'effects', from: '1990-01-01', to: '2026-03-01' }, 'at most 3660 at once'],

@@ -1,4 +1,4 @@
-import { EFFECT_STATUSES, type LedgerEffect } from '../../../contract/ledger-answers.ts';
+import { EFFECT_STATUSES, ENTRY_STATUSES, type LedgerEffect } from '../../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
@@ -92,6 +92,9 @@ const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor
   return position === undefined ? {} : { cursor: position };
 };
 
+/** Whoever adds a status adds it to those that the contract names. */
+const statusOf = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submitted' => entry.status;
+
 /** Days oldest first. */
 const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status } = query;
@@ -106,7 +109,9 @@ const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clo
         return { cursor: dayCursor(day, cursor) };
       const page = await store.listEntriesByDay(day, rows.room(), cursor);
       queries += 1;
-      rows.addAll(page.items.filter((entry) => status === undefined || entry.status === status).map(toRow));
+      rows.addAll(
+        page.items.filter((entry) => status === undefined || statusOf(entry) === status).map(toRow),
+      );
       cursor = page.cursor;
     } while (cursor !== undefined);
   }
@@ -159,7 +164,13 @@ const checkQuery = (query: QueryLedgerInput): void => {
   if (isEntries && isDays && SAGA_STATUSES.some((known) => known === status)) {
     refuse('status: sagas in a status are asked for without days; of days, an entry has one, as committed.');
   }
-  if (isEntries) return;
+  if (isEntries) {
+    const known: readonly string[] = [...SAGA_STATUSES, ...ENTRY_STATUSES];
+    if (status !== undefined && !known.includes(status)) {
+      refuse(`status: no entry is ${status}; effects have it, with view "effects" or "totals".`);
+    }
+    return;
+  }
   if (anchorsOf !== undefined || query.evidence === true)
     refuse('view: anchorsOf and evidence go with entries.');
   if (status !== undefined && !EFFECT_STATUSES.some((known) => known === status)) {
