@@ -51,6 +51,10 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
 
   const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
     const { sagaId, state } = head;
+    const { status, epoch } = state;
+    // Long lists of these are told again and again, and their ledgers say nothing more.
+    if (status === 'COMPENSATED')
+      return { sagaId, status, epoch, after: null, plan: { undo: [], stands: [] } };
     const entries = await readTrueLedger(store, head);
     const stories = storiesOf(head, entries);
     const { undo, stands } = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
@@ -58,8 +62,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const isThrough = steps?.isLeft === false && state.phase !== 'undo';
     return {
       sagaId,
-      status: state.status,
-      epoch: state.epoch,
+      status,
+      epoch,
       after: steps?.after ?? null,
       plan: { undo, stands: [...stands, ...between] },
       ...(isThrough ? { observation: await observeFamily(store, head, entries) } : {}),
@@ -143,7 +147,9 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     if (known === undefined && takesFiles) requireActive(session);
     // A sandbox takes its time, so what the sagas did is looked at after it.
     const files = known === undefined && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
-    const sagas = takesEffects ? await sagasAfter(sessionId, isAfter) : [];
+    // One that is begun tells what is left after it went on.
+    const isTold = takesEffects && (known === undefined || dryRun);
+    const sagas = isTold ? await sagasAfter(sessionId, isAfter) : [];
     if (known === undefined) {
       // All refusals come before the first effect is undone.
       if (!dryRun) for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);

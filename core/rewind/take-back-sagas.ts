@@ -13,7 +13,13 @@ import type { SagaHead } from '../saga/model/head.ts';
 import { isIdle } from '../saga/model/state.ts';
 import { ensureDriven } from '../saga/people/ensure-driven.ts';
 import { ifUnmoved } from '../saga/people/planned.ts';
-import { type LastSteps, type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
+import {
+  type Found,
+  type LastSteps,
+  nothingFound,
+  type SagaSince,
+  sagasSince,
+} from '../saga/people/session-sagas.ts';
 import { storiesOf } from '../saga/people/stories.ts';
 import { treePlanOf } from '../saga/people/tree-plan.ts';
 import { hashJson } from '../saga/plan/json.ts';
@@ -99,24 +105,33 @@ const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: O
   await ensureDriven(dependencies, head, order.by);
 };
 
-type Known = NonNullable<Parameters<typeof sagasSince>[3]>;
-
 /** One look at all of them: tells those whose turn it is. */
-const advance = async (
-  dependencies: TakeBackDependencies,
-  order: Order,
-  known: Known,
-): Promise<TakenBack> => {
-  const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, known);
+const look = async (dependencies: TakeBackDependencies, order: Order, found: Found): Promise<TakenBack> => {
+  const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
   const open = sagas.filter((one) => !isSettled(one));
   const running = open.filter(runs);
   for (const one of running) await tell(dependencies, one, order);
   const last = open.at(-1);
   if (last === undefined) return 'done';
   if (running.length > 0 || open.some(({ head }) => isMoving(head))) return 'undoing';
+  // From here on it moves.
+  found.atRest.delete(last.head.sagaId);
   if (open.some(isStopped) || (await isBeyondReturn(dependencies, order, last))) return 'stopped';
   await tell(dependencies, last, order);
   return 'undoing';
+};
+
+/** Somebody may have moved one that was at rest before. So nothing ends before all of them were read again. */
+const advance = async (
+  dependencies: TakeBackDependencies,
+  order: Order,
+  found: Found,
+): Promise<TakenBack> => {
+  const isKnown = found.atRest.size > 0;
+  const taken = await look(dependencies, order, found);
+  if (taken === 'undoing' || !isKnown) return taken;
+  found.atRest.clear();
+  return look(dependencies, order, found);
 };
 
 /** Something goes on in it by itself. */
@@ -128,11 +143,11 @@ export const takeBackSagas = async (
   order: Order,
   waitMs: number,
 ): Promise<TakenBack> => {
-  const known: Known = new Map();
-  let taken = await advance(dependencies, order, known);
+  const found = nothingFound();
+  let taken = await advance(dependencies, order, found);
   for (let leftMs = waitMs; leftMs > 0 && taken === 'undoing'; leftMs -= POLL_MS) {
     await dependencies.clock.sleep(Math.min(leftMs, POLL_MS));
-    taken = await advance(dependencies, order, known);
+    taken = await advance(dependencies, order, found);
   }
   return taken;
 };

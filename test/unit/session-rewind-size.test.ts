@@ -14,7 +14,7 @@ const EFFECTS = 100;
 
 const step = (id: string, wide = 500) => ({ step: id, tool: 'pay', externalRef: '漢'.repeat(wide) });
 
-const saga = (sagaId: string, more: Partial<RewoundSaga> = {}): RewoundSaga => ({
+const saga = (sagaId: string): RewoundSaga => ({
   sagaId,
   status: 'COMPLETED',
   epoch: 0,
@@ -23,7 +23,6 @@ const saga = (sagaId: string, more: Partial<RewoundSaga> = {}): RewoundSaga => (
     undo: Array.from({ length: EFFECTS }, (_, n) => step(`${sagaId}-${n}`)),
     stands: [{ ...step(`${sagaId}-mail`), reason: 'irreversible' }],
   },
-  ...more,
 });
 
 test('effects for which there is no room are counted, and what stands is told before what is taken back', () => {
@@ -45,12 +44,13 @@ test('effects for which there is no room are counted, and what stands is told be
 });
 
 test('sagas for which there is no room are counted, and one that stops the rewind is told before the others', () => {
-  const sagas = Array.from({ length: 14_000 }, (_, n) =>
-    saga(`${n}-${'g'.repeat(150)}`, {
-      plan: { undo: [step('a', 50), step('b', 50)], stands: [] },
-      ...(n === 13_999 ? { status: 'COMPENSATION_FAILED' } : {}),
-    }),
-  );
+  const sagas = Array.from({ length: 14_000 }, (_, n) => ({
+    sagaId: `${n}-${'g'.repeat(150)}`,
+    epoch: 0,
+    after: null,
+    plan: { undo: [step('a', 50), step('b', 50)], stands: [] },
+    status: n === 13_999 ? ('COMPENSATION_FAILED' as const) : ('COMPLETED' as const),
+  }));
   const { sagas: told, sagasNotListed } = fittingSagas(sagas);
   expect(jsonBytes(told)).toBeLessThan(5 * MIB);
   expect(told.at(-1)).toMatchObject({ status: 'COMPENSATION_FAILED' });

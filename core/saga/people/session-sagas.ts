@@ -36,13 +36,18 @@ export const isStepMeant = (
 export const isSagaMeant = (head: SagaHead, asked: string, isMeant: IsMeant): boolean =>
   head.sessionId === asked && isMeant(placeOf(head));
 
-/** All sagas that were started in a session or took a step of it, in the order of their start. */
+/** All sagas that were started in a session or took a step of it, in the order of their start. `known`: heads that are not read. */
 export const sessionSagas = async (
   store: Pick<SagaStore, 'getHead' | 'listBySession'>,
   sessionId: string,
+  known: ReadonlyMap<string, SagaHead> = new Map(),
 ): Promise<SagaHead[]> => {
   const listed = await store.listBySession(sessionId);
-  const heads = await mapAtOnce(listed, SAGAS_AT_ONCE, ({ sagaId }) => store.getHead(sagaId));
+  const heads = await mapAtOnce(
+    listed,
+    SAGAS_AT_ONCE,
+    async ({ sagaId }) => known.get(sagaId) ?? store.getHead(sagaId),
+  );
   return heads.filter((head) => head !== undefined);
 };
 
@@ -116,14 +121,28 @@ export interface SagaSince {
   steps?: LastSteps;
 }
 
-/** In the order in which they began. Children are left out: their roots take them back. `known`: what was found before, by saga. */
+/** What was found before, by saga, for whoever looks again and again. */
+export interface Found {
+  steps: Map<string, { version: number; steps: LastSteps | undefined }>;
+  /** Of those that are completed or taken back. Only people move them, so they are not read at each look. */
+  atRest: Map<string, SagaHead>;
+}
+
+export const nothingFound = (): Found => ({ steps: new Map(), atRest: new Map() });
+
+/** In the order in which they began. Children are left out: their roots take them back. */
 export const sagasSince = async (
   store: Reads,
   sessionId: string,
   isMeant: IsMeant,
-  known: Map<string, { version: number; steps: LastSteps | undefined }> = new Map(),
+  { steps: known, atRest }: Found = nothingFound(),
 ): Promise<SagaSince[]> => {
-  const heads = (await sessionSagas(store, sessionId)).filter(({ parent }) => parent === undefined);
+  const all = await sessionSagas(store, sessionId, atRest);
+  for (const head of all) {
+    const { status } = head.state;
+    if (status === 'COMPLETED' || status === 'COMPENSATED') atRest.set(head.sagaId, head);
+  }
+  const heads = all.filter(({ parent }) => parent === undefined);
   const found = await mapAtOnce(heads, SAGAS_AT_ONCE, async (head): Promise<SagaSince | undefined> => {
     const { sagaId, version, state } = head;
     if (isSagaMeant(head, sessionId, isMeant)) return { head, since: head.createdAt };
