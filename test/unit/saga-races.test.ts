@@ -44,3 +44,52 @@ test('one that never wins is told to call again, and has written nothing', async
   await expect(moving).rejects.toMatchObject({ name: 'Throttled', retryable: true });
   expect((await saga.seen()).story).toEqual(['saga started']);
 });
+
+test('of an approval that is being written and one that comes too late, both are told what was recorded first', async () => {
+  for (const decided of ['approved', 'expired'] as const) {
+    let late: (() => Promise<void>) | undefined;
+    const told: string[] = [];
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('pay', 'compensatable')],
+      steps: [{ id: 'pay', tool: 'pay', arguments: {}, approval: { timeoutSeconds: 60 } }],
+      answer: () => committed(),
+      storing: (store) => ({
+        ...store,
+        append: async (...given) => {
+          const comesLate = late;
+          late = undefined;
+          // It has read that the saga waits. The write of the other is there before its own, or after.
+          if (decided === 'expired') await comesLate?.();
+          const written = await store.append(...given);
+          if (decided === 'approved') await comesLate?.();
+          return written;
+        },
+      }),
+      onAwait: async () => {
+        const approve = async (by: string) => {
+          const answer = { sagaId: SAGA, stepId: 'pay', decision: 'approve' as const, by };
+          const answered = saga.machine.answer(answer).then(
+            ({ answered: first }) => `${first?.decision} by ${first?.by}`,
+            ({ name }: Error) => name,
+          );
+          told.push(`${by}: ${await answered}`);
+        };
+        late = async () => {
+          await saga.clock.advance(60_000);
+          await approve('grace');
+        };
+        await approve('ada');
+        return true;
+      },
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    const { state, story, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    const isApproved = decided === 'approved';
+    const first = isApproved ? 'approve by ada' : 'ApprovalExpired';
+    expect(told).toEqual([`grace: ${first}`, `ada: ${first}`]);
+    expect(story).toContain(`approval ${decided}`);
+    expect(state.status).toBe(isApproved ? 'COMPLETED' : 'COMPENSATED');
+  }
+});

@@ -31,6 +31,20 @@ export const answerFacts = (
   ];
 };
 
+/** Nobody answered in time. Whoever sees it first records it: the execution that waits, or a person who is late. */
+export const expiredFacts = (state: SagaState, around: Surroundings): Fact[] => {
+  if (state.wait?.kind !== 'approval' || around.nowMs < state.wait.untilMs) return [];
+  const step = currentStep(around);
+  const error = {
+    name: 'ApprovalExpired',
+    message: `Nobody answered the approval of step ${step.id} in time.`,
+  };
+  return [
+    { direction: 'approval', status: 'expired', ...stepFact(step, state.epoch) },
+    ...refusedFacts(state, step, error),
+  ];
+};
+
 /**
  * A rewind, and a step that is taken back alone, may be cancelled also on the way back, and when that failed:
  * then everything is undone.

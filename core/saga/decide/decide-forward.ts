@@ -6,9 +6,10 @@ import type { Operation, SagaState, Wait } from '../model/state.ts';
 import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
 import { progressChildren } from './decide-children.ts';
+import { expiredFacts } from './decide-control.ts';
 import { failedFacts, progressNextStep, refusedFacts } from './decide-interactive.ts';
 import { fencingTokenOf, progressResource, takePermits } from './decide-permits.ts';
-import { attemptFact, currentStep, currentTool, operationId, pauseStep, stepFact } from './facts.ts';
+import { attemptFact, currentTool, operationId, pauseStep, stepFact } from './facts.ts';
 import { stepCountOf } from './plan-in-force.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
@@ -122,18 +123,8 @@ const progressApproval = (
   wait: Extract<Wait, { kind: 'approval' }>,
   around: Surroundings,
 ): Step => {
-  if (around.nowMs < wait.untilMs) return { next: { next: 'await', step: wait.step, untilMs: wait.untilMs } };
-  const step = currentStep(around);
-  const error: SagaError = {
-    name: 'ApprovalExpired',
-    message: `Nobody answered the approval of step ${step.id} in time.`,
-  };
-  return {
-    facts: [
-      { direction: 'approval', status: 'expired', ...stepFact(step, state.epoch) },
-      ...refusedFacts(state, step, error),
-    ],
-  };
+  const facts = expiredFacts(state, around);
+  return facts.length > 0 ? { facts } : { next: { next: 'await', step: wait.step, untilMs: wait.untilMs } };
 };
 
 /** The one place that decides how a wait of each kind ends. */

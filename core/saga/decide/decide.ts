@@ -8,7 +8,7 @@
 
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { answerFacts, cancelFacts, operateFacts, resumeFacts } from './decide-control.ts';
+import { answerFacts, cancelFacts, expiredFacts, operateFacts, resumeFacts } from './decide-control.ts';
 import { outputFacts, sealFacts, settledFacts, unwindFacts } from './decide-family.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { closeFacts, leavesInline, parkFacts, submitFacts, unparkFacts } from './decide-interactive.ts';
@@ -49,6 +49,8 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return outcomeFacts(state, event, around);
     case 'answer':
       return answerFacts(state, event, around);
+    case 'expire':
+      return expiredFacts(state, around);
     case 'cancel':
       return cancelFacts(state, event);
     case 'undo':
@@ -96,6 +98,7 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
 
 const OUTSIDE: readonly SagaEvent['type'][] = [
   'answer',
+  'expire',
   'cancel',
   'close',
   'park',

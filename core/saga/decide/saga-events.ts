@@ -68,6 +68,8 @@ export type SagaEvent =
   /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
   | { type: 'continue' }
   | { type: 'answer'; step: number; decision: 'approve' | 'reject'; note?: string }
+  /** An answer came too late. */
+  | { type: 'expire' }
   | { type: 'undo'; acceptResidue: boolean; evidence?: string }
   | ({ type: 'rewind' } & Omit<Extract<Fact, { status: 'rewind_requested' }>, 'direction' | 'status'>)
   | { type: 'cancel'; evidence?: string; parent?: EntryLink }

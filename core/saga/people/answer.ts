@@ -123,14 +123,15 @@ export const createAnswer =
           { details: { argumentsHash } },
         );
       }
-      if (clock.now().getTime() >= now.state.wait.untilMs) {
-        throw new WalkbackError('ApprovalExpired', `The approval of step ${request.stepId} expired.`);
-      }
+      if (clock.now().getTime() >= now.state.wait.untilMs) return undefined;
       return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
     };
-    const moved = await move(dependencies, request.sagaId, event, request.by);
-    const answered = await standing(store, moved.head, request, moved.entries);
+    let moved = await move(dependencies, request.sagaId, event, request.by);
+    // Of an answer in time that is being written, and one that is late, the first to be recorded decides.
+    if (moved.entries.length === 0)
+      moved = await move(dependencies, request.sagaId, { type: 'expire' }, 'engine');
     await wake(dependencies, request.sagaId);
+    const answered = await standing(store, moved.head, request, moved.entries);
     return { sagaId: request.sagaId, status: moved.head.state.status, answered };
   };
 
