@@ -277,6 +277,10 @@ export const observation = () =>
       .array(childLine())
       .optional()
       .describe('the sagas below; below one that has ended well, nothing more is told'),
+    childrenNotListed: z
+      .int()
+      .optional()
+      .describe('so many more sagas below than children lists; the ledger of the saga above names each'),
     awaitingBelow: z
       .array(z.object({ ...awaitedApproval().shape, path: z.string(), sagaId: z.string() }))
       .optional()

@@ -1,5 +1,6 @@
 /** The sagas below one, drawn as a tree. */
 import type { Observation } from '../../contract/saga-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
 
@@ -31,8 +32,25 @@ export const notListedTexts = ({ notListed, acceptedNotListed, residueNotListed 
   ...(residueNotListed === undefined ? [] : [`${residueNotListed} more left something`]),
 ];
 
+/** What `saga show` and `saga tree` draw of the sagas below. */
+export const familyOf = (
+  {
+    sagaId,
+    children = [],
+    childrenNotListed = 0,
+  }: Pick<Observation, 'sagaId' | 'children' | 'childrenNotListed'>,
+  paint: Paint,
+): string[] => [
+  ...familyLines(children, paint),
+  ...(childrenNotListed === 0
+    ? []
+    : [
+        `  ${paint.yellow(`${plural(childrenNotListed, 'more saga')} below: walkback ledger query --saga ${printableLine(sagaId)} --effects --below has what they did`)}`,
+      ]),
+];
+
 /** One line for each: where it is, how it stands, the id that it is worked under, and what it is. */
-export const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
+const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
   lines.map((line) => {
     const indent = '  '.repeat(depthOf(lines, line) + 1);
     const about = [

@@ -11,7 +11,7 @@ import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
-import { familyLines } from './family-lines.ts';
+import { familyOf } from './family-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
   switch (status) {
@@ -162,7 +162,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     ...(seen.parent === undefined
       ? []
       : about(`a step of ${seen.parent.sagaId}${seen.parent.sealed ? ', sealed' : ''}`)),
-    ...familyLines(seen.children ?? [], paint),
+    ...familyOf(seen, paint),
     ...(seen.awaitingBelow ?? []).flatMap((one) => [
       ...block(`${one.sagaId} waits for approval of ${one.step} until ${one.until}`, width, paint.yellow),
       ...approvalLines(one, paint, width),
@@ -223,5 +223,5 @@ export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date
 /** The answer of `walkback saga tree`: the saga and those below it. */
 export const sagaTree = (seen: Observation, paint: Paint): string => {
   const root = `${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`;
-  return `${[root, ...familyLines(seen.children ?? [], paint)].join('\n')}\n`;
+  return `${[root, ...familyOf(seen, paint)].join('\n')}\n`;
 };

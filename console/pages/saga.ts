@@ -268,7 +268,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   <h2>Steps</h2>${stepsPart(seen, entries)}${notListedPart(seen)}
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${acceptedPart(seen, visit)}
-  ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}</div>`}
+  ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}
   ${locks}
   <h2>Ledger</h2>${cursor === undefined ? await verdict(visit, sagaId) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
   ${entryRows(entries)}

@@ -1,7 +1,7 @@
 /** What the model is told of a saga with as many children as one step may have. */
 import { expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { observationText } from '../../cli/view/saga-views.ts';
+import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
@@ -76,6 +76,11 @@ test('approvals are counted also below more sagas than are told', async () => {
   await saga.start();
   await saga.machine.settle();
   expect(seen?.children).toHaveLength(200);
+  // Six branches, and what each of them runs.
+  expect(seen?.childrenNotListed).toBe(6 * (COUNT + 1) - 200);
+  if (seen === undefined) return;
+  for (const text of [sagaTree(seen, createPaint(false)), observationText(seen, createPaint(false), 80)])
+    expect(text).toContain('46 more sagas below');
   expect([seen?.awaitingBelow?.length, seen?.awaitingBelowNotListed]).toEqual([20, 6 * COUNT - 20]);
 });
 

@@ -29,6 +29,8 @@ interface Below {
   /** The root is completed, so no saga above takes anything back. Each child is told so a moment later. */
   isSealed: boolean;
   lines: Line[];
+  /** So many more there are than are told. */
+  linesNotListed: number;
   awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
   /** So many more wait than are told. */
   awaitingNotListed: number;
@@ -92,6 +94,7 @@ const collect = async (
     if (head === undefined || !isOurs) {
       if (isTold)
         below.lines.push({ path: whole, sagaId, status: head === undefined ? 'STARTING' : 'REFUSED' });
+      else below.linesNotListed += 1;
       continue;
     }
     const { status, failure } = head.state;
@@ -105,13 +108,17 @@ const collect = async (
       ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
     };
     if (isTold) below.lines.push(line);
+    else below.linesNotListed += 1;
     const isLooked = (isTold && isOpen(head, isTakenBack(parent))) || mayLeave(head) || mayAwait(head);
     if (!isLooked) continue;
     const more = await detail(store, head, isTakenBack(parent), whole, below);
     if (more.notListed > 0) line.notListed = more.notListed;
     if (more.acceptedNotListed > 0) line.acceptedNotListed = more.acceptedNotListed;
     if (more.residueNotListed > 0) line.residueNotListed = more.residueNotListed;
-    if (!isTold && more.notListed + more.residueNotListed > 0) below.lines.push(line);
+    if (!isTold && more.notListed + more.residueNotListed > 0) {
+      below.lines.push(line);
+      below.linesNotListed -= 1;
+    }
   }
 };
 
@@ -168,6 +175,7 @@ const lookBelow = async (
   const below: Below = {
     isSealed,
     lines: [],
+    linesNotListed: 0,
     awaiting: [],
     awaitingNotListed: 0,
     compensated: [],
@@ -229,7 +237,7 @@ export const observeFamily = async (
   const top = head.root === undefined ? head : await store.getHead(head.root);
   const isSealed = top?.state.status === 'COMPLETED';
   const below = await lookBelow(store, head, entries, isSealed);
-  const { lines, awaiting, awaitingNotListed } = below;
+  const { lines, linesNotListed, awaiting, awaitingNotListed } = below;
   const seen = observe(head, entries, below);
   return fittingObservation({
     ...seen,
@@ -239,6 +247,7 @@ export const observeFamily = async (
       ? {}
       : { parent: { sagaId: parent.sagaId, root, sealed: isSealed && head.state.status === 'COMPLETED' } }),
     ...(lines.length === 0 ? {} : { children: lines }),
+    ...(linesNotListed === 0 ? {} : { childrenNotListed: linesNotListed }),
     ...(awaiting.length === 0 ? {} : { awaitingBelow: awaiting }),
     ...(awaitingNotListed === 0 ? {} : { awaitingBelowNotListed: awaitingNotListed }),
   });

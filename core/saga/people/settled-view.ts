@@ -11,6 +11,7 @@ export const settledView = (seen: Observation): Observation => {
     doing: _,
     rejected: __,
     children: ___,
+    childrenNotListed: _children,
     committedNotListed: _committed,
     compensatedNotListed: _compensated,
     notCompensatedNotListed: _notCompensated,
