@@ -136,7 +136,10 @@ note_borrowed() {
     list_objects "${STORES[${one%%.*}]}/${one##*.}"
     without_odd "$notes/$one" && printf '%s' "$objects" >"$notes/$one" || return
   done
-  printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" && printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
+  printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" || return
+  # The next look compares all where no time tells what changed since.
+  { [ -z "$LATEST" ] || times_tell; } && [ ! -e "$SHADOW/whole-seconds" ] || STORES_BEGAN=''
+  printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
 }
 
 # note_stores: notes what is there for a shadow that has read nothing yet. No walk told, so the next capture compares

@@ -9,12 +9,15 @@ FOLLOW_MOST=2000
 
 # last_look: SINCE is when the look before began, if the index is still the one that it left, the clock was
 # not set since, and nothing is mounted inside. Else it is empty. LATEST is a time after which the
-# mark of the look that begins now must have changed. WHOLE tells that the look before left something out.
+# mark of the look that begins now must have changed (times_tell). WHOLE tells that the look before left something out.
 SINCE='' LATEST='' WHOLE=''
 last_look() {
   local tree since offset last
-  SINCE='' WHOLE=''
-  [ -n "$LOOK_BEGAN" ] && read -r tree _ _ since _ offset last <<<"$LOOKED" || return 0
+  SINCE='' LATEST='' WHOLE=''
+  [ -n "$LOOK_BEGAN" ] || return 0
+  last=${LOOK_BEGAN#* }
+  find_time "${last% *}" && LATEST=$TEXT
+  read -r tree _ _ since _ offset last <<<"$LOOKED" || return 0
   case $last in
     end) ;;
     some) WHOLE=1 ;;
@@ -22,8 +25,7 @@ last_look() {
   esac
   offset=$((${LOOK_BEGAN##* } - offset))
   [ "${offset#-}" -le $UNSEEN_STEP ] && known_index_tree && [ "$TREE" = "$tree" ] && no_mounts || return 0
-  last=${LOOK_BEGAN#* }
-  find_time "$since" && SINCE=$TEXT && find_time "${last% *}" && LATEST=$TEXT
+  find_time "$since" && SINCE=$TEXT
 }
 
 # add_changed: the index as the working files are now. WHOLE asks for a look at everything.
@@ -44,7 +46,7 @@ read_again() {
 # add_followed: adds what was touched. FOLLOWED tells that this was enough, SAME_NAMES that the touched directories
 # have the names that they had.
 add_followed() {
-  local path kind marked='' lines=() files=() directories=() entries=() names=() unknown=() old=() BRING=()
+  local path kind lines=() files=() directories=() entries=() names=() unknown=() old=() BRING=()
   local -A known=()
   [ -z "$RULES_NEW" ] && [ ${#BIG[@]} = 0 ] && [ ${#FORBIDDEN[@]} = 0 ] && [ ! -s "$OUT.find" ] && same_rules || return 0
   mapfile -d '' -n $FOLLOW_MOST -t lines <"$OUT.touched" || return
@@ -52,15 +54,13 @@ add_followed() {
   for path in "${lines[@]}"; do
     kind=${path%%/*} path=${path#*/./}
     case $kind in
-      k) marked=1 ;;
       f | l) files+=("$path") ;;
       of | ol) files+=("$path") old+=("$path") ;;
       d | od) directories+=("$path") ;;
       *) return 0 ;;
     esac
   done
-  # Without its mark, the clocks of file system and machine disagree.
-  [ -n "$marked" ] || return 0
+  times_tell || return 0
   : >"$OUT.lost" || return
   if [ ${#directories[@]} = 0 ]; then
     [ ${#files[@]} -gt 0 ] || { FOLLOWED=1 && return; }

@@ -17,6 +17,8 @@ copy_host_index() {
   ! settings_convert || : >"$SHADOW/converted" || return
   local shared=("$HG"/sharedindex.*)
   [ ${#shared[@]} -eq 0 ] || cp -p -- "${shared[@]}" "$SHADOW/" 2>>"$OUT.err" || return
+  # An index that is written from here on is no older than this mark.
+  : >"$SHADOW/host-index.mark" || return
   # cp sets its time last, so a copy with the time of the index is whole.
   cp -p -- "$HG/index" "$SHADOW/host-index" 2>"$OUT.index" && GIT_INDEX_FILE=$SHADOW/host-index git ls-files -u -z >"$OUT.stages" 2>"$OUT.index" || status=$?
   [ $status != 0 ] || return 0
@@ -33,20 +35,15 @@ copy_host_index() {
   emit fail-path .git/index && emit fail-reason "the index cannot be read, so it is not captured: ${TEXT##*: }"
 }
 
-# host_index_known: whether our copy is that of the host's index as it is now.
+# host_index_known: whether our copy is that of the host's index as it is now. One that was copied in the tick of the clock
+# in which it was written may have been written again in it. Where times are whole seconds, a tick is that long; so it is in bash
+# of before 5.0, which compares no more of them.
 host_index_known() {
-  local times
   if [ ! -f "$HG/index" ]; then
     [ ! -f "$SHADOW/host-index" ]
     return
   fi
-  [ -f "$SHADOW/host-index" ] || return
-  if [[ $BASH_VERSION == 4.* ]]; then
-    # It compares whole seconds.
-    times=$(exec stat -c %y -- "$HG/index" "$SHADOW/host-index") && [ "${times%$'\n'*}" = "${times#*$'\n'}" ]
-    return
-  fi
-  [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]
+  [ -f "$SHADOW/host-index" ] && [ "$SHADOW/host-index.mark" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -nt "$SHADOW/host-index" ] && [ ! "$HG/index" -ot "$SHADOW/host-index" ]
 }
 
 # drop_host_index: removes our copy and everything derived from it.

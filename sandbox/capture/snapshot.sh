@@ -6,7 +6,7 @@
 snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
-  [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] || RULES_NEW=1
+  [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && [ ! -e "$SHADOW/whole-seconds" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return

@@ -37,14 +37,23 @@ begin_look() {
   : >"$SHADOW/looked.mark"
 }
 
+# times_tell: whether change times tell what happened after this look began. Its mark has one after LATEST, unless the clocks of
+# file system and machine disagree, and with a part of a second. Where times are whole seconds (ext4 with small inodes, ext3,
+# FAT), what is written after a look may have an earlier one than it. The file whole-seconds notes that they are.
+times_tell() {
+  [ -n "$LATEST" ] && slurp "$OUT.mark" && [ -n "$TEXT" ] || return
+  [[ $TEXT == *.*[1-9]* ]] || { : >"$SHADOW/whole-seconds" && return 1; }
+  [[ $TEXT == *late ]]
+}
+
 # note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
 # uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
-# out. Then only its times are used.
+# out, or times do not tell. Then only its times are used.
 note_look() {
   local directories=()
   [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
   [ -n "$LOOK_BEGAN" ] || return 0
-  if [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
+  if ! times_tell || [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
     printf '%s %s %s %s some\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
     return
   fi

@@ -186,7 +186,7 @@ known_ignored() {
 
 # find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. With
 # SINCE, $OUT.touched lists what has a later change time, as a line `o` where its content claims to be
-# older, and a line `k` for the mark. It also looks at the STORES (walk_stores).
+# older. With LATEST, $OUT.mark gets the change time of the mark, and `late` where it is after LATEST. It also looks at the STORES (walk_stores).
 # $OUT.gitignores lists every file of rules, $OUT.special what is no file, directory or symlink, and rules behind a symlink that lead to a pipe. $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
@@ -196,10 +196,13 @@ find_odd() {
     where=("$@" -mindepth 1 -maxdepth 1) numbers=() first=()
   else
     walk_stores "$OUT.stores"
-    if [ -n "$SINCE" ]; then
+    if [ -n "$LATEST" ]; then
       where=("./.agent-shadow/session-$SESSION/looked.mark" .)
+      first=(-path . -o -path './.agent-shadow/*' \( -fprintf "$OUT.mark" '%C@\n' ',' -newerct "$LATEST" -fprintf "$OUT.mark" late ',' -true \) -o)
+    fi
+    if [ -n "$SINCE" ]; then
       touched=(-newerct "$SINCE" \( -newermt "$SINCE" -fprintf "$OUT.touched" '%y/%p\0' -o -fprintf "$OUT.touched" 'o%y/%p\0' \) ',')
-      first=(-path . \( -newerct "$SINCE" -fprintf "$OUT.touched" 'd/./.\0' ',' -true \) -o -path './.agent-shadow/*' \( -newerct "$LATEST" -fprintf "$OUT.touched" 'k/\0' ',' -true \) -o)
+      first=(-path . \( -newerct "$SINCE" -fprintf "$OUT.touched" 'd/./.\0' ',' -true \) "${first[@]:2}")
     fi
     where=("${STORES[@]}" "${where[@]}")
   fi

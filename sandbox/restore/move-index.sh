@@ -188,7 +188,7 @@ refresh_index() {
   if [ $status = 0 ]; then
     ! host_index_known || known=1
     cp -p -- "$HG/index" "$lock" && restat "$lock" "${paths[@]}" && { [ -z "$CONVERTED" ] || forget_sizes "$lock"; } \
-      && { [ -z "$known" ] || touch -r "$lock" -- "$SHADOW/host-index"; } && mv -f -- "$lock" "$HG/index" || status=$?
+      && { [ -z "$known" ] || { touch -r "$lock" -- "$SHADOW/host-index" && : >"$SHADOW/host-index.mark"; }; } && mv -f -- "$lock" "$HG/index" || status=$?
   fi
   [ ! -e "$lock" ] || rm -f -- "$lock" "$lock.lock" || return
   return $status
