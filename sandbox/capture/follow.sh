@@ -31,7 +31,10 @@ last_look() {
 # add_changed: the index as the working files are now. WHOLE asks for a look at everything.
 add_changed() {
   FOLLOWED='' SAME_NAMES=''
-  [ -n "$SINCE" ] || { add_all && return; }
+  if [ -z "$SINCE" ]; then
+    add_all
+    return
+  fi
   [ -n "$WHOLE" ] || add_followed || return
   [ -z "$FOLLOWED" ] || return 0
   sed -nz 's#^o[fl]/\./##p' "$OUT.touched" >"$OUT.old-times" && read_again && add_all
