@@ -11,24 +11,30 @@ const OLDER = `BASH_VERSION=4.4.20
 function [ { case " $* " in *' -nt '* | *' -ot '*) set -- "\${@/*[.]*/.}" ;; esac; builtin [ "$@"; }`;
 
 test.for([
-  ['this bash', ''],
-  ['bash 4.4', OLDER],
-] as const)('an index that was written in the same second is another one: %s', ([, before]) => {
-  const directory = mkdtempSync(join(tmpdir(), 'walkback-unit-'));
-  const known = (index: string, copy: string): string =>
-    execFileSync(
-      'bash',
-      [
-        '-c',
-        `${before}\n. ${PROJECT}/sandbox/capture/host-state.sh; HG=h.git SHADOW=s.git; mkdir -p $HG $SHADOW
+  ['this bash', '', ['another', 'another', 'known', 'another']],
+  ['bash 4.4', OLDER, ['another', 'another', 'another', 'another']],
+] as const)(
+  'an index that may have been written in the same tick is another one: %s',
+  ([, before, expected]) => {
+    const directory = mkdtempSync(join(tmpdir(), 'walkback-unit-'));
+    const known = (index: string, copy: string, mark: string): string =>
+      execFileSync(
+        'bash',
+        [
+          '-c',
+          `${before}\n. ${PROJECT}/sandbox/capture/host-state.sh; HG=h.git SHADOW=s.git; mkdir -p $HG $SHADOW
 touch -d '2030-01-01 00:00:00.${index}' $HG/index; touch -d '2030-01-01 00:00:00.${copy}' $SHADOW/host-index
+touch -d '2030-01-01 00:00:00.${mark}' $SHADOW/host-index.mark
 if host_index_known; then echo known; else echo another; fi`,
-      ],
-      { cwd: directory, encoding: 'utf8' },
-    ).trim();
-  expect([known('1', '2'), known('2', '1'), known('2', '2')]).toEqual(['another', 'another', 'known']);
-  rmSync(directory, { recursive: true });
-});
+        ],
+        { cwd: directory, encoding: 'utf8' },
+      ).trim();
+    expect([known('1', '2', '5'), known('2', '1', '5'), known('2', '2', '5'), known('2', '2', '2')]).toEqual(
+      expected,
+    );
+    rmSync(directory, { recursive: true });
+  },
+);
 
 test('without EPOCHREALTIME, the time is that of date', () => {
   const script = `unset EPOCHREALTIME; . ${PROJECT}/sandbox/shared/lib.sh; stopwatch; printf '%s' "$MICROSECONDS"`;
