@@ -140,7 +140,8 @@ of_attributes() {
     'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
     'warning: Negative patterns are ignored in git attributes' | *"Use '\\!' for literal leading exclamation.") ;;
     # Names that git does not take, and a macro below the top. What merges leave behind in the file is read as such.
-    *' is not a valid attribute name: '*:[0-9]* | *' not allowed: '*:[0-9]*) ;;
+    # Git of before 2023 says of a macro in two lines that it is not allowed.
+    '[attr]'* | *' is not a valid attribute name: '*:[0-9]* | *' not allowed: '*:[0-9]*) ;;
     *) return 1 ;;
   esac
 }

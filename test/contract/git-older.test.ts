@@ -22,7 +22,7 @@ esac`,
   );
   const after = world(harness, ['app']);
   const { report } = await harness.rollback(first, { dryRun: true });
-  const shown = report.warnings.map((text) => /^app: (.*) is ignored now/.exec(text)?.[1] ?? '');
+  const shown = report.warnings.map((text) => /^app: (.*) stays, and the rules/.exec(text)?.[1] ?? '');
   expect(shown).toHaveLength(3);
   expect(new Set(shown)).toEqual(new Set(['logs/1.log', 'pkg/ odd/2.log', 'pkg/modules/']));
   const { undo } = await applies(harness, first);
@@ -33,6 +33,21 @@ esac`,
   );
   await applies(harness, undo);
   expect(world(harness, ['app'])).toEqual(after);
+});
+
+test('git of before 2023 says in two lines that a macro of attributes is not allowed', async () => {
+  using git = replacedCommand(
+    'git',
+    `case " $* " in *' checkout-index '*) printf '[attr]foo bar\\n not allowed: d/.gitattributes:1\\n' >&2 ;; esac
+exec "$real" "$@"`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: git.env });
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh(`echo changed > a.txt; mkdir d; echo '[attr]foo bar' > d/.gitattributes`, 'app');
+  git.arm();
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
 });
 
 test('before 2.34, git calls a symbolic ref to a missing branch broken', async () => {
