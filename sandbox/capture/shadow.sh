@@ -70,7 +70,7 @@ may_write() {
 # shadow_without_odd SHADOW: removes every symlink from it in whose place something of ours is written, but for what
 # note_borrowed writes. Into a directory of single objects git only puts files that have the name of their content.
 shadow_without_odd() {
-  without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,refs,objects/info,objects/pack}/* && without_odd "$1"/refs/**
+  without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,refs,objects/info,objects/pack}/* && without_odd "$1"/refs/$DEEP
 }
 
 # alternate DIRECTORY: TEXT is how a list of object directories names this one.

@@ -103,7 +103,7 @@ late_of_few() {
   local place=$1 entry path mode id file
   local -A were=()
   while IFS= read -r -d '' entry; do were[${entry#*$'\t'}]=${entry%%$'\t'*}; done <"$place/were"
-  for file in "$place/files"/**; do
+  for file in "$place/files"/$DEEP; do
     [ ! -d "$file" ] || [ -L "$file" ] || continue
     path=${file#"$place/files/"}
     mode=${were[$path]-}

@@ -9,11 +9,11 @@ stays_here() {
   [ "$HG" = "$HC" ] || places+=("$HG")
   for place in "${places[@]}"; do
     for name in logs objects reftable packed-refs "${STATE_FILES[@]}" "${STATE_DIRS[@]}"; do ! leads_away "$place/$name" || return; done
-    for name in "$place"/{logs,reftable}/** "$place"/objects/*; do ! leads_away "$name" || return; done
+    for name in "$place"/{logs,reftable}/$DEEP "$place"/objects/*; do ! leads_away "$name" || return; done
     for name in "${STATE_DIRS[@]}"; do
-      for entry in "$place/$name"/**; do ! leads_away "$entry" || return; done
+      for entry in "$place/$name"/$DEEP; do ! leads_away "$entry" || return; done
     done
-    for name in "$place"/{refs,index} "$place"/refs/**; do [ ! -d "$name" ] || ! leads_away "$name" || return; done
+    for name in "$place"/{refs,index} "$place"/refs/$DEEP; do [ ! -d "$name" ] || ! leads_away "$name" || return; done
   done
 }
 

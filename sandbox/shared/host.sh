@@ -257,7 +257,8 @@ read_branches() {
 # ref_files: REF_FILES is the text of every file that holds branches. Fails where they are stored
 # in another way.
 ref_files() {
-  local file files=("$HC"/refs/heads/** "$HG"/refs/bisect/**)
+  # shellcheck disable=SC2206
+  local file files=("$HC"/refs/heads/$DEEP "$HG"/refs/bisect/$DEEP)
   REF_FILES=''
   [ ${#files[@]} -le 64 ] && [ ! -L "$HC/refs" ] && [ ! -L "$HC/refs/heads" ] && [ ! -L "$HG/refs/bisect" ] && [ ! -d "$HC/reftable" ] || return 1
   TEXT=''

@@ -5,6 +5,9 @@
 # shellcheck shell=bash disable=SC2034
 set -u -o pipefail
 shopt -s dotglob nullglob globstar
+# The pattern of everything below a directory. Of links to directories, which it does not follow, bash 5.0 alone leaves `**` without.
+DEEP='**'
+[[ $BASH_VERSION != 5.0.* ]] || DEEP='**/*'
 export LC_ALL=C
 
 export PATH=$1 HOME=$2
