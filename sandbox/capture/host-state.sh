@@ -128,33 +128,55 @@ intended() {
   done <"$OUT.raw"
 }
 
+# state_refs: of an operation in progress, what are refs in a repository with reftable, as the files that they are in others: $OUT.ref.NAME.
+state_refs() {
+  local type id name
+  rm -f -- "$OUT".ref.* && "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --include-root-refs --format='%(objectname) %(refname)' "${STATE_REFS[@]}" >"$OUT.state-refs" 2>>"$OUT.err" \
+    && git cat-file --batch-check='%(objecttype) %(objectname) %(rest)' <"$OUT.state-refs" >"$OUT.state-types" 2>>"$OUT.err" || return
+  # One whose commit is gone could not be put back.
+  while read -r type id name; do
+    [ "$type" != commit ] || printf '%s\n' "$id" >"$OUT.ref.$name" || return
+  done <"$OUT.state-types"
+}
+
 # state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits that it needs.
 state_tree() {
-  local name file files=() id lines=''
+  local name file files=() refs=() id lines=''
   STATE_PART='' STATE_TIPS=''
+  if in_reftable; then
+    state_refs || [ "$HEAD_KIND" = unreadable ] || return
+    refs=("$OUT".ref.*) lines=" ${STATE_REFS[*]} "
+  fi
   for name in "${STATE_FILES[@]}"; do
-    [ -f "$HG/$name" ] && files+=("$name")
+    [ -f "$HG/$name" ] && [[ $lines != *" $name "* ]] && files+=("$name")
   done
   for name in "${STATE_DIRS[@]}"; do
     [ -d "$HG/$name" ] || continue
     find "$HG/$name" -type f -printf '%P\0' | sort -z >"$OUT.operation" || return
     while IFS= read -r -d '' file; do files+=("$name/$file"); done <"$OUT.operation"
   done
-  [ ${#files[@]} -gt 0 ] || return 0
+  [ ${#files[@]} -gt 0 ] || [ ${#refs[@]} -gt 0 ] || return 0
   rm -f -- "$SHADOW/tmp-index" || return
-  for file in "${files[@]}"; do
-    id=$(git hash-object -w --no-filters -- "$HG/$file") || return
-    printf '100644 %s\t%s\0' "$id" "$file"
-  done | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return
+  {
+    for file in "${files[@]}"; do
+      id=$(git hash-object -w --no-filters -- "$HG/$file") || return
+      printf '100644 %s\t%s\0' "$id" "$file"
+    done
+    for file in "${refs[@]}"; do
+      id=$(git hash-object -w --no-filters -- "$file") || return
+      printf '100644 %s\t%s\0' "$id" "${file#"$OUT.ref."}"
+    done
+  } | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return
   lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return
   STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
   # Of what is to be picked, git writes the commits in short (sequencer/todo).
-  lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b|^[a-z]+ [0-9a-f]{4,39}\b' -- "${files[@]}" | sed 's/.* //' | sort -u) || return
+  lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b|^[a-z]+ [0-9a-f]{4,39}\b' -- "${files[@]}" </dev/null | sed 's/.* //' | sort -u) || return
   # A list of commits to pick may be long, but git needs only its start to go on.
   local -a tips=()
   mapfile -t -n 200 tips <<<"$lines"
   STATE_TIPS=${tips[*]}
   STATE_TIPS=${STATE_TIPS// /$'\n'}
+  for file in "${refs[@]}"; do line_of "$file" && STATE_TIPS+=$'\n'$TEXT; done
 }
 
 # host_key: HOST_KEY is everything that the host state is made from, as text, but for the lists of

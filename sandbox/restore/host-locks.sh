@@ -35,7 +35,7 @@ free_lock() {
 free_ref_locks() {
   local file found=() places=("$PWD" "$HC")
   # No branch has a name that ends with .lock.
-  for file in "$HG/HEAD.lock" "$HG"/refs/**/*.lock "$HC/packed-refs.lock" "$HC"/refs/**/*.lock "$HC"/reftable/*.lock; do
+  for file in "$HG/HEAD.lock" "$HG"/refs/**/*.lock "$HC/packed-refs.lock" "$HC"/refs/**/*.lock "$HG"/reftable/*.lock "$HC"/reftable/*.lock; do
     [ ! -f "$file" ] || found+=("$file")
   done
   [ ${#found[@]} -gt 0 ] || return 1

@@ -98,9 +98,9 @@ try_refs() {
   exec 8>&-
 }
 
-# move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress.
+# move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress. Some are refs where the format is reftable.
 move_operation() {
-  local to from file id
+  local to from file id refs='' host=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}")
   local -A keep=()
   part_id "$1" state || return
   to=$ID
@@ -109,12 +109,15 @@ move_operation() {
   [ "$to" != "$from" ] || return 0
   : >"$OUT.state-to"
   : >"$OUT.state-from"
+  : >"$OUT.state-moves"
+  ! in_reftable || refs=" ${STATE_REFS[*]} "
   [ -z "$to" ] || git ls-tree -r -z "$to" >"$OUT.state-to" || return
   [ -z "$from" ] || git ls-tree -r -z --name-only "$from" >"$OUT.state-from" || return
   while IFS= read -r -d '' file; do keep[${file#*$'\t'}]=1; done <"$OUT.state-to"
   if [ -n "$from" ]; then
     while IFS= read -r -d '' file; do
-      [ -n "${keep[$file]-}" ] || rm -f -- "$HG/$file" || return
+      [ -z "${keep[$file]-}" ] || continue
+      if [[ $refs == *" $file "* ]]; then printf 'option no-deref\ndelete %s\n' "$file" >>"$OUT.state-moves"; else rm -f -- "$HG/$file"; fi || return
     done <"$OUT.state-from"
     for file in "${STATE_DIRS[@]}"; do
       [ ! -d "$HG/$file" ] || find "$HG/$file" -depth -type d -empty -delete || return
@@ -124,9 +127,14 @@ move_operation() {
     id=${file%%$'\t'*}
     file=${file#*$'\t'}
     id=${id##* }
+    if [[ $refs == *" $file "* ]]; then
+      id=$(git cat-file blob "$id") && printf 'option no-deref\nupdate %s %s\n' "$file" "$id" >>"$OUT.state-moves" || return
+      continue
+    fi
     case $file in */*) mkdir -p -- "$HG/${file%/*}" || return ;; esac
     git cat-file blob "$id" >"$HG/$file" || return
   done <"$OUT.state-to"
+  [ ! -s "$OUT.state-moves" ] || "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err" || { free_ref_locks && "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err"; }
 }
 
 # move_host META NOW_META PATH: moves everything but the working files.

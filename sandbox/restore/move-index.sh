@@ -167,7 +167,7 @@ forget_sizes() {
 # the files.
 in_operation() {
   local name
-  for name in MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
+  for name in MERGE_HEAD MERGE_MSG CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
   return 1
 }
 

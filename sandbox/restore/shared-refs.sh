@@ -47,8 +47,8 @@ stand_outside() {
   declare -gA OUTSIDE=()
   [ "$HG" != "$HC" ] || [ -d "$HC/worktrees" ] || return 0
   for dir in "$HC" "$HC"/worktrees/*; do
-    head_says "$dir/HEAD" && [[ $TEXT == 'ref: refs/heads/'* ]] || continue
-    ref=${TEXT#ref: } place=$HC
+    branch_of "$dir" && [[ $TEXT == refs/heads/* ]] || continue
+    ref=$TEXT place=$HC
     if [ "$dir" != "$HC" ]; then
       path_in "$dir/gitdir" && place=$TEXT || continue
       [[ $place == /* ]] || place=$dir/$place

@@ -131,6 +131,19 @@ head_says() {
   line_of "$1"
 }
 
+# in_reftable: whether the host keeps its refs in the format reftable. Its file HEAD says so, and nothing else.
+in_reftable() { head_says "$HG/HEAD" && [ "$TEXT" = 'ref: refs/heads/.invalid' ]; }
+
+# branch_of GIT_DIR: the ref that its HEAD names, in TEXT; empty where it names none.
+branch_of() {
+  head_says "$1/HEAD" || return
+  [ "$TEXT" = 'ref: refs/heads/.invalid' ] || {
+    [[ $TEXT == 'ref: '* ]] && TEXT=${TEXT#ref: } || TEXT=''
+    return 0
+  }
+  TEXT=$(env -u GIT_INDEX_FILE -u GIT_WORK_TREE "${HOST_GIT[@]}" --git-dir="$1" symbolic-ref -q HEAD) || [ $? = 1 ]
+}
+
 # path_in FILE: the path in a file of git, in TEXT. The path may hold newlines, but newlines at
 # the end are not part of it.
 path_in() {

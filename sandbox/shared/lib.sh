@@ -34,6 +34,9 @@ HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonito
 STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR MERGE_AUTOSTASH SQUASH_MSG CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD AUTO_MERGE
   BISECT_FIRST_PARENT BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
 STATE_DIRS=(rebase-merge rebase-apply sequencer)
+# Of these files, those that are refs where the format of refs is reftable. AUTO_MERGE would be one, too, but names a tree that is in
+# no capture, and only `git diff AUTO_MERGE` asks for it.
+STATE_REFS=(MERGE_AUTOSTASH CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD BISECT_EXPECTED_REV)
 # Folders that hold other people's checkouts by the thousand; roots inside them are not the agent's work.
 LINKED_GIT='a git repository whose .git is a symlink'
 DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pods .terraform .direnv __pycache__ .agent-shadow)
