@@ -9,7 +9,8 @@ make_host() {
   mkdir -p -- "$ROOT/$path" && cd -- "$ROOT/$path" || return
   HG=$RUN/$i.git HC=$RUN/$i.git
   rm -rf -- "$HG" || return
-  env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE git init -q --bare --template= ${NEW_FORMAT:+--object-format="$NEW_FORMAT"} "$HG" >/dev/null || return
+  # Git 3 has other defaults.
+  env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE GIT_DEFAULT_HASH=sha1 GIT_DEFAULT_REF_FORMAT=files git init -q --bare --template= ${NEW_FORMAT:+--object-format="$NEW_FORMAT"} "$HG" >/dev/null || return
   git config --file "$HG/config" core.bare false && git config --file "$HG/config" core.logAllRefUpdates true || return
   [ -z "$PARTIAL_FLAG" ] || promise_objects || return
   CREATED=1

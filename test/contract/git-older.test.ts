@@ -1,4 +1,4 @@
-/** What older releases of git do otherwise, played on the git that is there. */
+/** What older and newer releases of git do otherwise, played on the git that is there. */
 import { expect, test } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { replacedCommand } from '../support/placing.ts';
@@ -80,4 +80,18 @@ exec "$real" "$@"`,
   await applies(harness, first);
   expect(git.isArmed()).toBe(true);
   expect(git.left('named')).toBe(false);
+});
+
+test('from 3.0, git init makes a repository in SHA-256 format', async () => {
+  using git = replacedCommand(
+    'git',
+    `case " $* " in *' init '*) export GIT_DEFAULT_HASH="\${GIT_DEFAULT_HASH:-sha256}" ;; esac; exec "$real" "$@"`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: git.env });
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  git.arm();
+  const report = await harness.rehydrate(first);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(world(harness, ['app'])).toEqual(before);
 });
