@@ -21,6 +21,8 @@ tell_broken() {
 mend_head() {
   local goal=${T_REF:-refs/heads/main}
   broken_head || return 0
+  # There, the file says only this.
+  [ ! -d "$HC/reftable" ] || goal=refs/heads/.invalid
   set_aside HEAD "$HG/HEAD" && printf 'ref: %s\n' "$goal" >"$HG/HEAD"
 }
 

@@ -106,18 +106,17 @@ move_operation() {
   to=$ID
   part_id "$2" state || return
   from=$ID
-  [ "$to" != "$from" ] || return 0
+  ! in_reftable || refs=" ${STATE_REFS[*]} "
+  [ "$to" != "$from" ] || [ -n "$refs" ] || return 0
   : >"$OUT.state-to"
   : >"$OUT.state-from"
   : >"$OUT.state-moves"
-  ! in_reftable || refs=" ${STATE_REFS[*]} "
   [ -z "$to" ] || git ls-tree -r -z "$to" >"$OUT.state-to" || return
   [ -z "$from" ] || git ls-tree -r -z --name-only "$from" >"$OUT.state-from" || return
   while IFS= read -r -d '' file; do keep[${file#*$'\t'}]=1; done <"$OUT.state-to"
   if [ -n "$from" ]; then
     while IFS= read -r -d '' file; do
-      [ -z "${keep[$file]-}" ] || continue
-      if [[ $refs == *" $file "* ]]; then printf 'option no-deref\ndelete %s\n' "$file" >>"$OUT.state-moves"; else rm -f -- "$HG/$file"; fi || return
+      [ -n "${keep[$file]-}" ] || [[ $refs == *" $file "* ]] || rm -f -- "$HG/$file" || return
     done <"$OUT.state-from"
     for file in "${STATE_DIRS[@]}"; do
       [ ! -d "$HG/$file" ] || find "$HG/$file" -depth -type d -empty -delete || return
@@ -134,6 +133,8 @@ move_operation() {
     case $file in */*) mkdir -p -- "$HG/${file%/*}" || return ;; esac
     git cat-file blob "$id" >"$HG/$file" || return
   done <"$OUT.state-to"
+  # A capture has none whose commit is gone, and that may have come back by now.
+  for file in $refs; do [ -n "${keep[$file]-}" ] || printf 'option no-deref\ndelete %s\n' "$file" >>"$OUT.state-moves" || return; done
   [ ! -s "$OUT.state-moves" ] || "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err" || { free_ref_locks && "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err"; }
 }
 

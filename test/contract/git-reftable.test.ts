@@ -84,6 +84,43 @@ knows('what is shared', () => {
     expect(report.warnings).toEqual([expect.stringContaining(`are gone since: ${ids[0]}.`)]);
   });
 
+  test('the stash of a submodule is found where the submodule is gone', async () => {
+    await using harness = await withReftable();
+    harness.sh(
+      'git init -q --ref-format=reftable -b main lib; cd lib; echo l > l; git add l; git commit -qm lib',
+    );
+    const before = await harness.capture();
+    harness.sh(
+      'git -c protocol.file.allow=always submodule --quiet add --ref-format=reftable ../lib part; cd part; echo p > l; git stash push -q',
+      'app',
+    );
+    const target = await harness.capture();
+    await applies(harness, before);
+    expect((await applies(harness, target)).report.warnings).toEqual([]);
+  });
+
+  test('a file HEAD that broke says again what it says with this format', async () => {
+    await using harness = await withReftable();
+    const before = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(': > .git/HEAD; echo more > more', 'app');
+    await applies(harness, first);
+    expect(harness.sh('cat .git/HEAD', 'app')).toBe('ref: refs/heads/.invalid\n');
+    expect(world(harness, ['app'])).toEqual(before);
+  });
+
+  test('what a commit that is gone was noted for stays away when the commit comes back', async () => {
+    await using harness = await withReftable();
+    harness.sh('echo two > a.txt; git commit -qam two', 'app');
+    const first = await harness.capture();
+    harness.sh(
+      'git reset -q --hard HEAD~1; git reflog expire --expire=now --all; old=$(git rev-parse ORIG_HEAD); rm -f .git/objects/${old:0:2}/${old:2}',
+      'app',
+    );
+    await applies(harness, first);
+    expect(harness.sh('git log --format=%s -1', 'app')).toBe('two\n');
+  });
+
   test('a lock that a killed git left for HEAD of a linked worktree is removed', async () => {
     await using harness = await withReftable();
     harness.sh('git worktree add -q ../tree -b tree', 'app');

@@ -73,6 +73,14 @@ const RULES = `${ASK}
 ask sparse-checkout list
 ask config core.sparseCheckoutCone`;
 
+/** With reftable, the file HEAD is the same everywhere. */
+const headOf = (repository: string, directory: string, commit: string): string => {
+  const said = readFileSync(`${directory}/HEAD`, 'latin1').trim();
+  if (said !== 'ref: refs/heads/.invalid') return said;
+  const [ref = ''] = ask(repository, `${ASK}\nask symbolic-ref -q HEAD`);
+  return ref === 'failed' ? commit : `ref: ${ref.trim()}`;
+};
+
 const ask = (repository: string, questions: string): string[] =>
   runSync('/bin/sh', ['-c', questions], {
     cwd: repository,
@@ -96,7 +104,7 @@ export const gitState = (repository: string): string[] => {
   const directory = gitDirectory(repository);
   const rules = existsSync(`${directory}/info/sparse-checkout`) ? ask(repository, RULES) : ['failed'];
   return [
-    `HEAD ${readFileSync(`${directory}/HEAD`, 'latin1').trim()} ${head.trim()}`,
+    `HEAD ${headOf(repository, directory, head.trim())} ${head.trim()}`,
     ...refs.split('\n'),
     `index ${sha256(index)}`,
     `staged ${sha256(staged)}`,
