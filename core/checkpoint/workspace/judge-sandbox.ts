@@ -19,8 +19,15 @@ const shell = ({ bash }: SandboxFacts): PreflightCheck =>
 
 const git = ({ git: said }: SandboxFacts): PreflightCheck => {
   if (isAtLeast(said, [2, 38])) return good('git', said);
+  if (isAtLeast(said, [2, 29])) {
+    return bad('git', said, 'Checkpoints work; to merge, install git 2.38 or newer in the template.');
+  }
   return isAtLeast(said, [2, 25])
-    ? bad('git', said, 'Checkpoints work; to merge, install git 2.38 or newer in the template.')
+    ? bad(
+        'git',
+        said,
+        'Checkpoints work, but for repositories in SHA-256 format; for these and to merge, install git 2.38 or newer in the template.',
+      )
     : bad('git', said === '' ? 'no git' : said, 'Install git 2.38 or newer in the template.');
 };
 
