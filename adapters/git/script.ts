@@ -81,6 +81,7 @@ export const COMMANDS = {
     'restore/arrival',
     'restore/came-back',
     'restore/exposed',
+    'restore/plan-paths',
     'restore/mend-none',
     'restore/restore',
   ],

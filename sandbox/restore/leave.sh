@@ -31,22 +31,6 @@ leave() {
   park "${R_PATH[i]}" "$META" 2>>"$OUT.err"
 }
 
-# plan_leave I: the plan of that. It comes after all checks, because it reads the target of the
-# repository around this one.
-plan_leave() {
-  local i=$1 tree meta
-  rm -f -- "$RUN/$i.plan" && read -r tree meta _ <"$RUN/$i.stand" && open_repository "$i" || return
-  emit plan parked >"$OUT.plan.part" || return
-  if [ -n "$EXISTS" ]; then
-    TREE=$tree META=$meta FROM_TREE=$tree
-    declare -gA WANTED=() THERE=()
-    : >"$OUT.warn"
-    open_shadow "$FORMAT" && spare "$i" && mv -f -- "$OUT.plan.part" "$OUT.plan" && plan_paths "$TREE" "$EMPTY"
-  else
-    mv -f -- "$OUT.plan.part" "$OUT.plan"
-  fi
-}
-
 # drop_begun PATH: removes the remains of a repository that was begun but never finished: our own
 # directory in an empty one.
 drop_begun() {

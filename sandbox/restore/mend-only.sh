@@ -4,7 +4,9 @@
 
 arrive() { :; }
 
-tell_exposed() { :; }
+plan_paths() { changes "$1" "$2" && counted "$REMOVED"; }
+
+plan_gone() { :; }
 
 came_back() { CAME=''; }
 

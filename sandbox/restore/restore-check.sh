@@ -354,25 +354,3 @@ no_foreign() {
 
 # counted DELETED: reports how many files are written and deleted. What counts is the last.
 counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT.counted"; }
-
-# plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that
-# stay although the target does not have them.
-plan_paths() {
-  local status path shown=0
-  local -A stays=()
-  changes "$1" "$2" && { [ "$2" = "$EMPTY" ] || tell_exposed "$2"; } || return
-  if [ "$DRY_RUN" = 0 ]; then
-    counted "$REMOVED"
-    return
-  fi
-  : >"$OUT.kept"
-  if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
-  while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"
-  counted $((REMOVED - ${#stays[@]})) || return
-  while [ $shown -lt 200 ] && IFS= read -r -d '' status && IFS= read -r -d '' path; do
-    [[ $status != *D ]] || [ -z "${stays[$path]-}" ] || continue
-    shown=$((shown + 1))
-    if [[ $status == *D ]]; then status='delete'; else status='write'; fi
-    emit plan-path "$path" && emit plan-change $status
-  done <"$SHADOW/changes" >>"$OUT.plan"
-}

@@ -208,18 +208,6 @@ main() {
   close_run
 }
 
-# plan_gone: plans the repositories that the target does not have, when nothing but a plan is
-# wanted and every check was passed.
-plan_gone() {
-  local i gone=()
-  [ "$DRY_RUN" = 1 ] && [ $bad = 0 ] || return 0
-  for i in "${!R_PATH[@]}"; do
-    [ ! -s "$RUN/$i.problems" ] || return 0
-    [ -n "${R_TREE[i]}" ] || gone+=("$i")
-  done
-  in_order up plan_leave "${gone[@]}"
-}
-
 # report OUTCOME: writes the answer.
 report() {
   local i text name
