@@ -37,7 +37,9 @@ const filled = async <Told>(handle: FileHandle, fill: Fill<Told>): Promise<Told>
   }
 };
 
-const isRunning = (pid: number): boolean => {
+/** In a container, one that was killed often had the number that this one has. */
+const isAnotherRunning = (pid: number): boolean => {
+  if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -49,7 +51,7 @@ const isRunning = (pid: number): boolean => {
 const removeLeft = async (file: string): Promise<void> => {
   for (const name of await readdir(dirname(file)).catch(() => [])) {
     const [, begin = '', pid = ''] = /^(.*)\.(\d{1,9})\.part$/s.exec(name) ?? [];
-    if (begin === basename(file) && !isRunning(Number(pid)))
+    if (begin === basename(file) && !isAnotherRunning(Number(pid)))
       await rm(join(dirname(file), name), { force: true });
   }
 };
