@@ -32,12 +32,16 @@ free_part() {
   mv -f -- "$3.free" "$3"
 }
 
-# same_free_part META META NAME: SAME tells whether these are equal.
+# seen_part META NAME FILE: the same, without the modes of what cannot be captured now. The captures of now do not have them, and a
+# restore leaves them as they are.
+seen_part() { free_part "$@" && { [ "$2" != modes ] || drop_lost "$3"; }; }
+
+# same_free_part META META NAME: SAME tells whether these are equal, but for what cannot be captured now.
 same_free_part() {
   local status=0
   same_part "$@" || return
-  [ -z "$SAME" ] && [ ${#HELD[@]} -gt 0 ] || return 0
-  free_part "$1" "$3" "$OUT.one" && free_part "$2" "$3" "$OUT.two" || return
+  [ -z "$SAME" ] && { [ ${#HELD[@]} -gt 0 ] || [ -s "$OUT.lost" ]; } || return 0
+  seen_part "$1" "$3" "$OUT.one" && seen_part "$2" "$3" "$OUT.two" || return
   cmp -s -- "$OUT.one" "$OUT.two" || status=$?
   [ $status -le 1 ] || return $status
   [ $status = 1 ] || SAME=1

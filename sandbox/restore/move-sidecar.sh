@@ -4,7 +4,7 @@
 # old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
 # Paths that the rules ignore by now stay as they are: the capture that does not have them may not have seen them. Those behind a
 # symlink that came are gone, and git cannot be asked about them.
-old_part() { free_part "$1" "$2" "$OUT.$2.of" && not_behind "$3" <"$OUT.$2.of" >"$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
+old_part() { seen_part "$1" "$2" "$OUT.$2.of" && not_behind "$3" <"$OUT.$2.of" >"$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
 
 # not_behind STRIP: passes on the entries ("mode/path" or "path") that are behind no symlink.
 not_behind() {
@@ -58,7 +58,7 @@ is_empty() {
 loosen() {
   local entry mode closed=() hidden=() paths=()
   ! plain "$1" || return 0
-  free_part "$1" modes "$OUT.modes-of" || return
+  seen_part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == D* ]] || continue
     mode=${entry%%/*}

@@ -55,7 +55,7 @@ holds_part() {
 unseen_part() {
   local line path mode hidden=$OUT.mode-hidden lacks=()
   local -A has=() asked=() known=()
-  free_part "$1" "$3" "$OUT.has" && free_part "$2" "$3" "$OUT.asked" || return
+  seen_part "$1" "$3" "$OUT.has" && seen_part "$2" "$3" "$OUT.asked" || return
   while IFS= read -r -d '' line; do has[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
     asked[/$line]=1

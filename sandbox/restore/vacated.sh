@@ -16,7 +16,7 @@ vacated() {
 modes_here() {
   local path entry prune=()
   local -A known=()
-  unseen_of "$1" && unseen_rules && write_excludes "${NESTED[@]}" "${HELD[@]}" && known_ignored && find_odd && sort_odd && drop_ignored "$OUT.modes" 1 || return
+  unseen_of "$1" && unseen_rules && write_excludes "${NESTED[@]}" "${HELD[@]}" && known_ignored && find_odd && sort_odd && drop_lost "$OUT.modes" && drop_ignored "$OUT.modes" 1 || return
   UNSEEN_RULES=''
   git ls-files -z -c >"$OUT.known-paths" || return
   while IFS= read -r -d '' path; do known[$path]=1; done <"$OUT.known-paths"

@@ -70,6 +70,40 @@ describe('what this user cannot read', () => {
     NEEDS_ROOT,
   );
 
+  for (const [what, make, change, outcome] of [
+    ['of another user since', 'mkdir -m 700 data; mkfifo data/pipe', 'chown 0 data', 'applied'],
+    ['not to be written either', 'mkdir data; mkfifo data/pipe; chmod 500 data', 'chown 0 data', 'applied'],
+    [
+      'and the rollback is put back',
+      'mkdir data; mkfifo data/pipe; chmod 500 data',
+      'chown 0 data; chmod 777 src; chown 0 src',
+      'reverted',
+    ],
+    ['with a group that it was handed', 'chmod g+s .', 'mkdir -m 2700 data; echo k > data/k', 'applied'],
+    [
+      'beside a repository that goes',
+      ':',
+      'mkdir -m 700 data; echo k > data/k; git init -q in; touch in/k; chown -R 65534:65534 in',
+      'applied',
+    ],
+  ] as const)
+    test(
+      `a directory keeps its mode: ${what}`,
+      async () => {
+        await using harness = await asNobody(make);
+        const first = await harness.capture();
+        expect(first.report.failures).toEqual([]);
+        harness.sh(`${change}; echo two > a.txt; chown 65534 a.txt`, 'app');
+        const look = () => harness.sh('stat -c "%a %u %n" data; cat a.txt', 'app');
+        const after = look();
+        const { report } = await harness.rollback(first);
+        expect(report.outcome, JSON.stringify(report.problems)).toBe(outcome);
+        expect(report.warnings).toEqual(['app: data stays as it is, because it could not be captured']);
+        expect(look()).toBe(outcome === 'applied' ? after.replace('two', 'one') : after);
+      },
+      NEEDS_ROOT,
+    );
+
   test(
     'a directory that lost the permission to enter it is named in the same way each time',
     async () => {
