@@ -21,9 +21,15 @@ const opened = async () => {
   return { stage, fork: fork.sessionId };
 };
 
-const callerOf = (stage: Stage, tool: string, args: ToolRequest['arguments']) => {
+const callerOf = (
+  stage: Stage,
+  tool: string,
+  args: ToolRequest['arguments'],
+  meanwhile: () => Promise<unknown> = async () => undefined,
+) => {
   const runCommand = async () => {
     stage.edit('api', { 'ran.txt': 'ran' });
+    await meanwhile();
     return { kind: 'ended', exitCode: 0, milliseconds: 1, output: '' };
   };
   const ports = { ...stage.instance().deps, workspaces: { runCommand } } as unknown as WorkspacePorts;
@@ -129,6 +135,25 @@ test.each(CASES)('$tool: what came back with the undo of that rollback is taken 
   const undone = await call('compensate', { externalRef });
   expect(undone).toMatchObject({ outcome: 'committed', externalRef: expect.any(String) });
   expect(stage.world.filesOf(SANDBOX)).not.toEqual(files);
+});
+
+test('run_in_workspace: what stands of it after a rollback to the middle of its work is taken back', async () => {
+  const stage = await createWorkingStage();
+  const before = stage.world.filesOf(SANDBOX);
+  const call = callerOf(
+    stage,
+    'run_in_workspace',
+    { sessionId: SESSION, command: 'true', timeoutSeconds: 5 },
+    async () => {
+      await stage.instance().checkpoint('middle', 'tool-in-the-middle');
+      stage.edit('api', { 'end.txt': 'end' });
+    },
+  );
+  expect(await call('execute')).toMatchObject({ outcome: 'committed' });
+  await stage.instance().rollback({ messageId: 'middle', requestId: 'person' });
+  expect(stage.world.filesOf(SANDBOX)).not.toEqual(before);
+  expect(await call('compensate')).toMatchObject({ outcome: 'committed', externalRef: expect.any(String) });
+  expect(stage.world.filesOf(SANDBOX)).toEqual(before);
 });
 
 test('work that came since in the same place is for a person too, at once', async () => {

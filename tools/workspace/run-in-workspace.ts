@@ -47,7 +47,7 @@ export const runInWorkspace = ({ checkpoint, rollback, ports }: Uses): Tool => {
     const { checkpointId } = before;
     const requestId = `${requestOf(call.forwardKey)}.undo`;
     const after = await store.findCheckpointByTool(sessionId, afterId(call.forwardKey));
-    const last = { checkpointId: after?.checkpointId ?? checkpointId, requestId };
+    const last = { checkpointId: after?.checkpointId ?? checkpointId, begin: checkpointId, requestId };
     if (await isLeftBehind(store, sessionId, last)) return undefined;
     await rollback({ sessionId, checkpointId, requestId }, invocationOf(call));
     return checkpointId;

@@ -30,21 +30,28 @@ export const isGone = async (
 
 /**
  * Somebody rolled the session back to before this checkpoint, so nothing that was done from there on is in its files. Taking it
- * back would bring what was there at the checkpoint. Not when `requestId` began to take it back: that is brought to its end.
+ * back would bring what was there at the checkpoint. Not when `requestId` began to take it back: that is brought to its end. Nor where
+ * the way holds a checkpoint after `begin`, where the work began: a part of it stands.
  */
 export const isLeftBehind = async (
   store: Pick<SessionStore, 'getSession' | 'listTree' | 'getRollback'>,
   sessionId: string,
-  { checkpointId, requestId }: { checkpointId: string; requestId: string },
+  {
+    checkpointId,
+    requestId,
+    begin = checkpointId,
+  }: { checkpointId: string; requestId: string; begin?: string },
 ): Promise<boolean> => {
   if ((await store.getRollback(sessionId, requestId)) !== undefined) return false;
   const session = await store.getSession(sessionId);
   const tree = await store.listTree(sessionId);
-  const seq = tree.find((node) => node.checkpointId === checkpointId)?.seq;
+  const seqOf = (id: string) => tree.find((node) => node.checkpointId === id)?.seq;
+  const seq = seqOf(checkpointId);
   if (session === undefined || seq === undefined) return false;
+  const beginSeq = seqOf(begin) ?? seq;
   const path = pathTo(tree, session.headSeq);
   // Retention may have removed a part of the way: then it is not known.
-  return !path.includes(seq) && path.some((one) => one < seq);
+  return !path.some((one) => one === seq || (one > beginSeq && one < seq)) && path.some((one) => one < seq);
 };
 
 /**
