@@ -127,20 +127,31 @@ late_of_few() {
   done
 }
 
-# same_link GIT PLACE PATH: whether a file that was put aside is the link its index has. git compares a link that was made
-# when the index was written with the object itself, which is not in GIT, and then calls it changed.
-same_link() {
-  local entry id
-  [ -L "$2/files/$3" ] || return
-  entry=$(GIT_DIR=$1 GIT_INDEX_FILE=$2/index git --literal-pathspecs -C "$2/files" --work-tree="$2/files" ls-files -s -- "$3") || return
-  id=$(readlink -n -- "$2/files/$3" | GIT_DIR=$1 git hash-object --stdin) || return
-  [[ $entry == "120000 $id 0"* ]]
+# same_links GIT PLACE: the array `same` of the caller gets those of `listed`, files that were put aside, that are the links their
+# index has. git compares a link that was made when the index was written with the object itself, which is not in GIT, and then
+# calls it changed.
+same_links() {
+  local n path links=() paths=() targets=() ids=()
+  local -A has=()
+  for path in "${listed[@]}"; do [ ! -L "$2/files/$path" ] || links+=("$path"); done
+  [ ${#links[@]} -gt 0 ] || return 0
+  GIT_DIR=$1 GIT_INDEX_FILE=$2/index git -C "$2/files" --work-tree="$2/files" ls-files -s -z >"$RUN/aside.entries" || return
+  while IFS= read -r -d '' path; do has[/${path#*$'\t'}]=${path%%$'\t'*}; done <"$RUN/aside.entries"
+  for path in "${links[@]}"; do paths+=("$2/files/$path"); done
+  # Where one is gone by now, all count as changed.
+  with_paths readlink -z -- >"$RUN/aside.targets" && mapfile -d '' -t targets <"$RUN/aside.targets" && [ ${#targets[@]} = ${#links[@]} ] || return 0
+  mkdir -p -- "$RUN/aside.links" || return
+  paths=()
+  for n in "${!targets[@]}"; do printf '%s' "${targets[n]}" >"$RUN/aside.links/$n" && paths+=("$RUN/aside.links/$n") || return; done
+  GIT_DIR=$1 with_paths git hash-object --no-filters -- >"$RUN/aside.ids" && mapfile -t ids <"$RUN/aside.ids" && [ ${#ids[@]} = ${#links[@]} ] || return
+  for n in "${!links[@]}"; do [ "${has[/${links[n]}]-}" != "120000 ${ids[n]} 0" ] || same[/${links[n]}]=1; done
 }
 
 # late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
 # capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
 late_in() {
-  local place=$1 path line git
+  local place=$1 path line git listed=()
+  local -A same=()
   [ -f "$place/late" ] && { [ -f "$place/were" ] || [ -f "$place/index" ]; } && line_of "$place/format" && sums_git "$TEXT" || return
   git=$GIT_OF
   while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
@@ -150,10 +161,11 @@ late_in() {
   else
     # Most of the index is not here: git lists such a path twice, as deleted and as modified.
     GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
-    while IFS= read -r -d '' path; do
+    mapfile -d '' -t listed <"$RUN/aside.list" && same_links "$git" "$place" || return
+    for path in "${listed[@]}"; do
       # What a directory stands in place of is listed, and so are the files in it.
-      [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ] || same_link "$git" "$place" "$path" || late[$path]=1
-    done <"$RUN/aside.list"
+      { [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ]; } || [ -n "${same[/$path]-}" ] || late[$path]=1
+    done
   fi
   for path in "${!late[@]}"; do
     [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ] || late[$path]=''
