@@ -1,22 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SandboxFacts } from '../../core/checkpoint/ports/workspace.ts';
 import { judgeSandbox } from '../../core/checkpoint/workspace/judge-sandbox.ts';
-
-const FACTS: SandboxFacts = {
-  bash: '5.2.15(1)-release',
-  git: 'git version 2.39.5',
-  user: 'user',
-  missing: [],
-  hasGnuFind: true,
-  needs: [],
-  root: 'directory',
-  canMakeIn: null,
-  isWritable: true,
-  hasTemporary: true,
-  freeBytes: null,
-  freeInodes: null,
-  unreadable: [],
-};
+import { HEALTHY } from '../support/fakes/healthy-sandbox.ts';
 
 test.each([
   ['', /^Install git 2\.38/],
@@ -28,7 +12,7 @@ test.each([
   ['git version 2.38.0', /^$/],
   ['git version 3.0.0', /^$/],
 ])('of "%s" is said what works with it', (git, advice) => {
-  const check = judgeSandbox({ ...FACTS, git }, { projectsRoot: '/projects', isFresh: false }).find(
+  const check = judgeSandbox({ ...HEALTHY, git }, { projectsRoot: '/projects', isFresh: false }).find(
     ({ id }) => id === 'git',
   );
   expect(check?.ok).toBe(advice.source === '^$');

@@ -1,21 +1,23 @@
 /** What a sandbox that lacks nothing says when it is looked at. */
-import type { Workspaces } from '../../../core/checkpoint/ports/workspace.ts';
+import type { SandboxFacts, Workspaces } from '../../../core/checkpoint/ports/workspace.ts';
+
+export const HEALTHY: SandboxFacts = {
+  bash: '5.2',
+  git: 'git version 2.45.0',
+  user: 'user',
+  missing: [],
+  hasGnuFind: true,
+  needs: [],
+  root: 'directory',
+  canMakeIn: null,
+  isWritable: true,
+  hasTemporary: true,
+  freeBytes: 1e12,
+  freeInodes: 1e9,
+  unreadable: [],
+};
 
 export const healthySandbox: Pick<Workspaces, 'look' | 'askRemotes'> = {
-  look: async () => ({
-    bash: '5.2',
-    git: 'git version 2.45.0',
-    user: 'user',
-    missing: [],
-    hasGnuFind: true,
-    needs: [],
-    root: 'directory',
-    canMakeIn: null,
-    isWritable: true,
-    hasTemporary: true,
-    freeBytes: 1e12,
-    freeInodes: 1e9,
-    unreadable: [],
-  }),
+  look: async () => HEALTHY,
   askRemotes: async () => [],
 };
