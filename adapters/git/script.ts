@@ -57,6 +57,7 @@ const RESTORE = [
   'restore/broken-refs',
   'restore/shared-refs',
   'restore/move-host',
+  'restore/free-paths',
   'restore/restore-check',
   'restore/leave',
   'restore/vacated',

@@ -1,0 +1,55 @@
+# Whether anything that no capture holds stands where a target writes.
+# shellcheck shell=bash
+
+# free_paths: checks that nothing uncaptured stands where the target writes: no ignored file, no
+# symlink above, no directory with other content. Git is not asked, because it would overwrite
+# ignored files.
+free_paths() {
+  local path list paths=()
+  collisions "$GOAL" 2>>"$OUT.err" || { with_now_mended "$INDEX" && collisions "$GOAL" 2>>"$OUT.err"; } || {
+    not_there $? "$INDEX" "what stands in the way cannot be looked at"
+    return 1
+  }
+  if [ -s "$OUT.forced" ]; then
+    first_paths "$OUT.forced"
+    problem conflict "not captured and in the way: $FIRST"
+    return 1
+  fi
+  for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
+    [ -s "$list" ] || continue
+    # What a link above shows lies elsewhere. The link itself was looked at.
+    while IFS= read -r -d '' path; do [ ! -d "$path" ] || [ -L "$path" ] || symlink_above "$path" || paths+=("$path"); done <"$list"
+  done
+  [ ${#paths[@]} -eq 0 ] || no_foreign
+}
+
+# no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves: that
+# is this one's own (plan_leave).
+no_foreign() {
+  local path dir inner below=$REPOSITORY/ leaving=() specs=()
+  local -A captured=()
+  [ "$below" != ./ ] || below=''
+  for path in "${!R_PATH[@]}"; do
+    [ -n "${R_TREE[path]}" ] || [[ ${R_PATH[path]} != "$below"?* ]] || leaving+=("${R_PATH[path]#"$below"}")
+  done
+  # Git compares each file with each of few.
+  [ ${#paths[@]} -gt 100 ] || specs=(-- "${paths[@]}")
+  printf './%s\0' "${paths[@]}" >"$OUT.directories-here" && {
+    xargs -0 sh -c 'exec find "$@" ! -type d -printf "%p\0"' find <"$OUT.directories-here" >"$OUT.inside" && git --literal-pathspecs ls-files -z -c "${specs[@]}" >"$OUT.captured"
+  } 2>>"$OUT.err" || {
+    refused $? failed "what stands in the way cannot be looked at"
+    return 1
+  }
+  while IFS= read -r -d '' path; do captured[$path]=1; done <"$OUT.captured"
+  while IFS= read -r -d '' path; do
+    path=${path#./}
+    [ -z "${captured[$path]-}" ] || continue
+    for inner in "${leaving[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
+    printf '%s\0' "$path"
+  done <"$OUT.inside" >"$OUT.foreign"
+  [ -s "$OUT.foreign" ] || return 0
+  first_paths "$OUT.foreign"
+  for dir in "${paths[@]}"; do [[ $FIRST != "$dir"/* ]] || break; done
+  problem conflict "$dir is a file in the target and a directory now, which holds files that are not captured: $FIRST"
+  return 1
+}
