@@ -47,9 +47,10 @@ no_foreign() {
     for inner in "${leaving[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     printf '%s\0' "$path"
   done <"$OUT.inside" >"$OUT.foreign"
-  [ -s "$OUT.foreign" ] || return 0
-  first_paths "$OUT.foreign"
-  for dir in "${paths[@]}"; do [[ $FIRST != "$dir"/* ]] || break; done
+  IFS= read -r -d '' inner <"$OUT.foreign" || return 0
+  for dir in "${paths[@]}"; do [[ $inner != "$dir"/* ]] || break; done
+  while IFS= read -r -d '' path; do [[ $path != "$dir"/* ]] || printf '%s\0' "$path"; done <"$OUT.foreign" >"$OUT.foreign-first"
+  first_paths "$OUT.foreign-first"
   problem conflict "$dir is a file in the target and a directory now, which holds files that are not captured: $FIRST"
   return 1
 }

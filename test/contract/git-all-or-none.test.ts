@@ -159,3 +159,19 @@ describe('all or none', () => {
     expect(gitState(`${harness.root}/app`)).toEqual(git);
   });
 });
+
+test('of directories with what no capture holds, where the target has files, one is named with what it holds', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh("echo '*.o' > .gitignore; echo 1 > one; echo 2 > two", 'app');
+  const first = await harness.capture();
+  harness.sh('rm one two; mkdir one two; touch one/a.o one/b.o two/c.o', 'app');
+  // The function captures what is in the way of its target. This one had another target.
+  const from = await harness.capture();
+  const { report } = await harness.rollback(first, { from });
+  expect(report).toMatchObject({ outcome: 'refused', problems: [{ path: 'app', kind: 'conflict' }] });
+  const [, dir = '', held = ''] =
+    /^(one|two) is a file in the target and a directory now, which holds files that are not captured: (.*)$/.exec(
+      report.problems[0]?.message ?? '',
+    ) ?? [];
+  expect(held.trim().split(' ').toSorted()).toEqual({ one: ['one/a.o', 'one/b.o'], two: ['two/c.o'] }[dir]);
+});
