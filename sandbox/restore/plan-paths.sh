@@ -1,4 +1,4 @@
-# What a plan says of the files that are written, deleted and left, when nothing but a plan is wanted.
+# What is said of the files that are written, deleted and left: the numbers, and their paths where nothing but a plan is wanted.
 # shellcheck shell=bash
 
 # plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that

@@ -53,7 +53,8 @@ test.for<[string, string, string, string]>([
     const look = () =>
       harness.sh('git ls-files -s; git ls-files -co --exclude-standard -z | xargs -0 grep . | sort', 'app');
     await harness.capture();
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
+      if (tries > 40) return context.skip('no capture begins and ends in one second here');
       harness.sh(before, 'app');
       const began = harness.sh('date +%s');
       await harness.capture();

@@ -95,11 +95,6 @@ export const GIT_CASES: GitCase[] = [
     damage: `chmod 644 key; chmod 755 private`,
   },
   {
-    name: 'directories that hand on their group, and one in them that does not',
-    setup: `mkdir -p src/sub; echo s > src/sub/s; chmod g+s src; mkdir src/empty; git add -A; git commit -qm s`,
-    damage: `rm -r src/sub src/empty; chmod g-s src; mkdir -p new/in; echo n > new/in/n; chmod 3775 new`,
-  },
-  {
     name: 'symlinks: dangling, circular, to a directory, out of the tree',
     setup: `ln -s nowhere dangling; ln -s loop2 loop1; ln -s loop1 loop2; ln -s src dirlink; ln -s /etc/hostname out; git add dangling`,
     damage: `rm dangling loop1 loop2 dirlink out; echo file > dangling; mkdir loop1; echo f > loop1/f; ln -s /tmp dirlink`,
@@ -305,5 +300,10 @@ export const GIT_CASES: GitCase[] = [
     options: { include: ['.env'], exclude: ['*.pem'] },
     notRehydrated: /secret/,
     survives: /secret/,
+  },
+  {
+    name: 'directories that hand on their group, and one in them that does not',
+    setup: `mkdir -p src/sub; echo s > src/sub/s; chmod g+s src; mkdir src/empty; git add -A; git commit -qm s`,
+    damage: `rm -r src/sub src/empty; chmod g-s src; mkdir -p new/in; echo n > new/in/n; chmod 3775 new`,
   },
 ];
