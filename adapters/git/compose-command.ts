@@ -10,7 +10,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { refName } from './capture-command.ts';
 import { CHANGES_LIMITS } from './changes-output.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, reasonIn, records, value } from './output.ts';
+import { all, type Pair, reasonIn, records, value, warningsOf } from './output.ts';
 import { bundleNames } from './restore-command.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
@@ -40,6 +40,7 @@ export const composeScript = (
       TAG: refName(request.toolExecutionId),
       MESSAGE: request.messageId ?? '-',
       REASON: request.reason,
+      INCLUDE: request.include,
       LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
       CARRY_TOTAL: outputBytes,
       CARRY_MOST: request.maxInlineBytes,
@@ -133,7 +134,7 @@ export const composeFindings = (
   pairs: readonly Pair[],
 ): Pick<
   ComposeReport,
-  'conflicts' | 'unknownPaths' | 'missing' | 'unsupported' | 'hostKept' | 'hostTaken'
+  'conflicts' | 'unknownPaths' | 'missing' | 'unsupported' | 'hostKept' | 'hostTaken' | 'warnings'
 > => {
   const repositories = records(pairs, 'repo');
   return {
@@ -147,5 +148,6 @@ export const composeFindings = (
     unsupported: marked(repositories, 'unsupported'),
     hostKept: marked(repositories, 'host-kept'),
     hostTaken: marked(repositories, 'host-taken'),
+    warnings: warningsOf(repositories),
   };
 };

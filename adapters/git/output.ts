@@ -100,6 +100,12 @@ export const cutShort = (): WalkbackError =>
 export const all = (pairs: readonly Pair[], key: string): string[] =>
   pairs.flatMap(([name, text]) => (name === key ? [text] : []));
 
+/** Warnings about repositories, one line each. */
+export const warningsOf = (repositories: readonly (readonly Pair[])[]): string[] =>
+  repositories.flatMap((record) =>
+    all(record, 'warning').map((text) => `${value(record, 'repo') ?? '.'}: ${text.trim()}`),
+  );
+
 /** Parses an output; an `error` in it is thrown as the WalkbackError it names. */
 export const readOutput = (base64: string): CommandOutput => {
   const output = parseOutput(Buffer.from(base64, 'base64'));

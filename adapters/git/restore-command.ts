@@ -10,7 +10,7 @@ import type {
 import { refName } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
 import type { IncomingBundle } from './join-links.ts';
-import { all, type Pair, reasonIn, records, value } from './output.ts';
+import { all, type Pair, reasonIn, records, value, warningsOf } from './output.ts';
 import { buildScript, type Script, spillFor } from './script.ts';
 import { lockWaitSeconds } from './script-deadline.ts';
 
@@ -133,14 +133,7 @@ export const restoreReport = (
         message: reasonIn(entry, 'problem-message'),
       })),
     ),
-    warnings: [
-      ...common.flatMap(([key, text]) => (key === 'warning' ? [text.trim()] : [])),
-      ...repositories.flatMap((record) =>
-        record.flatMap(([key, text]) =>
-          key === 'warning' ? [`${value(record, 'repo') ?? '.'}: ${text.trim()}`] : [],
-        ),
-      ),
-    ],
+    warnings: [...all(common, 'warning').map((text) => text.trim()), ...warningsOf(repositories)],
     asides: records(common, 'aside').map((entry) => setAside(entry)),
     ...(request.settle !== undefined && { settled: settleReport(pairs) }),
     roundTrips,

@@ -25,21 +25,6 @@ add_all() {
   [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
 }
 
-# harmless LINE: whether this message of git is known, and says nothing of what is captured. Any
-# other warning fails its path or the capture (C5).
-harmless() {
-  case $1 in
-    # leave_embedded and leave_childless report these.
-    'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
-    # The user's git does not read a rules file that is a symlink either, so it sees the same
-    # files.
-    'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
-    # The user's git ignores rules that are too large as well.
-    'warning: ignoring excessively large pattern file: '*) ;;
-    *) of_attributes "$1" ;;
-  esac
-}
-
 # heed: fails the capture where another command of git than add warned of something that is not
 # known. What a directory or its rules are to a walk, add has met too, and named (hear).
 heed() {

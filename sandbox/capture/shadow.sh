@@ -132,6 +132,21 @@ write_excludes() {
   fi
 }
 
+# harmless LINE: whether this message of git is known, and says nothing of what is captured. Any
+# other warning fails its path or the capture (C5).
+harmless() {
+  case $1 in
+    # leave_embedded and leave_childless report these.
+    'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
+    # The user's git does not read a rules file that is a symlink either, so it sees the same
+    # files.
+    'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
+    # The user's git ignores rules that are too large as well.
+    'warning: ignoring excessively large pattern file: '*) ;;
+    *) of_attributes "$1" ;;
+  esac
+}
+
 # of_attributes LINE: whether git says this of a file of attributes. It does no harm, because the shadow's own attributes
 # stand above all of them (attr.c of git).
 of_attributes() {

@@ -171,6 +171,8 @@ force_collisions() {
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
     return 0
   fi
+  # What the capture does not have of this tree was not there, ignored or not (absent_then).
+  [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "${TAG--}" "$1" >>"$SHADOW/sought" || return
   [ -s "$OUT.forced" ] || return 0
   FORCED=1
   # A path that cannot be read, or is neither file nor link, stays a collision, and the restore is

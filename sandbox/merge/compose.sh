@@ -101,6 +101,7 @@ merge_meta() {
 one_step() {
   local base=${S_BASE_TREE[$1]} theirs=${S_THEIRS_TREE[$1]} base_meta=${S_BASE_META[$1]} theirs_meta=${S_THEIRS_META[$1]}
   all_here "$TREE" "$base" "$theirs" -- "$META" "$base_meta" "$theirs_meta" || return
+  with_unseen "$base" "$theirs" "$base_meta" "$theirs_meta" 2>>"$OUT.err" && theirs=$RESULT || return
   if [ ${#ONLY[@]} -gt 0 ]; then only_paths "$base" "$theirs" 2>>"$OUT.err" && theirs=$RESULT || return; fi
   merge_trees "$base" "$TREE" "$theirs" && merge_meta "$base_meta" "$META" "$theirs_meta" "$TREE" "$base" 2>>"$OUT.err" || return
   [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ] || return 0
@@ -131,6 +132,7 @@ compose_one() {
   INDEX=$i OUT=$RUN/$i REPOSITORY=${KNOWN_PATH[i]} CHAIN='' MISSING='' UNSUPPORTED='' CONFLICTS=0
   FORMAT=${C_FORMAT[i]} PARTIAL_FLAG=${C_PARTIAL[i]:+1} COMMIT=${KNOWN_COMMIT[i]} TREE=${KNOWN_TREE[i]} META=${KNOWN_META[i]}
   BASE='' HEAD_COMMIT='' PARTS=()
+  local -A KEPT=()
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   : >"$OUT.err"
   for s in "${!S_REPO[@]}"; do [ "${S_REPO[s]}" != "$i" ] || steps+=("$s"); done
@@ -156,6 +158,8 @@ compose_one() {
       record_changes "${KNOWN_TREE[i]}" "${KNOWN_META[i]}"
     fi
   fi
+  # What was captured and is not in the result goes, ignored or not (absent_then).
+  [ -z "${GIT_OBJECT_DIRECTORY-}" ] || printf '%s %s\n' "$TAG" "${KNOWN_TREE[i]}" >>"${GIT_OBJECT_DIRECTORY%/objects}/sought" || return
   emit state captured && emit commit "$COMMIT" && emit tree "$TREE" && emit meta "$META" || return
   if [ -n "$CHAIN" ]; then emit changed 1 && emit chain "$CHAIN" || return; fi
   if { [ "$CHAIN" != rebase ] || [ "${C_NEW[i]}" = 1 ]; } && [ -n "${KNOWN_BASE[i]}" ]; then

@@ -74,6 +74,8 @@ merge_lists() {
   local -A base_modes=() ours_modes=() theirs_modes=() modes=() base_empty=() ours_empty=() theirs_empty=() empty=() CLASHED=()
   modes_in "$1" "$OUT.list" base_modes && modes_in "$2" "$OUT.list" ours_modes && modes_in "$3" "$OUT.list" theirs_modes || return
   empties_in "$1" "$OUT.list" base_empty && empties_in "$2" "$OUT.list" ours_empty && empties_in "$3" "$OUT.list" theirs_empty || return
+  # The modes of what the other side may not have seen are no change of it either (with_unseen).
+  for one in "${!KEPT[@]}"; do [ -z "${KEPT[$one]}" ] || [ -n "${theirs_modes[$one]-}" ] || theirs_modes[$one]=${base_modes[$one]-}; done
   merge_map base_modes ours_modes theirs_modes modes && merge_map base_empty ours_empty theirs_empty empty || return
   fit_lists "$4" "$5" && write_lists
 }

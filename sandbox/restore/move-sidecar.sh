@@ -84,7 +84,7 @@ loosen() {
 # captures. WANTED belongs to the target.
 move_sidecar() {
   local from=$1 to=$2 entry path mode paths=() plain=$1
-  local -A keep=() now=() wrong=()
+  local -A keep=() now=() wrong=() stay=()
   [ -z "$VACATED" ] && [ ! -g . ] || plain=''
   [ "$from" != "$to" ] || [ -n "$VACATED" ] || [ -g . ] || ! plain "$to" || return 0
   for path in modes empty; do
@@ -104,9 +104,11 @@ move_sidecar() {
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
   done <"$OUT.modes-of"
   if [ -n "$VACATED" ]; then modes_here "$3"; else old_part "$from" modes 1; fi || return
+  # What stays although the target does not have it keeps its mode: with the usual one, all could read it.
+  while IFS= read -r -d '' path; do stay[$path]=1; done <"$OUT.kept"
   while IFS= read -r -d '' entry; do
     path=${entry#*/}
-    if [[ $entry == U* ]] || [ -n "${keep[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
+    if [[ $entry == U* ]] || [ -n "${keep[$path]-}${stay[$path]-}" ] || [ -L "$path" ] || symlink_above "$path"; then continue; fi
     if [ -d "$path" ]; then
       wrong[$path]=D$EXEC_MODE
     elif [ -f "$path" ]; then

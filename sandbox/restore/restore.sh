@@ -231,14 +231,6 @@ report() {
   emit end ''
 }
 
-# kept_warnings FILE: one warning for each path, and the number of the rest.
-kept_warnings() {
-  local lines=()
-  mapfile -d '' -t lines <"$1"
-  for text in "${lines[@]:0:20}"; do emit warning "$text"; done
-  [ ${#lines[@]} -le 20 ] || emit warning "... and $((${#lines[@]} - 20)) more files stay in the same way"
-}
-
 # went_wrong I FILE...: records that the work on a repository could not be finished, with its
 # message, or else its exit status.
 went_wrong() {

@@ -11,5 +11,6 @@ import './git-permissions.test.ts';
 import './git-pipes.test.ts';
 import './git-placing.test.ts';
 import './git-symrefs.test.ts';
+import './git-unseen.test.ts';
 import './git-verify.test.ts';
 import './git-warnings.test.ts';

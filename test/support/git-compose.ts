@@ -33,6 +33,11 @@ const stateOf = (one: CapturedRepository): RepositoryState =>
       }
     : { path: one.path, state: one.state, changed: false, bundleBytes: 0 };
 
+const kindOf = ({ own, paths }: ComposeFlags): string => {
+  if (own !== true) return 'merge';
+  return paths === undefined ? 'revert' : 'paths';
+};
+
 const found = (snapshot: Snapshot, path: string) => {
   const one = snapshot.repositories.find((other) => other.path === path);
   return one?.state === 'captured' ? one : undefined;
@@ -50,6 +55,7 @@ export const composeSnapshot = async (
     sessionId: string;
     timeoutMs: number;
     tag: string;
+    include: string[];
   },
   now: Snapshot,
   steps: { base: Snapshot; theirs: Snapshot }[],
@@ -118,7 +124,7 @@ export const composeSnapshot = async (
         ...common,
         toolExecutionId: tag,
         messageId: null,
-        reason: 'merge',
+        reason: kindOf(flags),
         knownBases: [],
         maxInlineBytes: 8 * 1024 * 1024,
         nowTag: now.tag,

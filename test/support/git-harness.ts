@@ -161,8 +161,8 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       if (now === undefined) throw new Error('nothing was captured');
       executions += 1;
       const { sandbox } = harness;
-      const { sessionId, timeoutMs } = common;
-      const about = { sandbox, projectsRoot: root, sessionId, timeoutMs, tag: `t${executions}` };
+      const { sessionId, timeoutMs, include } = common;
+      const about = { sandbox, projectsRoot: root, sessionId, timeoutMs, include, tag: `t${executions}` };
       return composeSnapshot(about, now, steps, flags);
     },
     /** Tells the sandbox that this capture is durable. */

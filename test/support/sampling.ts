@@ -50,6 +50,7 @@ const TURNS = [
     'git-partial',
     'git-changed-kind',
     'git-ignored-since',
+    'git-unseen',
     'git-late',
   ],
   // What writes meanwhile, laws of merges, and some paths: git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, properties-reverts.test.ts and merge.test.ts.

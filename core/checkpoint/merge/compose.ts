@@ -189,6 +189,7 @@ export const createCompose = (deps: CaptureDeps) => {
             toolExecutionId: input.toolExecutionId,
             messageId: input.messageId,
             reason: composition.kind,
+            include: session.include,
             knownBases,
             maxInlineBytes: (deps.limits ?? BUNDLE_LIMITS).carriedBytes,
             timeoutMs: commandTimeout(invocation, clock),
@@ -273,7 +274,7 @@ export const createCompose = (deps: CaptureDeps) => {
       repositories: states.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       content: captured.content,
       conflicts: found,
-      warnings: kept,
+      warnings: [...kept, ...(report?.warnings ?? [])],
     };
   };
 };

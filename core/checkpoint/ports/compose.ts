@@ -42,6 +42,7 @@ export interface ComposeRequest
     | 'toolExecutionId'
     | 'messageId'
     | 'reason'
+    | 'include'
     | 'knownBases'
     | 'timeoutMs'
     | 'maxInlineBytes'
@@ -84,4 +85,6 @@ export interface ComposeReport extends CaptureReport {
   hostKept: string[];
   /** Repositories that have HEAD, branches and index of the other side. */
   hostTaken: string[];
+  /** Lines for people, with the repository: files that stay although the other side does not have them. */
+  warnings: string[];
 }

@@ -245,6 +245,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       unsupported: [],
       hostKept: [],
       hostTaken: [],
+      warnings: [],
       roundTrips: 1,
     };
     for (const { known, steps, bundles, paths, isNew } of request.repositories) {
