@@ -147,7 +147,7 @@ capture_one() {
   fi
   [ -z "$known_base" ] || { emit base "$known_base" && emit base-commit "$known_base_commit"; }
   describe_host
-  if [ "$k" -ge 0 ] && [ -z "${KNOWN_GONE[k]}" ]; then record_changes "$known_tree" "$known_meta"; else record_changes '' ''; fi
+  if [ "$k" -ge 0 ] && [ -z "${KNOWN_GONE[k]}" ]; then record_changes "$known_tree" "$known_meta" here; else record_changes '' ''; fi
   if [ -n "$target" ] && of_format "$target" && missing_target "$t"; then emit missing-target 1; fi
   tag_capture 2>/dev/null
   note_tree_id "$TREE" || :

@@ -10,9 +10,12 @@ RECORD_SECONDS=10
 # More is compressed before it is sent.
 RECORD_PLAIN=16384
 
-# record_changes FROM FROM_META: git's list of changed files, their counts and the patch, as one file
+# How many entries of a record are looked at for files that are still there, a name or what is said of it each.
+RECORD_ENTRIES=6000
+
+# record_changes FROM FROM_META [HERE]: git's list of changed files, their counts and the patch, as one file
 # beside the bundles. Pairs tell what changed beside files, and what is not whole. An empty FROM stands
-# for no files, an empty FROM_META for no host state to compare with.
+# for no files, an empty FROM_META for no host state to compare with. HERE: the tree is that of the files at $PWD.
 record_changes() {
   local from=$1 prefix=$REPOSITORY status=0
   [ -n "$CHANGES" ] && [ -n "$CHAIN" ] || return 0
@@ -27,6 +30,7 @@ record_changes() {
         --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$TREE"
     ) >"$BULK/$INDEX.changes" 2>"$OUT.changes-err" || status=$?
     not_recorded $status "$from"
+    [ -z "${3-}" ] || [ ! -s "$BULK/$INDEX.changes" ] || still_there
   fi
   [ -n "$2" ] && [ "$2" != "$META" ] || return 0
   if (plan_host "$2" "$META" && [ -z "$LOST" ]) >"$OUT.changes-host" 2>/dev/null; then
@@ -34,6 +38,29 @@ record_changes() {
   else
     emit changes-problem "what changed beside files could not be told"
   fi
+}
+
+# still_there: names the files that the record has as deleted, or as renamed, and that are there all the same: git ignores
+# them by now, or they are too large.
+still_there() {
+  local i path inner count=0 named='' entries=()
+  mapfile -d '' -n $RECORD_ENTRIES -t entries <"$BULK/$INDEX.changes" || return
+  for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
+    [[ ${entries[i]} == :* ]] || break
+    path=${entries[i + 1]}
+    case ${entries[i]##* } in
+      R*) i=$((i + 1)) ;;
+      D) ;;
+      *) continue ;;
+    esac
+    [ -f "$path" ] || [ -L "$path" ] || continue
+    # One in a directory that is a link or a repository by now is another file.
+    ! symlink_above "$path" || continue
+    for inner in "${NESTED[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
+    count=$((count + 1))
+    [ $count -gt 3 ] || named+=" $path"
+  done
+  [ $count = 0 ] || emit changes-problem "$count of the files that are gone here are still there, and not captured any more:$named$([ $count -le 3 ] || printf ' ...')"
 }
 
 # not_recorded STATUS FROM: says what the exit of git means for the record.

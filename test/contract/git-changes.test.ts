@@ -58,6 +58,30 @@ test('an edit, a binary file, CRLF, a rename, a mode, a symlink and a deleted fi
   expect(third.report.changes).toEqual([]);
 });
 
+test('files that are not captured any more are listed as deleted, and it is said that they are there', async () => {
+  await using harness = await createHarness({ changes: true, maxFileBytes: 1000 });
+  harness.sh(
+    `${NEW}; seq 20 > .env; seq 90 > moved; echo small > big; echo gone > gone; mkdir in; echo i > in/i`,
+  );
+  await harness.capture();
+  harness.sh(
+    'printf ".env\nmoved\n" > .gitignore; cp moved new; head -c 2000 /dev/zero > big; rm gone; git init -q in',
+    'app',
+  );
+  const changes = changesOf(await harness.capture());
+  expect(changes.files.map(({ change, path, from = '' }) => `${change} ${from} ${path}`)).toEqual([
+    'deleted  .env',
+    'added  .gitignore',
+    'deleted  big',
+    'deleted  gone',
+    'deleted  in/i',
+    'renamed moved new',
+  ]);
+  expect(changes.problem).toBe(
+    '3 of the files that are gone here are still there, and not captured any more: .env big moved',
+  );
+});
+
 test('names are bytes: a line break, quotes, and what is no UTF-8', async () => {
   await using harness = await createHarness({ changes: true });
   harness.sh(NEW);
