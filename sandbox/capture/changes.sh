@@ -58,9 +58,10 @@ still_there() {
     ! symlink_above "$path" || continue
     for inner in "${NESTED[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     count=$((count + 1))
-    [ $count -gt 3 ] || named+=" $path"
+    [ $count -gt 3 ] || named+=", $path"
   done
-  [ $count = 0 ] || emit changes-problem "$count of the files that are gone here are still there, and not captured any more:$named$([ $count -le 3 ] || printf ' ...')"
+  [ $count -le 3 ] || named+=" and $((count - 3)) more"
+  [ $count = 0 ] || emit changes-problem "still on disk, but not captured any more: ${named#, }"
 }
 
 # not_recorded STATUS FROM: says what the exit of git means for the record.

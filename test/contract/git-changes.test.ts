@@ -77,9 +77,7 @@ test('files that are not captured any more are listed as deleted, and it is said
     'deleted  in/i',
     'renamed moved new',
   ]);
-  expect(changes.problem).toBe(
-    '3 of the files that are gone here are still there, and not captured any more: .env big moved',
-  );
+  expect(changes.problem).toBe('still on disk, but not captured any more: .env, big, moved');
 });
 
 test('names are bytes: a line break, quotes, and what is no UTF-8', async () => {
