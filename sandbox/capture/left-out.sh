@@ -95,7 +95,11 @@ add_ignored() {
     else
       : >"$SHADOW/tracked-ignored.part" || return
     fi
+    [ ! -s "$SHADOW/tracked-ignored.part" ] || leave_own || return
     mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored" || return
+  fi
+  if [ -e "$SHADOW/tracked-ignored.own" ]; then
+    emit skip-path .agent-shadow && emit skip-reason "Walkback's own files, which git was told to track: take them out with git rm -r --cached .agent-shadow" || return
   fi
   if [ -s "$SHADOW/tracked-ignored" ]; then
     existing <"$SHADOW/tracked-ignored" | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
@@ -104,6 +108,19 @@ add_ignored() {
   if [ ${#EXCLUDE[@]} -gt 0 ]; then
     printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session" || return
     git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
+  fi
+}
+
+# leave_own: our own files are in no capture, also where git was told to track them (git add -f .). A note says that it was.
+leave_own() {
+  local path own='' paths=()
+  while IFS= read -r -d '' path; do
+    if [[ /$path == */.agent-shadow/* ]]; then own=$path; else paths+=("$path"); fi
+  done <"$SHADOW/tracked-ignored.part"
+  if [ -z "$own" ]; then
+    rm -f -- "$SHADOW/tracked-ignored.own"
+  else
+    list_into "$SHADOW/tracked-ignored.part" "${paths[@]}" && : >"$SHADOW/tracked-ignored.own"
   fi
 }
 

@@ -7,6 +7,8 @@ snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && [ ! -e "$SHADOW/whole-seconds" ] || RULES_NEW=1
+  # Where git tracks our own files, a command such as git reset --hard gives them other times.
+  [ ! -e "$SHADOW/tracked-ignored.own" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
     borrow_host && copy_host_index || return
@@ -100,7 +102,11 @@ changes() {
     path=${entries[i + 1]}
     case ${entries[i]} in
       *D) removed+=("$path") ;;
-      *A) added+=("$path") ;;
+      *A)
+        # An older release captured our own files where git was told to track them.
+        [[ $path != .agent-shadow/* ]] || { printf 'the checkpoint holds files of .agent-shadow, which are in use\n' >&2 && return 1; }
+        added+=("$path")
+        ;;
       *T) typed+=("$path") ;;
     esac
   done
@@ -172,7 +178,7 @@ force_collisions() {
     return 0
   fi
   # What the capture does not have of this tree was not there, ignored or not (absent_then).
-  [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "${TAG--}" "$1" >>"$SHADOW/sought" || return
+  [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought" || return
   [ -s "$OUT.forced" ] || return 0
   FORCED=1
   # A path that cannot be read, or is neither file nor link, stays a collision, and the restore is

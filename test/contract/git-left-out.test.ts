@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
-import { withTwoFiles } from '../support/git-repositories.ts';
+import { withTwoFiles, world } from '../support/git-repositories.ts';
 import { asNobody, NEEDS_ROOT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -45,6 +45,25 @@ describe('what is left out is said', () => {
     const { report } = await harness.rollback(first);
     expect([report.outcome, report.problems]).toEqual(['applied', []]);
     expect(harness.sh('cat app/big app/in/big; ls app/new 2>/dev/null || :')).toBe('small\nsmall\n');
+  });
+
+  test('our own files are in no capture, also where git was told to track them', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    harness.sh('echo n > n; git add -Af; git commit -qm forced; echo m > m; rm a.txt', 'app');
+    const forced = await harness.capture();
+    expect(forced.report.skipped.map(({ path }) => path)).toEqual(['app/.agent-shadow']);
+    for (const work of [':', 'git reset -q --hard', 'git checkout -qf HEAD~1', 'git stash -q --all']) {
+      const there = world(harness, ['app']);
+      const { report, undo } = await harness.rollback(first);
+      expect([report.outcome, report.problems, report.warnings], work).toEqual(['applied', [], []]);
+      expect(harness.sh('cat a.txt; ls n m 2>/dev/null || :', 'app')).toBe('one\n');
+      const back = (await harness.rollback(undo)).report;
+      expect([back.outcome, back.problems], work).toEqual(['applied', []]);
+      expect(world(harness, ['app']), work).toEqual(there);
+      harness.sh(`${work}; echo ${work.length} > n`, 'app');
+      await harness.capture();
+    }
   });
 
   test('a file that is ignored since it was captured stays', async () => {
