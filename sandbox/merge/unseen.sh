@@ -7,7 +7,7 @@
 # have it yet does not.
 with_unseen() {
   local i path mode id entries=() removed=() added=() above=()
-  local -A stays=() included=() entry=() here=()
+  local -A stays=() included=() entry=() here=() WANTED=()
   local -x GIT_INDEX_FILE=$OUT.unseen-index GIT_WORK_TREE=$RUN/nothing
   RESULT=$2 KEPT=()
   [ "$1" != "$2" ] || return 0
@@ -23,7 +23,7 @@ with_unseen() {
   printf '%s\0' "${removed[@]}" >"$OUT.removed" && : >"$OUT.added" || return
   [ ${#added[@]} = 0 ] || printf '%s\0' "${added[@]}" >"$OUT.added" || return
   mkdir -p -- "$GIT_WORK_TREE" && rm -f -- "$GIT_INDEX_FILE" && git read-tree "$1" && rules_of_now || return
-  find_included || return
+  part "$4" empty "$OUT.list" && while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.list" && find_included || return
   if [ "$REASON" = merge ]; then tracked_by "$3" included || return; fi
   too_large_then "$4" && ignored_then "$2" "$4" "$OUT.removed" && staying "$OUT.added" "$OUT.removed" "$OUT.kept" "$OUT.warn.kept" || return
   [ -s "$OUT.kept" ] || return 0

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # free_paths: checks that nothing uncaptured stands where the target writes: no ignored file, no
-# symlink above, no directory with other content. Git is not asked, because it would overwrite
+# symlink above, no directory with other content, no file where a directory is to be empty. Git is not asked, because it would overwrite
 # ignored files.
 free_paths() {
   local path list paths=()
@@ -15,12 +15,32 @@ free_paths() {
     problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
+  want_empty "${R_META[INDEX]}" 2>>"$OUT.err" && free_directories || return
   for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
     # What a link above shows lies elsewhere. The link itself was looked at.
     while IFS= read -r -d '' path; do [ ! -d "$path" ] || [ -L "$path" ] || symlink_above "$path" || paths+=("$path"); done <"$list"
   done
   [ ${#paths[@]} -eq 0 ] || no_foreign
+}
+
+# free_directories: the same for the directories that the target has empty.
+free_directories() {
+  local path
+  local -A blocking=()
+  for path in "${!WANTED[@]}"; do
+    while [ ! -d "$path" ] || [ -L "$path" ]; do
+      if [ -L "$path" ] || [ -e "$path" ]; then blocking[$path]=1; fi
+      [[ $path == */* ]] || break
+      path=${path%/*}
+    done
+  done
+  [ ${#blocking[@]} -gt 0 ] || return 0
+  printf '%s\0' "${!blocking[@]}" | sort -z >"$OUT.blocking" && xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.blocking" | sort -zu | comm -z -13 - "$OUT.blocking" >"$OUT.forced" || return
+  [ -s "$OUT.forced" ] || return 0
+  first_paths "$OUT.forced"
+  problem conflict "not captured and in the way of a directory: $FIRST"
+  return 1
 }
 
 # no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves: that

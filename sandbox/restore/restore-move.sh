@@ -147,7 +147,7 @@ reach() {
     STEP='writing and deleting files' VACATED=''
     want_empty "$meta" && fill "$GOAL"
   else
-    spare_unseen && STEP='writing and deleting files' && want_empty "$meta" && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
+    want_empty "$meta" && spare_unseen && STEP='writing and deleting files' && loosen "$from_meta" && move_files "$FROM_TREE" "$GOAL"
   fi || {
     status=$?
     said_in "$OUT.move"

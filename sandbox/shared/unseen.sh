@@ -72,16 +72,18 @@ find_included() {
 }
 
 # staying ADDED REMOVED LIST SAID: writes the paths of the list REMOVED that are in the array `stays` into LIST, and into SAID a
-# warning of each that has a reason there, not only a space. One in the way of a path of ADDED does not stay: a file where a directory comes, or the reverse.
+# warning of each that has a reason there, not only a space. One in the way of a path of ADDED, or of a directory
+# in the array WANTED, does not stay: a file where a directory comes, or the reverse.
 staying() {
   local path above
   local -A added=()
   : >"$3" && : >"$4" || return
   [ ${#stays[@]} -gt 0 ] || return 0
-  while IFS= read -r -d '' path; do
-    added[$path]=1
+  while IFS= read -r -d '' path; do added[$path]=1; done <"$1"
+  for path in "${!added[@]}" "${!WANTED[@]}"; do
+    [ -z "${WANTED[$path]-}" ] || stays[$path]=''
     while [[ $path == */* ]]; do path=${path%/*} && stays[$path]=''; done
-  done <"$1"
+  done
   while IFS= read -r -d '' path; do
     [ -n "${stays[$path]-}" ] || continue
     above=$path

@@ -66,6 +66,26 @@ describe('what is left out is said', () => {
     }
   });
 
+  test('an ignored file in the place of a directory that is to be empty is named, and nothing is done', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('mkdir -p in/deep hollow', 'app');
+    const first = await harness.capture();
+    harness.sh(
+      'rmdir in/deep hollow; echo f > in/deep; echo c > hollow; echo in/ > .gitignore; rm a.txt',
+      'app',
+    );
+    const there = world(harness, ['app']);
+    const { report } = await harness.rollback(first);
+    expect([report.outcome, report.problems.map(({ message }) => message)]).toEqual([
+      'refused',
+      ['not captured and in the way of a directory: in/deep'],
+    ]);
+    expect(world(harness, ['app'])).toEqual(there);
+    harness.sh('rm in/deep', 'app');
+    expect((await harness.rollback(first)).report.outcome).toBe('applied');
+    expect(harness.sh('stat -c "%F %n" in/deep hollow', 'app')).toBe('directory in/deep\ndirectory hollow\n');
+  });
+
   test('a file that is ignored since it was captured stays', async () => {
     await using harness = await withTwoFiles(['app']);
     const first = await harness.capture();

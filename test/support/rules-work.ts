@@ -67,7 +67,8 @@ export type RulesTurn =
   | { work: string[] }
   | { to: number; isFilesOnly: boolean; isUndone: boolean }
   | { to: number; paths: string[]; isUndone: boolean }
-  | { revert: number; isUndone: boolean };
+  | { revert: number; isUndone: boolean }
+  | { merge: number; since: number; isUndone: boolean };
 
 export const rulesTurns = (limits: { minLength: number; maxLength: number }): fc.Arbitrary<RulesTurn[]> =>
   fc.array(
@@ -89,6 +90,7 @@ export const rulesTurns = (limits: { minLength: number; maxLength: number }): fc
         }),
       },
       { weight: 1, arbitrary: fc.record({ revert: fc.nat(), isUndone: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ merge: fc.nat(), since: fc.nat(), isUndone: fc.boolean() }) },
     ),
     limits,
   );
@@ -119,12 +121,18 @@ const heldBy = (harness: Harness, snapshot: Snapshot): Set<string> => {
 };
 
 /** What is gone must be in the checkpoint before it, and must not have been there then; what stayed is as it was. */
-const requireKept = (before: Taken, after: Listing, goal: Taken, warnings: readonly string[]): void => {
+const requireKept = (
+  before: Taken,
+  after: Listing,
+  goal: Taken,
+  { warnings, mayGo }: { warnings: readonly string[]; mayGo: ReadonlySet<string> },
+): void => {
   const lost: string[] = [];
   for (const [path, line] of before.onDisk) {
     const now = after.get(path);
     if (now === undefined && !before.held.has(path)) lost.push(`${path}: gone, and in no checkpoint`);
-    if (now === undefined && goal.onDisk.has(path)) lost.push(`${path}: gone, although it was there then`);
+    if (now === undefined && goal.onDisk.has(path) && !mayGo.has(path))
+      lost.push(`${path}: gone, although it was there then`);
     if (now !== undefined && now !== line && now !== goal.onDisk.get(path))
       lost.push(`${path}: neither as before nor as then: ${now}`);
   }
@@ -158,9 +166,9 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
     target: Snapshot,
     goal: Taken,
     isUndone: boolean,
-    more: { isFilesOnly?: boolean; isWhole?: boolean; warnings?: string[] } = {},
+    more: { isFilesOnly?: boolean; isWhole?: boolean; warnings?: string[]; mayGo?: ReadonlySet<string> } = {},
   ): Promise<void> => {
-    const { isFilesOnly = false, isWhole = false, warnings = [] } = more;
+    const { isFilesOnly = false, isWhole = false, warnings = [], mayGo = new Set() } = more;
     const onDisk = listingOf(harness);
     const { undo, report } = await harness.rollback(target, { filesOnly: isFilesOnly });
     if (report.outcome === 'refused' && report.problems.every(({ kind }) => kind === 'conflict')) {
@@ -172,7 +180,7 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
     const before = { snapshot: undo, onDisk, held: heldBy(harness, undo) };
     const after = listingOf(harness);
     const said = [...warnings, ...report.warnings];
-    requireKept(before, after, goal, said);
+    requireKept(before, after, goal, { warnings: said, mayGo });
     if (isWhole) {
       const then = [...goal.held].map((path) => goal.onDisk.get(path));
       expect(
@@ -185,6 +193,10 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
     times += 1;
     if (!isUndone) return;
     const back = await harness.rollback(undo, { filesOnly: isFilesOnly });
+    if (!isWhole && back.report.outcome === 'refused') {
+      expect(back.report.problems.map(({ kind }) => kind)).toEqual(['conflict']);
+      return;
+    }
     expect([back.report.outcome, back.report.problems], 'undone').toEqual(['applied', []]);
     // A file that came as uncommitted work and that the rules of before ignore is in no capture, so it stays.
     const held = heldBy(harness, back.undo);
@@ -209,6 +221,15 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
       if (report.conflicts.length > 0) continue;
       expect(report.failures).toEqual([]);
       await goTo(merged, theirs, turn.isUndone, { warnings: report.warnings });
+    } else if ('merge' in turn) {
+      const [one, other] = [turn.merge % taken.length, turn.since % taken.length].toSorted((a, b) => a - b);
+      const [base, theirs] = [at(one ?? 0), at(other ?? 0)];
+      await take();
+      const { report, merged } = await harness.compose([{ base: base.snapshot, theirs: theirs.snapshot }]);
+      if (report.conflicts.length > 0) continue;
+      expect(report.failures).toEqual([]);
+      // What the other side took out of git goes, as git merges it.
+      await goTo(merged, theirs, turn.isUndone, { warnings: report.warnings, mayGo: base.held });
     } else if ('paths' in turn) {
       const then = at(turn.to);
       const now = await take(then.snapshot);
