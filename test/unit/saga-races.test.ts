@@ -1,6 +1,8 @@
 /** Writers of one head at the same time: who loses waits a little, longer each time, and not as long as the others. */
 import { expect, test } from 'vitest';
+import { createAnswer } from '../../core/saga/people/answer.ts';
 import { move } from '../../core/saga/run/move.ts';
+import { lockFleet } from '../support/lock-fleet.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 /** Loses so many races before it writes; the pauses in between. */
@@ -92,4 +94,38 @@ test('of an approval that is being written and one that comes too late, both are
     expect(story).toContain(`approval ${decided}`);
     expect(state.status).toBe(isApproved ? 'COMPLETED' : 'COMPENSATED');
   }
+});
+
+test('an answer that finds the saga at a later question, which nobody answered in time, is told of its own', async () => {
+  const { begin, settle, answer, stateOf, store, engine, clock } = await lockFleet();
+  const asks = (key: string) => ({ key, approval: true as const });
+  await begin('one', [asks('a'), asks('b')]);
+  await settle(20_000);
+  let isFirst = true;
+  // It has read that the saga asks about s0. Meanwhile ada approves that, and the time of the next question passes.
+  const late = createAnswer({
+    engine,
+    clock,
+    store: {
+      ...store,
+      getHead: async (sagaId) => {
+        const head = await store.getHead(sagaId);
+        if (!isFirst) return head;
+        isFirst = false;
+        await answer({ sagaId: 'one', stepId: 's0', decision: 'approve', by: 'ada' });
+        await settle(20_000);
+        await clock.advance(3_600_000);
+        return head;
+      },
+    },
+  });
+  expect((await stateOf('one')).wait).toMatchObject({ kind: 'approval', step: 0 });
+  const told = await late({ sagaId: 'one', stepId: 's0', decision: 'approve', by: 'grace' });
+  expect(told.answered).toMatchObject({ decision: 'approve', by: 'ada' });
+  await expect(
+    answer({ sagaId: 'one', stepId: 's1', decision: 'approve', by: 'grace' }),
+  ).rejects.toMatchObject({
+    name: 'ApprovalExpired',
+    message: expect.stringContaining('s1'),
+  });
 });

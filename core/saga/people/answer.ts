@@ -112,9 +112,11 @@ export const createAnswer =
       }
     }
     const note = request.note === undefined ? {} : { note: request.note };
+    const isAsking = ({ state: now }: SagaHead) =>
+      now.epoch === state.epoch && approvalStep(now.wait) === waited.index;
     const event = (now: SagaHead) => {
       requireEpoch(now, request);
-      if (now.state.wait?.kind !== 'approval' || now.state.wait.step !== waited.index) return undefined;
+      if (now.state.wait?.kind !== 'approval' || !isAsking(now)) return undefined;
       const { argumentsHash } = now.state.wait;
       if (request.argumentsHash !== undefined && request.argumentsHash !== argumentsHash) {
         throw new WalkbackError(
@@ -128,8 +130,10 @@ export const createAnswer =
     };
     let moved = await move(dependencies, request.sagaId, event, request.by);
     // Of an answer in time that is being written, and one that is late, the first to be recorded decides.
-    if (moved.entries.length === 0)
-      moved = await move(dependencies, request.sagaId, { type: 'expire' }, 'engine');
+    if (moved.entries.length === 0) {
+      const late = (now: SagaHead) => (isAsking(now) ? { type: 'expire' as const } : undefined);
+      moved = await move(dependencies, request.sagaId, late, 'engine');
+    }
     await wake(dependencies, request.sagaId);
     const answered = await standing(store, moved.head, request, moved.entries);
     return { sagaId: request.sagaId, status: moved.head.state.status, answered };
