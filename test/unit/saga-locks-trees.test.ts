@@ -140,3 +140,37 @@ test('a step that an older release started and left waiting for the lock of its 
   const entries = await store.listEntries(child);
   expect(fold(entries)).toEqual(await stateOf(child));
 });
+
+test('when each slot is kept for a lock whose holder needs a slot, the youngest root gives up, and the others go on', async () => {
+  for (const order of ['holder first second', 'first holder second']) {
+    const { begin, start, answer, settle, stateOf, observed, clock } = await lockFleet();
+    const project = { project: 'shop', maxConcurrent: 2 };
+    const approval = { timeoutSeconds: 36_000 };
+    // A root keeps its slot while its child waits, for a person first, then for the lock.
+    const ask = { id: 'ask', tool: 'free', arguments: { key: 'x' }, approval };
+    const work = { id: 'work', tool: 'work', arguments: { key: 'ada' } };
+    const steps = [{ id: 'kids', branches: [{ id: 'kid', plan: { steps: [ask, work] } }] }];
+    for (const sagaId of order.split(' ')) {
+      if (sagaId === 'holder') await begin('holder', ['ada', { key: 'ben', approval: true }], project);
+      else await start({ sagaId, plan: { steps }, input: {}, requestedBy: 'me', ...project });
+      await settle(20_000);
+      await clock.advance(1000);
+    }
+    for (const sagaId of ['first.kids.kid', 'second.kids.kid']) {
+      await answer({ sagaId, stepId: 'ask', decision: 'approve', by: 'ada' });
+      await settle(20_000);
+    }
+    await answer({ sagaId: 'holder', stepId: 's1', decision: 'approve', by: 'ada' });
+    await settle(20_000);
+    expect((await stateOf('holder')).status).toBe('QUEUED');
+    await settle();
+    expect((await stateOf('holder')).status).toBe('COMPLETED');
+    expect((await stateOf('first')).status).toBe('COMPLETED');
+    expect((await stateOf('second')).status).toBe('COMPENSATED');
+    const { failed } = await observed('second.kids.kid');
+    expect(failed?.error).toMatchObject({
+      name: 'ResourceBusy',
+      message: 'Saga holder works on ada, and began earlier. Start this one again later.',
+    });
+  }
+});

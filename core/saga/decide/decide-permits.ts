@@ -1,6 +1,6 @@
 /** Locks and slots before a step: taken, waited for, or given up (L8, L9). */
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
-import type { Look } from '../model/permit.ts';
+import { isOlder, type Look } from '../model/permit.ts';
 import type { SagaState, Wait } from '../model/state.ts';
 import { LOCK_PATIENCE_MS, LOCK_RECHECK_MS } from '../run/timing.ts';
 import { refusedFacts } from './decide-interactive.ts';
@@ -23,9 +23,10 @@ const waitFor = (state: SagaState, locks: readonly LockLook[], around: Surroundi
   const mayDeadlock = locks.some((lock) => isBusy(lock) && lock.mayDeadlock);
   const wait = state.wait?.kind === 'resource' ? state.wait : null;
   if (mayDeadlock && wait?.untilMs != null && around.nowMs >= wait.untilMs) {
+    const why = isOlder(behind, first.root) ? 'began earlier' : 'waits for a slot, which this one has';
     const error: SagaError = {
       name: 'ResourceBusy',
-      message: `Saga ${behind.sagaId} works on ${resourceKey}, and began earlier. Start this one again later.`,
+      message: `Saga ${behind.sagaId} works on ${resourceKey}, and ${why}. Start this one again later.`,
     };
     return refusedFacts(state, step, error);
   }

@@ -39,8 +39,8 @@ export interface LockLook {
   /** Takes the lock, or waits in line. */
   root: Root;
   /**
-   * The root holds locks, and an older one is in the way. Then it must not wait for long, because that one
-   * may wait for it (L9).
+   * The root holds locks, and an older one is in the way, which may wait for it; or it has a slot that the one in the
+   * way needs. Then it must not wait for long (L9).
    */
   mayDeadlock: boolean;
 }

@@ -7,13 +7,14 @@ import { isOlder, lockOf, rootOf, slotsOf } from '../model/permit.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
 import type { Reading } from '../run/reading.ts';
-import { type Looking, lookAt, rootHead } from './look.ts';
+import { lookAt, rootHead } from './look.ts';
+import { closesKnot, type KnotLooking } from './slot-knot.ts';
 
 /** So many of the keys that are known from the input are taken before the first step, in one transaction. */
 export const MAX_START_LOCKS = 20;
 
 const lockFor = async (
-  looking: Looking,
+  looking: KnotLooking,
   head: SagaHead,
   step: PinnedToolStep,
   resourceKey: string,
@@ -24,13 +25,17 @@ const lockFor = async (
   const look = await lookAt(looking, semaphore, me);
   const mayDeadlock =
     look.state === 'busy' &&
-    isOlder(look.behind, me) &&
-    (await looking.store.permits.heldBy(me.sagaId)).length > 0;
+    ((isOlder(look.behind, me) && (await looking.store.permits.heldBy(me.sagaId)).length > 0) ||
+      (await closesKnot(looking, root, look.behind.sagaId)));
   return { step, semaphore, resourceKey, look, root: me, mayDeadlock };
 };
 
 /** Undefined when it has a slot, or needs none. Only roots have slots. */
-const slotFor = async (looking: Looking, head: SagaHead, state: SagaState): Promise<SlotLook | undefined> => {
+const slotFor = async (
+  looking: KnotLooking,
+  head: SagaHead,
+  state: SagaState,
+): Promise<SlotLook | undefined> => {
   if (head.maxConcurrent === undefined || state.slot !== null) return undefined;
   const semaphore = slotsOf(head.project ?? '');
   return { semaphore, look: await lookAt(looking, semaphore, rootOf(head), { size: head.maxConcurrent }) };
