@@ -24,12 +24,17 @@ export const lockFleet = async (answer: Answer = () => committed(), storing?: Fl
   await fleet.store.putTool(scriptedTool('free', 'compensatable', { resourceKey: 'key' }));
   const start = async (
     sagaId: string,
-    keys: readonly (string | { key: string; approval: true } | { late: string })[],
+    keys: readonly (string | { key: string; approval: true } | { late: string } | { child: string })[],
     more: { project?: string; maxConcurrent?: number } = {},
   ) => {
     await fleet.clock.advance(1000);
     const steps = keys.map((one, at) => {
       if (typeof one === 'string') return { id: `s${at}`, tool: 'work', arguments: { key: one } };
+      if ('child' in one) {
+        const approval = { timeoutSeconds: 36_000 };
+        const ask = { id: 'ask', tool: 'free', arguments: { key: one.child }, approval };
+        return { id: `s${at}`, branches: [{ id: 'kid', plan: { steps: [ask] } }] };
+      }
       if ('late' in one) {
         // It depends on a result, so it is not known before its step.
         const key = `{% steps.s0.result.ok ? '${one.late}' : '' %}`;

@@ -47,6 +47,8 @@ export interface FleetOptions {
 
 const MAX_TURNS = 200_000;
 const SWEEP_EVERY_MS = 60_000;
+/** The sweeper looks every 15 minutes at who waits for a person, and that one's execution may have died. */
+const IDLE_SWEEPS = 16;
 
 export const sagaFleet = (options: FleetOptions) => {
   const { random } = options;
@@ -147,7 +149,7 @@ export const sagaFleet = (options: FleetOptions) => {
       sweptMs = clock.nowMs();
       const { resumed, woken } = await sweep();
       idle = resumed.length + woken.length + running.length === 0 ? idle + 1 : 0;
-      if (idle > 2) return;
+      if (idle > IDLE_SWEEPS) return;
     }
   };
 

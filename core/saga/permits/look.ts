@@ -60,6 +60,25 @@ interface Free {
   fencingToken: number;
 }
 
+/**
+ * Slots beyond `size` that older roots hold, whose limit was higher. They count as those within it do. Younger ones do not, else
+ * one after the other could keep `me` waiting.
+ */
+const heldBeyond = async (
+  { store }: Looking,
+  known: readonly Permit[],
+  me: Root,
+  size: number,
+): Promise<Permit[]> => {
+  const held: Permit[] = [];
+  for (const permit of known) {
+    if (permit.number < size || permit.holder === '' || permit.holder === me.sagaId) continue;
+    const head = await store.getHead(permit.holder);
+    if (head !== undefined && keepsSlot(head, permit.number) && isOlder(rootOf(head), me)) held.push(permit);
+  }
+  return held;
+};
+
 /** The permits that nobody holds. Only a thorough look asks the holders of slots whether they still do. */
 const freeOf = async (
   looking: Looking,
@@ -77,7 +96,12 @@ const freeOf = async (
     else if ((!isLock && !isThorough) || (await isHeld(looking, permit, isLock))) held ??= permit;
     else free.push(permit);
   }
-  return { free, ...(held === undefined ? {} : { held }) };
+  const beyond = isLock ? [] : await heldBeyond(looking, known, me, size);
+  held ??= beyond[0];
+  return {
+    free: free.slice(0, Math.max(0, free.length - beyond.length)),
+    ...(held === undefined ? {} : { held }),
+  };
 };
 
 /**
