@@ -152,7 +152,10 @@ const STEP_ERRORS = {
   InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
   ResultTooLarge: fault('failed', 'mend the tool: it must answer less, a reference for example'),
   DeadlinePassed: laterMaybe(
-    fault('unavailable', 'call again; when it repeats, give the tool a longer `timeoutSeconds`'),
+    fault(
+      'unavailable',
+      'call again; when it repeats, see whether the clock where the tool runs is right, or give the tool a longer `timeoutSeconds`',
+    ),
   ),
   Fenced: refusal('conflict', 'the step is compensated already: start another saga'),
   ToolUnavailable: laterMaybe(fault('unavailable', 'call again later')),

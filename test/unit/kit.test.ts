@@ -194,6 +194,21 @@ describe('the edge refuses before anything acts', () => {
     expect(await call({ execute: never }, event)).toMatchObject({ outcome: 'rejected', error: { name } });
   });
 
+  test('where the clock of the tool is ahead, whoever reads the refusal sees by how much', async () => {
+    const handle = toolHandler([make({ execute: never })], {
+      tombstones: memoryTombstones(),
+      now: () => 330_500,
+    });
+    expect(await handle(requestOf({ deadlineMs: 30_000 }))).toMatchObject({
+      outcome: 'rejected',
+      reached: false,
+      error: {
+        name: 'DeadlinePassed',
+        message: 'By the clock of the tool, the deadline had passed 301 s before the call came.',
+      },
+    });
+  });
+
   test('a forward call after its compensator (S4), and a fence inside the tool sees a deadline that came meanwhile', async () => {
     const tombstones = memoryTombstones();
     const handle = toolHandler([make({ execute: never })], { tombstones });

@@ -154,7 +154,11 @@ export const guarded = async (
   act: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> => {
   const leftMs = remainingMs(request, dependencies.now());
-  if (leftMs <= 0) return tooLate('The deadline had passed when the call came.');
+  // The clock of whoever serves the tool may be ahead.
+  if (leftMs <= 0) {
+    const seconds = Math.ceil(-leftMs / 1000);
+    return tooLate(`By the clock of the tool, the deadline had passed ${seconds} s before the call came.`);
+  }
   const deadline = new AbortController();
   let giveUp: () => void = () => undefined;
   // Not `Promise.withResolvers`: authors of tools may be on Node 20.
