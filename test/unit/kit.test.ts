@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { parseTool } from '../../core/saga/plan/catalog.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
@@ -88,6 +88,29 @@ describe('what a tool does becomes one of three outcomes (S2)', () => {
       error: { name: 'DeadlinePassed' },
     });
   });
+});
+
+test('a call that is under way while its machine sleeps over its deadline stops when that wakes, whatever the timers say', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let now = 1000;
+    const execute: Definition['execute'] = (_, { signal }) => {
+      now += 3_600_000;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    };
+    const handle = toolHandler([make({ execute })], { tombstones: memoryTombstones(), now: () => now });
+    const outcome = handle(requestOf({ deadlineMs: 31_000 }));
+    // Less than the margin after which the call counts as over (S3).
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await Promise.race([outcome, Promise.resolve('still at work')])).toMatchObject({
+      outcome: 'unknown',
+      error: { name: 'DeadlinePassed' },
+    });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('with onError the reason is told there and nowhere else', () => {

@@ -33,6 +33,9 @@ export interface GuardDependencies {
  */
 export const STOP_MS = 50;
 
+/** So often the clock is looked at: while a machine sleeps, its timers stand still and deadlines do not. */
+const LOOK_MS = 1000;
+
 /**
  * Milliseconds from now until the call must have stopped by itself. At most 0 when that time has passed.
  */
@@ -168,12 +171,18 @@ export const guarded = async (
       resolve(EXPIRED);
     };
   });
-  // The second timer starts only when the first has fired, however late, so that the call gets its time to
-  // stop.
-  let timer = setTimeout(() => {
-    deadline.abort();
-    timer = setTimeout(giveUp, STOP_MS);
-  }, leftMs);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const watch = (forMs: number): void => {
+    const waitMs = Math.min(forMs, LOOK_MS);
+    timer = setTimeout(() => {
+      const restMs = Math.min(forMs - waitMs, remainingMs(request, dependencies.now()));
+      if (restMs > 0) return watch(restMs);
+      deadline.abort();
+      // Only now, however late, so that the call gets its time to stop.
+      timer = setTimeout(giveUp, STOP_MS);
+    }, waitMs);
+  };
+  watch(leftMs);
   const run = async () => (await entered(request, dependencies)) ?? act(deadline.signal);
   try {
     return explained(await Promise.race([run(), expired]), deadline.signal.aborted);
