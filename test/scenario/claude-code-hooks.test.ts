@@ -378,16 +378,32 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject(answer);
 });
 
+const UNREACHED = 'Walkback: no checkpoint. The embedded cloud did not start';
+
+test('block: without a cloud that answers the tool does not run', async () => {
+  const env = { WALKBACK_DATA: '/nonexistent/data', WALKBACK_ON_CHECKPOINT_ERROR: 'block' };
+  const { code, stderr } = await say('PreToolUse', bash('call-1', 'p1'), env);
+  expect(code).toBe(2);
+  expect(stderr).toContain(UNREACHED);
+});
+
 test.each([
-  ['block', 'PreToolUse', 2],
-  ['warn', 'PreToolUse', 1],
-  // There a 2 would keep the agent going for ever.
-  ['block', 'Stop', 1],
-])('%s: %s without a cloud that answers ends with %i', async (mode, event, expected) => {
-  const env = { WALKBACK_DATA: '/nonexistent/data', WALKBACK_ON_CHECKPOINT_ERROR: mode };
-  const { code, stderr } = await say(event, bash('call-1', 'p1'), env);
-  expect(code).toBe(expected);
-  expect(stderr).toContain('Walkback: no checkpoint. The embedded cloud did not start');
+  // Whatever ends with another number than 0 keeps the tool from running.
+  ['warn', 'PreToolUse'],
+  // There it would keep the agent going for ever.
+  ['block', 'Stop'],
+])('%s: %s without a cloud that answers is told to the person', async (mode, event) => {
+  const env = {
+    WALKBACK_DATA: '/nonexistent/"a\\b"\n',
+    WALKBACK_ON_CHECKPOINT_ERROR: mode,
+    WALKBACK_COMMAND: '/nonexistent/"a\\b"\n',
+  };
+  const { code, stdout, stderr } = await say(event, bash('call-1', 'p1'), env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const answer = JSON.parse(stdout);
+  expect(Object.keys(answer)).toEqual(['systemMessage']);
+  expect(answer.systemMessage).toContain(UNREACHED);
+  expect(answer.systemMessage).toContain('"a\\b"');
 });
 
 test.each([

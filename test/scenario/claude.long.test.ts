@@ -52,3 +52,24 @@ test.skipIf(!isClaudeInstalled)(
     }
   },
 );
+
+test.skipIf(!isClaudeInstalled).each([
+  ['block', []],
+  ['warn', ['call-1']],
+])('%s: the plugin where the cloud cannot start', async (mode, expected) => {
+  const ran: string[] = [];
+  const { told } = await playClaude(
+    {
+      steps: [[edit('call-1')]],
+      act: async ({ id }) => {
+        ran.push(id);
+        return 'edited';
+      },
+    },
+    {
+      env: { WALKBACK_DATA: '/dev/null/data', WALKBACK_ON_CHECKPOINT_ERROR: mode },
+      options: { plugins: [{ type: 'local', path: PLUGIN }] },
+    },
+  );
+  expect(ran, told).toEqual(expected);
+});

@@ -20,10 +20,17 @@ mode=${WALKBACK_ON_CHECKPOINT_ERROR:-block}
 input=$(cat)
 
 give_up() {
-  printf 'Walkback: no checkpoint. %s\n' "$1" >&2
+  local said="Walkback: no checkpoint. $1"
   # 2 keeps the tool from running; after the tool, or at the end of a turn, 2 would mean something else.
-  [[ $event == PreToolUse && $mode != warn ]] && exit 2
-  exit 1
+  if [[ $event == PreToolUse && $mode != warn ]]; then
+    printf '%s\n' "$said" >&2
+    exit 2
+  fi
+  # Any other failure would keep a tool from running too (`onFailure`), and the person would not be told the reason.
+  said=${said//\\/\\\\}
+  said=${said//\"/\\\"}
+  printf '{"systemMessage":"%s"}\n' "${said//[[:cntrl:]]/ }"
+  exit 0
 }
 
 # Whether the process that wrote the file still is there. Another one may listen on its port by now.
@@ -48,7 +55,7 @@ start() {
   own=$(dirname "${BASH_SOURCE[0]}")/../../../bin/walkback.mjs
   if [[ $command == "" && -x $own ]]; then command=$own; fi
   # Its answer holds keys; what is of use here is what it says when it fails.
-  { "${command:-walkback}" up --detach --json --data "$data" >/dev/null; } 2>&1
+  { "${command:-walkback}" up --detach --data "$data" >/dev/null; } 2>&1
 }
 
 if ! answer=$(ask); then
