@@ -49,7 +49,8 @@ export const createProgram = (app: App): Command => {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void app.terminal.stdout.write(text),
-      writeErr: (text) => void app.terminal.stderr.write(text),
+      // The help of a group of commands of which none was named; a program gets the error alone.
+      writeErr: (text) => void (program.opts()['json'] === true || app.terminal.stderr.write(text)),
       // The message comes once, from main.ts.
       outputError: () => undefined,
       getOutHelpWidth: () => pageWidthOf(app.terminal, MOST_HELP_WIDTH),

@@ -67,8 +67,11 @@ test.each([
 test.each(['', 'session', 'saga', 'ledger', 'catalog', 'locks', 'tool'])(
   'walkback %s without a command is wrong input, which programs are told too',
   async (group) => {
-    const { failure } = await runCommand([...(group === '' ? [] : [group]), '--json']);
+    const words = group === '' ? [] : [group];
+    const { failure, stdout, stderr } = await runCommand([...words, '--json']);
     expect(failure).toMatchObject({ name: 'InvalidInput', message: 'Name a command.', exitCode: 2 });
+    expect({ stdout, stderr }, 'nothing but the error').toEqual({ stdout: '', stderr: '' });
+    expect((await runCommand(words)).stderr).toContain('Usage: walkback');
   },
 );
 
