@@ -88,6 +88,14 @@ const failure = (error: WalkbackError): Response => {
   return new Response(JSON.stringify(body), { status, headers });
 };
 
+const methodNotAllowed = (c: Context, allowed: string): Response => {
+  const response = failure(
+    new WalkbackError('MethodNotAllowed', `This route takes ${allowed}, and not ${c.req.method}.`),
+  );
+  response.headers.set('allow', allowed);
+  return response;
+};
+
 /** An answer that is larger than the way back. */
 export const answerTooLarge = (): Response =>
   failure(new WalkbackError('AnswerTooLarge', 'The answer is larger than 6 MB. Ask for less.'));
@@ -105,6 +113,7 @@ export const createApi = ({ calls, failed }: ApiOptions): Hono => {
     const { openApiDocument } = await import('./openapi.ts');
     return c.json(openApiDocument(), 200, { 'cache-control': 'public, max-age=300' });
   });
+  app.all(OPENAPI_PATH, (c) => methodNotAllowed(c, 'GET, HEAD'));
 
   app.use(
     `${API_BASE}/*`,
@@ -126,11 +135,7 @@ export const createApi = ({ calls, failed }: ApiOptions): Hono => {
 
   app.all(`${API_BASE}/:function`, (c) => {
     functionOf(c);
-    const response = failure(
-      new WalkbackError('MethodNotAllowed', `This route takes POST, and not ${c.req.method}.`),
-    );
-    response.headers.set('allow', 'POST');
-    return response;
+    return methodNotAllowed(c, 'POST');
   });
 
   app.notFound(() => failure(new WalkbackError('NoSuchRoute', 'There is no such route.')));

@@ -92,7 +92,7 @@ export class PeopleApi extends Construct {
       authorizer: new HttpJwtAuthorizer('People', identity.issuer, { jwtAudience: [identity.audience] }),
       authorizationScopes: [identity.scope ?? 'walkback/act'],
     });
-    this.api.addRoutes({ path: OPENAPI_PATH, methods: [HttpMethod.GET], integration: toApi });
+    this.api.addRoutes({ path: OPENAPI_PATH, methods: [HttpMethod.ANY], integration: toApi });
     this.#addStage(props);
     this.url = domain === undefined ? this.api.apiEndpoint : `https://${domain.name}`;
     this.#justify();

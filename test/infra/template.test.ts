@@ -418,7 +418,7 @@ describe('permissions', () => {
         .filter((route) => route.authorizer === undefined)
         .map(({ key }) => key)
         .sort(),
-    ).toEqual(['$default', 'GET /openapi.json']);
+    ).toEqual(['$default', 'ANY /openapi.json']);
     const [[, stage] = []] = entriesOf(template, 'AWS::ApiGatewayV2::Stage');
     const { Format } = (stage?.Properties['AccessLogSettings'] ?? {}) as { Format?: string };
     expect(Format).toContain('$context.requestId');

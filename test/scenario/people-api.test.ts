@@ -272,6 +272,13 @@ describe('what is asked wrongly', () => {
   });
 });
 
+test.each(['HEAD', 'POST', 'OPTIONS'])('the document answers %s without a token, too', async (method) => {
+  const response = await fetch(`${sagas.cloud.endpoints.api}/openapi.json`, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual(
+    method === 'HEAD' ? [200, null] : [405, 'GET, HEAD'],
+  );
+});
+
 test('the document is there without a token, names every function that people may call, and describes what is refused as it is', async () => {
   const document = (await (await fetch(`${sagas.cloud.endpoints.api}/openapi.json`)).json()) as {
     paths: Record<string, { post: { responses: Record<string, { $ref: string }> } }>;
