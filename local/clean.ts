@@ -51,13 +51,23 @@ export interface KeptEntry {
   bytes: number;
 }
 
+/** Of a cloud that runs, files go while they are looked at. */
+const sizeOf = async (path: string): Promise<number> => {
+  try {
+    return (await lstat(path)).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+};
+
 const bytesOf = async (path: string): Promise<number> => {
   // A link is itself, not what it points at: a mount of a sandbox is a directory of the user's.
   const facts = await lstat(path);
   if (!facts.isDirectory()) return facts.size;
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const sizes = entries.map(async (entry) =>
-    entry.isFile() ? (await lstat(join(entry.parentPath, entry.name))).size : 0,
+    entry.isFile() ? sizeOf(join(entry.parentPath, entry.name)) : 0,
   );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 };

@@ -33,14 +33,11 @@ export const defineClean = (clean: Command, app: App): void => {
       const { deleteKept, listKept, listKeptSandboxes } = await import('../../local/clean.ts');
       const { findRunningCloud } = await import('../../local/data-dir.ts');
       const running = await findRunningCloud(dataDir);
-      if (running !== undefined) {
-        throw new CliError(
-          'DataDirInUse',
-          `Process ${running.pid} runs a cloud in ${dataDir}. Nothing was deleted.`,
-          {
-            hint: 'walkback down ends it',
-          },
-        );
+      const inUse = running && `Process ${running.pid} runs a cloud in ${dataDir}.`;
+      if (inUse !== undefined && dryRun !== true) {
+        throw new CliError('DataDirInUse', `${inUse} Nothing was deleted.`, {
+          hint: 'walkback down ends it',
+        });
       }
       const kept = await listKept(dataDir);
       const sandboxes = await listKeptSandboxes(dataDir);
@@ -64,7 +61,7 @@ export const defineClean = (clean: Command, app: App): void => {
       if (deleted) await deleteKept(dataDir);
       const told = deleted
         ? `Deleted from ${dataDir}:\n${list}`
-        : `Would be deleted from ${dataDir}:\n${list}`;
+        : `Would be deleted from ${dataDir}:\n${list}${inUse === undefined ? '' : `\n${inUse} walkback down ends it; nothing is deleted before.`}`;
       terminal.stdout.write(
         json === true
           ? `${JSON.stringify({ dataDir, entries: kept, sandboxes, deleted }, null, 2)}\n`

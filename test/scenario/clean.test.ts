@@ -28,6 +28,11 @@ test('all that a cloud made goes, and nothing else, and never while it runs', as
     await symlink(mine, join(world.root, 'link-to-mine'));
     await cloud.settled();
     expect((await clean('--yes')).failure).toMatchObject({ name: 'DataDirInUse' });
+    const { stdout, failure } = await clean('--dry-run');
+    expect(failure).toBeUndefined();
+    expect(stdout).toContain(`sandbox ${copy}, made from a checkpoint of session s1`);
+    expect(stdout).toMatch(/runs a cloud in .*walkback down ends it; nothing is deleted before\.\n$/);
+    expect((await cloud.invoke('timeline', { sessionId: 's1' }))['checkpoints']).toHaveLength(2);
   } finally {
     await cloud.close();
   }
