@@ -1,7 +1,8 @@
 /** DynamoDB on loopback: a dynoxide process over one SQLite file, or an endpoint somebody else runs. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
 import { PRIVATE_DIRECTORY } from '../private-file.ts';
@@ -24,13 +25,26 @@ export interface DynamoDbOptions {
 }
 
 const PROBE_TIMEOUT_MS = 1_000;
+const DATABASE = 'tables.sqlite';
+
+/** SQLite opens no file whose path, without links and with what it appends for its journal, is longer than 512 bytes. */
+const MAX_FILE_BYTES = 504;
+
+const databaseFile = async (dataDir: string): Promise<string> => {
+  const directory = join(dataDir, 'dynamodb');
+  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const tooLong = Buffer.byteLength(join(await realpath(directory), DATABASE)) - MAX_FILE_BYTES;
+  if (tooLong <= 0) return join(directory, DATABASE);
+  throw new WalkbackError(
+    'ConfigurationError',
+    `the path of the data directory is too long for the database, by ${plural(tooLong, 'byte')}; choose another with --data or WALKBACK_DATA`,
+  );
+};
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {
   const { credentials, dataDir, port, changes, log } = options;
-  const directory = join(dataDir, 'dynamodb');
-  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const file = await databaseFile(dataDir);
   await using starting = new AsyncDisposableStack();
-  const file = join(directory, 'tables.sqlite');
   const engine = await startLastingEngine(path, file, (reason) =>
     log?.warn('the database ended, and the next call starts it again', { reason }),
   );

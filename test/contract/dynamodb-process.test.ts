@@ -1,7 +1,7 @@
 /** The DynamoDB process: its data, its port, its end, and where it comes from. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -41,6 +41,21 @@ describe('the DynamoDB process', () => {
     after.destroy();
     await second.close();
     expect(found.Item).toEqual(Item);
+  });
+
+  test('a path that is too long for it is named, and so is a short link to one', async () => {
+    await using directory = await scratch();
+    let long = await realpath(directory.path);
+    while (long.length < 380) long = join(long, 'd'.repeat(100));
+    // The longest that it opens.
+    long = join(long, 'e'.repeat(504 - '/dynamodb/tables.sqlite'.length - long.length - 1));
+    await mkdir(`${long}x`, { recursive: true });
+    await symlink(`${long}x`, join(directory.path, 'link'));
+    await (await startDynamoDb({ dataDir: long, credentials })).close();
+    for (const dataDir of [`${long}x`, join(directory.path, 'link')])
+      await expect(startDynamoDb({ dataDir, credentials })).rejects.toThrow(
+        'the path of the data directory is too long for the database, by 1 byte; choose another with --data',
+      );
   });
 
   test('is started again when it was killed: what was answered is there, and calls go on', async () => {
