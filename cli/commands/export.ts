@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
@@ -37,22 +38,17 @@ const filled = async <Told>(handle: FileHandle, fill: Fill<Told>): Promise<Told>
   }
 };
 
-/** In a container, one that was killed often had the number that this one has. */
-const isAnotherRunning = (pid: number): boolean => {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-};
+/** An export writes all the time. Whether one still runs cannot be seen from another container that shares the directory. */
+const LEFT_AFTER_MS = 600_000;
 
 /** Removes what exports to this file left beside it when they were killed. */
 const removeLeft = async (file: string): Promise<void> => {
   for (const name of await readdir(dirname(file)).catch(() => [])) {
-    const [, begin = '', pid = ''] = /^(.*)\.(\d{1,9})\.part$/s.exec(name) ?? [];
-    if (begin === basename(file) && !isAnotherRunning(Number(pid)))
-      await rm(join(dirname(file), name), { force: true });
+    const [, begin = ''] = /^(.*)\.[\da-f]{1,9}\.part$/s.exec(name) ?? [];
+    if (begin !== basename(file)) continue;
+    const path = join(dirname(file), name);
+    const writtenMs = (await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity;
+    if (writtenMs < Date.now() - LEFT_AFTER_MS) await rm(path, { force: true });
   }
 };
 
@@ -62,7 +58,7 @@ const written = async <Told>(named: string, fill: Fill<Told>): Promise<Told> => 
   if (there !== undefined && !there.isFile()) return filled(await open(named, 'w'), fill);
   const file = there === undefined ? named : await realpath(named);
   await removeLeft(file);
-  const beside = `${file}.${process.pid}.part`;
+  const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
   try {
     const told = await filled(await open(beside, 'wx', 0o600), fill);
     await rename(beside, file);
