@@ -167,9 +167,9 @@ export const showSession: Show = async (visit) => {
   const body = html`${sessionFacts(timeline)}
   ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString())} at the latest.</p>`}
   <div class="split">
-    <aside aria-label="Messages">${timelinePart(timeline, chosen?.message.messageId, to)}
+    <aside aria-label="Messages"><a class="skip" href="#chosen">Skip to the chosen message</a>${timelinePart(timeline, chosen?.message.messageId, to)}
     <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>
-    <section aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">${message ? html`There is no message ${shown(message)} in this session.` : 'No message yet.'}</p>` : chosenPart(visit, sessionId, chosen)}</section>
+    <section id="chosen" tabindex="-1" aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">${message ? html`There is no message ${shown(message)} in this session.` : 'No message yet.'}</p>` : chosenPart(visit, sessionId, chosen)}</section>
   </div>`;
   return {
     title: `Session ${sessionId}`,
