@@ -27,6 +27,9 @@ export const told = (failure: Failure): Failure =>
 
 const SAGA_PAGE = 'the page of the saga shows where it stands';
 const TIMELINE = 'the page of the session shows its messages and checkpoints';
+const OTHER_CHECKPOINT = 'choose another checkpoint: the page of the session lists them';
+/** What no page does. */
+const FRESH_SANDBOX = 'whoever runs the agent can bring the session back in a fresh sandbox';
 const BY_HAND =
   'the queue has the forms: retry, undone by hand, or left standing, for each step that is left';
 
@@ -34,8 +37,17 @@ const BY_HAND =
 const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
   InvalidInput: 'go back, and mend what the message names',
   SessionNotFound: 'the page Sessions lists them',
+  SessionEnded:
+    'the page of the session opens a review copy of a message; the page Sessions lists those that run',
   MessageNotFound: TIMELINE,
   CheckpointNotFound: TIMELINE,
+  IncompleteTarget:
+    'choose another checkpoint: the page of the session says what each misses. Whoever runs the agent can restore the rest of this one',
+  BundleMissing: `${OTHER_CHECKPOINT}. Whoever runs Walkback has to look at the bucket`,
+  BundleCorrupt: `${OTHER_CHECKPOINT}. Whoever runs Walkback has to look at the bucket`,
+  SandboxNotFound: `the page of the session opens a review copy; ${FRESH_SANDBOX}`,
+  RollbackInProgress: 'wait until it is done: the page of the session says whether one is at work',
+  RollbackIncomplete: `send the form again, which goes on with it, or ${FRESH_SANDBOX}`,
   SagaNotFound: 'the page Sagas lists them',
   StepNotFound: 'the page of the saga lists its steps',
   AnswerConflict:

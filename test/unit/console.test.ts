@@ -1,6 +1,8 @@
 /** The console in process: who gets in, what text becomes, and that a page does what it showed. */
 import { describe, expect, test } from 'vitest';
 import { formatSpan } from '../../cli/terminal/text.ts';
+import { failurePage } from '../../console/pages/outcomes.ts';
+import { ERRORS } from '../../contract/errors.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { made, NASTY, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-process.ts';
 
@@ -325,6 +327,30 @@ describe('a rollback', () => {
     const asked = calls.filter(({ name }) => name === 'rollback');
     expect(asked.every(({ input }) => (input as { dryRun?: boolean }).dryRun === true)).toBe(true);
   });
+});
+
+/** No function that a page asks throws them, or nothing but a command helps. */
+const OF_COMMANDS: ReadonlySet<string> = new Set([
+  'ApprovalPending',
+  'ChildUndone',
+  'CloudUnavailable',
+  'DataDirInUse',
+  'NotConfirmed',
+  'ProofInvalid',
+  'ProofRequired',
+  'ProofTooOld',
+  'RewindUnfinished',
+  'Rewound',
+  'SagaParked',
+  'UnwoundByParent',
+]);
+
+test('what to do is told in words of pages, and names no command or option', async () => {
+  for (const name of Object.keys(ERRORS).filter((one) => !OF_COMMANDS.has(one))) {
+    const page = String(await failurePage({ name, message: '' }).body);
+    expect(page, name).toContain('What to do: ');
+    expect(page, name).not.toMatch(/\bwalkback [a-z]|--[a-z]/);
+  }
 });
 
 describe('errors and twins', () => {
