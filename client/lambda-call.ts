@@ -53,10 +53,14 @@ const isLost = (error: Error): boolean => {
   return UNREACHABLE.has(code) || error.name === 'TimeoutError' || /socket hang up/.test(error.message);
 };
 
+/** What the SDK adds for whoever looks into its error, which callers of ours do not get. */
+const SDK_HINT = /\n\s*Deserialization error: .*$/s;
+
 /** What a failed call of the Lambda service means. */
 const serviceError = (functionName: string, cause: unknown): WalkbackError => {
   const error = cause instanceof Error ? cause : new Error(String(cause));
-  const { name, message } = error;
+  const { name } = error;
+  const message = error.message.replace(SDK_HINT, '');
   if (name === 'ResourceNotFoundException') {
     const advice = 'deploy it, or check the region and the name prefix';
     return new errors.ConfigurationError(`The function ${functionName} is not there: ${advice}.`, { cause });

@@ -1,10 +1,12 @@
 /** The connection that a client keeps: calls that fail together neither lose it again nor fail with each other. */
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { type Connection, openNamed } from '../../client/connect.ts';
 import { errors } from '../../client/errors.ts';
 import { createCall } from '../../client/invoke.ts';
 import { keepConnection } from '../../client/keep-connection.ts';
 import { startDaemon } from '../../client/start-daemon.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 /** Nobody listens there. */
 const opened = (): Connection => {
@@ -73,6 +75,34 @@ test('a call goes on trying while another one fails to open the connection', asy
     expect(one).toMatchObject({ status: 'rejected', reason: { name: 'CloudUnavailable' } });
   }
   expect(pauses).toHaveLength(4 * 5);
+});
+
+test('an answer that is cut in its middle is a lost one, and told in one line', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('{"half":', () => response.destroy());
+  });
+  const port = await listenOnLoopback(server);
+  const connection = openNamed({ AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` });
+  const call = createCall({
+    connection: async () => connection ?? opened(),
+    reconnect: () => undefined,
+    namePrefix: 'walkback',
+    signal: undefined,
+    sleep: async () => undefined,
+    random: () => 0,
+    attempts: 2,
+  });
+  try {
+    await expect(call('timeline', { sessionId: 's' })).rejects.toMatchObject({
+      name: 'CloudUnavailable',
+      message: 'walkback-timeline cannot be reached: aborted',
+      retryable: true,
+    });
+  } finally {
+    connection?.close();
+    server.close();
+  }
 });
 
 test('a command that is not installed is told at once: another try does not install it', async () => {
