@@ -59,7 +59,8 @@ unseen_part() {
   while IFS= read -r -d '' line; do has[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
     asked[/$line]=1
-    [ -n "${has[/$line]-}" ] || lacks+=("$line")
+    [ -z "${has[/$line]-}" ] && { [ "$3" = empty ] || ! is_left_out "$line"; } || continue
+    lacks+=("$line")
   done <"$OUT.asked"
   while IFS= read -r -d '' path; do known[/$path]=1; done <"$OUT.unseen"
   for line in "${!has[@]}"; do
@@ -80,6 +81,10 @@ unseen_part() {
   fi
   SAME=1
 }
+
+# is_left_out LINE: whether a line of modes is of a directory that is not there. If the target had anything in it, or had it
+# empty, the proof of the tree or of the empty ones would fail. So it held only what no capture has, and does not come back.
+is_left_out() { [[ $1 == D*/* ]] && [ ! -d "${1#*/}" ]; }
 
 # under_known PATH: whether `known` has this path, or a directory at it or above it, which ends with a slash there.
 under_known() {

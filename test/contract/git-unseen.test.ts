@@ -3,6 +3,7 @@
  * is named, however the state is gone to: whole, in some paths, by a revert or by a merge.
  */
 import { describe, expect } from 'vitest';
+import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -223,3 +224,42 @@ test.for(['git rm -q', 'git rm -q --cached'])(
     expect(harness.sh('cd r; ls -d secret 2>/dev/null || :; git status --short')).toBe(' D secret/key\n');
   },
 );
+
+describe('a directory with a mode of its own that holds only what git ignores', () => {
+  const make = `${BEGIN}; echo key > .gitignore; git add -A; git commit -qm i; ${PRIVATE}; mkdir -m 750 -p up/down; echo k > up/down/key; chmod 700 up`;
+
+  for (const damage of [
+    'rm -rf secret',
+    'rm secret/key',
+    'rm -rf secret; echo f > secret',
+    'mv secret other',
+    'rm -rf up; ln -s a up',
+    'chmod 755 secret',
+  ]) {
+    test(`does not stop a rollback, nor its undo: ${damage}`, async () => {
+      await using harness = await createHarness();
+      harness.sh(make);
+      const first = await harness.capture();
+      harness.sh(`cd r; ${damage}; echo n > n`);
+      await harness.capture();
+      const there = files(`${harness.root}/r`);
+      const { report, undo } = await harness.rollback(first);
+      expect([report.outcome, report.problems]).toEqual(['applied', []]);
+      expect(harness.sh('cd r; ls n 2>/dev/null || :; [ ! -d secret ] || stat -c %a secret')).toBe(
+        damage === 'chmod 755 secret' || damage.endsWith('up') ? '700\n' : '',
+      );
+      const back = (await harness.rollback(undo)).report;
+      expect([back.outcome, back.problems]).toEqual(['applied', []]);
+      const modeless = (lines: string[]) => lines.filter((line) => !line.startsWith('d'));
+      expect(modeless(files(`${harness.root}/r`))).toEqual(modeless(there));
+    });
+  }
+
+  test('is not there in a fresh sandbox, and all else is', async () => {
+    await using harness = await createHarness();
+    harness.sh(make);
+    const first = await harness.capture();
+    expect((await harness.rehydrate(first)).outcome).toBe('applied');
+    expect(harness.sh('cd r; ls -A; git status --short')).toBe('.agent-shadow\n.git\n.gitignore\na\nin\n');
+  });
+});

@@ -15,7 +15,7 @@ const inPlace = (path: string, script: string): string => `mkdir -p "$(dirname $
 
 const file = fc.constantFrom(...FILES);
 const directory = fc.constantFrom(...DIRECTORIES);
-const rules = fc.constantFrom('.gitignore', 'in/.gitignore', '.git/info/exclude');
+const rules = fc.constantFrom('.gitignore', 'in/.gitignore');
 const content = fc.nat({ max: 99 });
 
 const step: fc.Arbitrary<string> = fc.oneof(
@@ -41,6 +41,11 @@ const step: fc.Arbitrary<string> = fc.oneof(
       .map(([path, rule, isAdded]) => `echo '${rule}' ${isAdded ? '>>' : '>'} ${path}`),
   },
   { weight: 2, arbitrary: rules.map((path) => `rm -f ${path}`) },
+  // No checkpoint holds this file, so what it names must not be seen later.
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('deep', 'out/a').map((rule) => `echo ${rule} >> .git/info/exclude`),
+  },
   {
     weight: 6,
     arbitrary: fc.oneof(
