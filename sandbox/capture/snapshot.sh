@@ -115,12 +115,6 @@ changes() {
   printf '%s %s %s %s %s end\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER $ATTRIBUTES_DIFFER >"$file.of"
 }
 
-# list_into FILE [PATH...]: writes a list, each path ended by NUL.
-list_into() {
-  : >"$1" || return
-  [ $# -eq 1 ] || printf '%s\0' "${@:2}" >"$1"
-}
-
 # collisions TREE: lists in $OUT.forced the uncaptured paths that a restore of TREE would
 # overwrite: files, links, special files, and directories that cannot be looked into.
 collisions() {

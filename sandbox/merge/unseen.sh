@@ -2,30 +2,30 @@
 # shellcheck shell=bash
 
 # with_unseen BASE THEIRS BASE_META META: RESULT is the tree THEIRS, and with it those files of BASE that its capture may not have seen. KEPT
-# has their paths, and those of the directories that only they are in. With ONLY, no others are looked at. Who merges
+# has their paths, and those of the directories that only they are in. With ONLY, no others stay. Who merges
 # means that a file goes which the base's index had and the other's does not; who goes back to an index that did not
 # have it yet does not.
 with_unseen() {
-  local i path mode id entries=() removed=() added=() above=()
+  local i path mode id entries=() removed=() goes=() added=() above=()
   local -A stays=() included=() entry=() here=() WANTED=()
   local -x GIT_INDEX_FILE=$OUT.unseen-index GIT_WORK_TREE=$RUN/nothing
   RESULT=$2 KEPT=()
   [ "$1" != "$2" ] || return 0
-  git --literal-pathspecs diff-tree -r -z --raw --no-renames --diff-filter=AD "$1" "$2" -- "${ONLY[@]}" >"$OUT.differ" && mapfile -d '' -t entries <"$OUT.differ" || return
+  git diff-tree -r -z --raw --no-renames --diff-filter=AD "$1" "$2" >"$OUT.differ" && mapfile -d '' -t entries <"$OUT.differ" || return
   for ((i = 0; i + 1 < ${#entries[@]}; i += 2)); do
     path=${entries[i + 1]}
     if [[ ${entries[i]} == *A ]]; then added+=("$path") && continue; fi
     removed+=("$path")
+    ! chosen "./$path" || goes+=("$path")
     read -r mode _ id _ <<<"${entries[i]#:}"
     entry[$path]="$mode $id"
   done
-  [ ${#removed[@]} -gt 0 ] || return 0
-  printf '%s\0' "${removed[@]}" >"$OUT.removed" && : >"$OUT.added" || return
-  [ ${#added[@]} = 0 ] || printf '%s\0' "${added[@]}" >"$OUT.added" || return
+  [ ${#goes[@]} -gt 0 ] || return 0
+  list_into "$OUT.removed" "${removed[@]}" && list_into "$OUT.goes" "${goes[@]}" && list_into "$OUT.added" "${added[@]}" || return
   mkdir -p -- "$GIT_WORK_TREE" && rm -f -- "$GIT_INDEX_FILE" && git read-tree "$1" && rules_of_now || return
   part "$4" empty "$OUT.list" && while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.list" && find_included || return
   if [ "$REASON" = merge ]; then tracked_by "$3" included || return; fi
-  too_large_then "$4" && ignored_then "$2" "$4" "$OUT.removed" && staying "$OUT.added" "$OUT.removed" "$OUT.kept" "$OUT.warn.kept" || return
+  too_large_then "$4" && ignored_then "$2" "$4" "$OUT.removed" && staying "$OUT.added" "$OUT.goes" "$OUT.kept" "$OUT.warn.kept" || return
   [ -s "$OUT.kept" ] || return 0
   kept_warnings "$OUT.warn.kept" || return
   while IFS= read -r -d '' path; do

@@ -146,6 +146,12 @@ fault() {
 # the pair `end` is invalid.
 finish() { printf '\n%s\n' "$WB_MARK" && base64 -w 0 && printf '\n%s\n' "$WB_MARK"; }
 
+# list_into FILE [PATH...]: writes a list, each path ended by NUL.
+list_into() {
+  : >"$1" || return
+  [ $# -eq 1 ] || printf '%s\0' "${@:2}" >"$1"
+}
+
 # pass_on FILE...: prints the pairs in these files without starting a process. A missing file has
 # none.
 pass_on() {

@@ -12,6 +12,7 @@ ignored_by() {
   if [ ${#found[@]} -gt 0 ]; then
     printf '%s\0' "${found[@]}" >"$rules.names" && GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" <"$rules.names" || return
   fi
+  [ -z "${HIDING-}" ] || hiding_rules "$rules" "$3" || return
   (cd -- "$rules" && GIT_DIR=${5-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$3" "$4") || return
   [ -s "$4" ] || return 0
   local -A tracked=()
@@ -19,6 +20,27 @@ ignored_by() {
   [ ${#tracked[@]} -gt 0 ] || return 0
   while IFS= read -r -d '' path; do [ -n "${tracked[$path]-}" ] || printf '%s\0' "$path"; done <"$4" >"$4.untracked" || return
   mv -f -- "$4.untracked" "$4"
+}
+
+# hiding_rules RULES LIST: brings files of rules that are in a list, and that ignore themselves, to those of a capture. As in
+# a Python environment, whose .gitignore holds `*`: no capture has it until git is told to track it (git add -f). The index in
+# use has their content.
+hiding_rules() {
+  local path own=() count=-1
+  while IFS= read -r -d '' path; do [[ /$path != */.gitignore ]] || own+=("$path"); done <"$2"
+  [ ${#own[@]} -gt 0 ] || return 0
+  list_into "$OUT.own" "${own[@]}" && git checkout-index -f -z --stdin --prefix="$1/" <"$OUT.own" || return
+  # One that goes may have been what another one was ignored by.
+  while [ ${#own[@]} -gt 0 ] && [ ${#own[@]} != $count ]; do
+    count=${#own[@]}
+    (cd -- "$1" && GIT_WORK_TREE=$1 GIT_INDEX_FILE=$1.index check_ignore "$OUT.own" "$OUT.own-ignored") || return
+    local -A ignored=()
+    while IFS= read -r -d '' path; do ignored[$path]=1; done <"$OUT.own-ignored"
+    for path in "${own[@]}"; do [ -n "${ignored[$path]-}" ] || printf '%s\0' "$1/$path"; done >"$OUT.own-gone"
+    [ ! -s "$OUT.own-gone" ] || xargs -0 rm -f -- <"$OUT.own-gone" || return
+    own=("${!ignored[@]}")
+    list_into "$OUT.own" "${own[@]}" || return
+  done
 }
 
 # tracked_by META ARRAY: the paths of a capture's index.
@@ -57,7 +79,7 @@ too_large_then() {
 # ignored_then TREE META LIST: the array `stays` says so of the paths of a list that a capture's rules ignored. Those in the
 # array `included` it would have had all the same.
 ignored_then() {
-  local path
+  local path HIDING=1
   ignored_by "$1" "$2" "$3" "$OUT.kept.then" || return
   while IFS= read -r -d '' path; do [ -n "${included[$path]-}" ] || stays[$path]=$IGNORED_THEN; done <"$OUT.kept.then"
 }

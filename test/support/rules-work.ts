@@ -38,7 +38,11 @@ const step: fc.Arbitrary<string> = fc.oneof(
     weight: 4,
     arbitrary: fc
       .tuple(rules, fc.constantFrom('key', '/in/', '*', 'out/*', 'deep', '!key', '!in/', 'a'), fc.boolean())
-      .map(([path, rule, isAdded]) => `echo '${rule}' ${isAdded ? '>>' : '>'} ${path}`),
+      // A file of rules that ignores itself is in no checkpoint, and neither is what it named before it changed.
+      .map(([path, rule, isAdded]) => {
+        const lines = rule === '*' ? `'*' '!.gitignore'` : `'${rule}'`;
+        return `printf '%s\\n' ${lines} ${isAdded ? '>>' : '>'} ${path}`;
+      }),
   },
   { weight: 2, arbitrary: rules.map((path) => `rm -f ${path}`) },
   // No checkpoint holds this file, so what it names must not be seen later.
