@@ -63,6 +63,10 @@ unseen_part() {
     lacks+=("$line")
   done <"$OUT.asked"
   while IFS= read -r -d '' path; do known[/$path]=1; done <"$OUT.unseen"
+  # Above a file that stays, the look sees directories that the rules hide from the restore.
+  while IFS= read -r -d '' path; do
+    while [[ $path == */* ]] && path=${path%/*} && [ -z "${known[/$path]-}" ]; do known[/$path]=1; done
+  done <"$OUT.kept"
   for line in "${!has[@]}"; do
     [ -z "${asked[$line]-}" ] || continue
     path=${line#/}

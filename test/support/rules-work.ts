@@ -209,7 +209,9 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
     expect([back.report.outcome, back.report.problems], 'undone').toEqual(['applied', []]);
     // A file that came as uncommitted work and that the rules of before ignore is in no capture, so it stays.
     const held = heldBy(harness, back.undo);
-    const left = [...listingOf(harness)].filter(([path]) => isWhole || onDisk.has(path) || held.has(path));
+    const left = [...listingOf(harness)].filter(
+      ([path]) => (isWhole && !isFilesOnly) || onDisk.has(path) || held.has(path),
+    );
     expect(
       left.map(([, line]) => line),
       ['undone', ...back.report.warnings].join('\n'),
