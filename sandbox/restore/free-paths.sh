@@ -24,6 +24,15 @@ free_paths() {
   [ ${#paths[@]} -eq 0 ] || no_foreign
 }
 
+# find_leaving: `leaving` are the repositories inside this one that the target does not have. What is in them is their own (plan_leave).
+find_leaving() {
+  local i below=$REPOSITORY/
+  [ "$below" != ./ ] || below=''
+  for i in "${!R_PATH[@]}"; do
+    [ -n "${R_TREE[i]}" ] || [[ ${R_PATH[i]} != "$below"?* ]] || leaving+=("${R_PATH[i]#"$below"}")
+  done
+}
+
 # free_directories: the same for the directories that the target has empty.
 free_directories() {
   local path
@@ -37,21 +46,31 @@ free_directories() {
   done
   [ ${#blocking[@]} -gt 0 ] || return 0
   printf '%s\0' "${!blocking[@]}" | sort -z >"$OUT.blocking" && xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.blocking" | sort -zu | comm -z -13 - "$OUT.blocking" >"$OUT.forced" || return
+  [ ! -s "$OUT.forced" ] || leave_to_leaving || return
   [ -s "$OUT.forced" ] || return 0
   first_paths "$OUT.forced"
   problem conflict "not captured and in the way of a directory: $FIRST"
   return 1
 }
 
-# no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves: that
-# is this one's own (plan_leave).
-no_foreign() {
-  local path dir inner below=$REPOSITORY/ leaving=() specs=()
-  local -A captured=()
-  [ "$below" != ./ ] || below=''
-  for path in "${!R_PATH[@]}"; do
-    [ -n "${R_TREE[path]}" ] || [[ ${R_PATH[path]} != "$below"?* ]] || leaving+=("${R_PATH[path]#"$below"}")
+# leave_to_leaving: takes off the list $OUT.forced what repositories that leave have captured.
+leave_to_leaving() {
+  local path inner shadow theirs leaving=()
+  find_leaving
+  for inner in "${leaving[@]}"; do
+    theirs=() shadow=$PWD/$inner/.agent-shadow/session-$SESSION
+    while IFS= read -r -d '' path; do [[ $path != "$inner"/* ]] || theirs+=("${path#"$inner"/}"); done <"$OUT.forced"
+    [ ${#theirs[@]} -gt 0 ] && [ -d "$shadow" ] || continue
+    printf '%s\0' "${theirs[@]}" | GIT_DIR=$shadow GIT_INDEX_FILE=$shadow/index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.captured" 2>>"$OUT.err" || return
+    while IFS= read -r -d '' path; do printf '%s\0' "$inner/$path"; done <"$OUT.captured" | sort -zu | comm -z -13 - "$OUT.forced" >"$OUT.blocking" && mv -f -- "$OUT.blocking" "$OUT.forced" || return
   done
+}
+
+# no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves.
+no_foreign() {
+  local path dir inner leaving=() specs=()
+  local -A captured=()
+  find_leaving
   # Git compares each file with each of few.
   [ ${#paths[@]} -gt 100 ] || specs=(-- "${paths[@]}")
   printf './%s\0' "${paths[@]}" >"$OUT.directories-here" && {

@@ -86,6 +86,27 @@ describe('what is left out is said', () => {
     expect(harness.sh('stat -c "%F %n" in/deep hollow', 'app')).toBe('directory in/deep\ndirectory hollow\n');
   });
 
+  test('a directory that is to be empty may lie where a repository was made since', async () => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('mkdir -p lib/d', 'app');
+    const first = await harness.capture();
+    harness.sh('rm -r lib; git init -q lib; echo d > lib/d', 'app');
+    const there = files(harness.root);
+    const { report, undo } = await harness.rollback(first);
+    expect([report.outcome, report.problems, report.warnings]).toEqual(['applied', [], []]);
+    expect(harness.sh('stat -c "%F %n" lib/*', 'app')).toBe('directory lib/d\n');
+    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
+    expect(files(harness.root)).toEqual(there);
+    harness.sh('echo d > lib/.gitignore', 'app');
+    await harness.capture();
+    const { outcome, problems } = (await harness.rollback(first)).report;
+    expect([outcome, problems.map(({ message }) => message)]).toEqual([
+      'refused',
+      ['not captured and in the way of a directory: lib/d'],
+    ]);
+    expect(harness.sh('cat lib/d', 'app')).toBe('d\n');
+  });
+
   test('a file that is ignored since it was captured stays', async () => {
     await using harness = await withTwoFiles(['app']);
     const first = await harness.capture();
