@@ -25,7 +25,7 @@ with_unseen() {
   mkdir -p -- "$GIT_WORK_TREE" && rm -f -- "$GIT_INDEX_FILE" && git read-tree "$1" && rules_of_now || return
   part "$4" empty "$OUT.list" && while IFS= read -r -d '' path; do WANTED[$path]=1; done <"$OUT.list" && find_included || return
   if [ "$REASON" = merge ]; then tracked_by "$3" included || return; fi
-  too_large_then "$4" && ignored_then "$2" "$4" "$OUT.removed" && staying "$OUT.added" "$OUT.goes" "$OUT.kept" "$OUT.warn.kept" || return
+  too_large_then "$4" && ignored_then "$2" "$4" "$OUT.removed" && unsaid "$1" && staying "$OUT.added" "$OUT.goes" "$OUT.kept" "$OUT.warn.kept" || return
   [ -s "$OUT.kept" ] || return 0
   kept_warnings "$OUT.warn.kept" || return
   while IFS= read -r -d '' path; do
@@ -36,6 +36,14 @@ with_unseen() {
   entries_of "$2" here "${above[@]}" || return
   for path in "${!here[@]}"; do KEPT[$path]=''; done
   rm -f -- "$GIT_INDEX_FILE" && git read-tree "$2" && git update-index -z --index-info <"$OUT.returning" && RESULT=$(exec git write-tree)
+}
+
+# unsaid BASE: nothing is said of those in the array `stays` that went since, or that are not captured now.
+unsaid() {
+  local path
+  [ ${#stays[@]} -gt 0 ] || return 0
+  git --literal-pathspecs diff-tree -r -z --name-only --no-renames --diff-filter=D "$1" "$TREE" -- "${ONLY[@]}" >"$OUT.gone" || return
+  while IFS= read -r -d '' path; do [ -z "${stays[$path]-}" ] || stays[$path]=' '; done <"$OUT.gone"
 }
 
 # rules_of_now: the scratch ignores what the last look at the repository ignored besides its files of rules. No capture has that.

@@ -180,6 +180,19 @@ test('what a rollback brought goes with its undo, ignored or not', async () => {
   expect(harness.sh('cd r; ls -d secret 2>/dev/null || :; git status --short')).toBe('');
 });
 
+test('a revert does not say that a file stays which went since', async () => {
+  await using harness = await createHarness();
+  harness.sh(BEGIN);
+  harness.sh(`cd r; echo key > .gitignore; git add .gitignore; git commit -qm i; ${PRIVATE}`);
+  const first = await harness.capture();
+  harness.sh(`cd r; git rm -q .gitignore; git add -A; git commit -qm comes; echo new > new`);
+  const second = await harness.capture();
+  harness.sh('cd r; git rm -q secret/key; git commit -qm later');
+  await harness.capture();
+  expect(await composed(harness, { base: second, theirs: first }, { own: true })).toEqual([]);
+  expect(harness.sh('cd r; ls -d new secret 2>/dev/null || :')).toBe('');
+});
+
 test('a merge leaves an untracked file that the other side ignores', async () => {
   await using harness = await createHarness();
   harness.sh(BEGIN);
