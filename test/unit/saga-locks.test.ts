@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createDescribe } from '../../core/saga/people/describe.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
+import type { SagaStore } from '../../core/saga/ports.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';
@@ -268,6 +269,31 @@ test('a lower limit of a project counts those that run already, and one that cam
   await end('d');
   expect(await statusOf('low')).toBe('COMPLETED');
   expect(await story('low')).toContain('slot queued');
+});
+
+test('a look at a lowered limit reads no more sagas than it needs', async () => {
+  let reads = 0;
+  const storing = (store: SagaStore): SagaStore => ({
+    ...store,
+    getHead: (sagaId) => {
+      reads += 1;
+      return store.getHead(sagaId);
+    },
+  });
+  const readsWith = async (running: number): Promise<number> => {
+    const { begin, settle, stateOf } = await lockFleet(undefined, storing);
+    for (let n = 0; n < running; n += 1) {
+      await begin(`before-${n}`, [{ child: `k${n}` }], { project: 'shop', maxConcurrent: running });
+      await settle(5000);
+    }
+    reads = 0;
+    await begin('low', ['x'], { project: 'shop', maxConcurrent: 2 });
+    expect(reads).toBeGreaterThan(0);
+    const seen = reads;
+    expect((await stateOf('low')).status).toBe('QUEUED');
+    return seen;
+  };
+  expect(await readsWith(40)).toBe(await readsWith(4));
 });
 
 test('a queued saga whose start was refused is started when the machine tries again', async () => {

@@ -62,16 +62,17 @@ interface Free {
 
 /**
  * Slots beyond `size` that older roots hold, whose limit was higher. They count as those within it do. Younger ones do not, else
- * one after the other could keep `me` waiting.
+ * one after the other could keep `me` waiting. Not more than `most` of them: each is a read.
  */
 const heldBeyond = async (
   { store }: Looking,
   known: readonly Permit[],
   me: Root,
-  size: number,
+  { size, most }: { size: number; most: number },
 ): Promise<Permit[]> => {
   const held: Permit[] = [];
   for (const permit of known) {
+    if (held.length >= most) break;
     if (permit.number < size || permit.holder === '' || permit.holder === me.sagaId) continue;
     const head = await store.getHead(permit.holder);
     if (head !== undefined && keepsSlot(head, permit.number) && isOlder(rootOf(head), me)) held.push(permit);
@@ -96,10 +97,10 @@ const freeOf = async (
     else if ((!isLock && !isThorough) || (await isHeld(looking, permit, isLock))) held ??= permit;
     else free.push(permit);
   }
-  const beyond = isLock ? [] : await heldBeyond(looking, known, me, size);
+  const beyond = isLock ? [] : await heldBeyond(looking, known, me, { size, most: free.length });
   held ??= beyond[0];
   return {
-    free: free.slice(0, Math.max(0, free.length - beyond.length)),
+    free: free.slice(0, free.length - beyond.length),
     ...(held === undefined ? {} : { held }),
   };
 };
