@@ -80,9 +80,9 @@ left_out() {
 # add_ignored: drops files that the present rules ignore, even if they were captured before. A
 # secret that the user has ignored since must not reach the store again (C2). Exceptions are files
 # that the host tracks although a rule ignores them, and files that the session asks for by name.
-# Git is asked only when rules or the host's index changed.
+# Git is asked only when rules or the host's index changed. (A list of an older release has no ending, and may name our own files.)
 add_ignored() {
-  if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored" ]; then
+  if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored.list" ]; then
     git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
     if [ -s "$OUT.outlawed" ]; then
       git update-index --force-remove -z --stdin <"$OUT.outlawed" 2>>"$OUT.err" || return
@@ -96,13 +96,13 @@ add_ignored() {
       : >"$SHADOW/tracked-ignored.part" || return
     fi
     [ ! -s "$SHADOW/tracked-ignored.part" ] || leave_own || return
-    mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored" || return
+    mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored.list" || return
   fi
   if [ -e "$SHADOW/tracked-ignored.own" ]; then
     emit skip-path .agent-shadow && emit skip-reason "Walkback's own files, which git was told to track: take them out with git rm -r --cached .agent-shadow" || return
   fi
-  if [ -s "$SHADOW/tracked-ignored" ]; then
-    existing <"$SHADOW/tracked-ignored" | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
+  if [ -s "$SHADOW/tracked-ignored.list" ]; then
+    existing <"$SHADOW/tracked-ignored.list" | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
   fi
   [ ${#INCLUDE[@]} -eq 0 ] || add_included || return
   if [ ${#EXCLUDE[@]} -gt 0 ]; then

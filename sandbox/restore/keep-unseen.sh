@@ -33,7 +33,7 @@ find_kept() {
     find_included && ignored_then "$2" "${R_META[INDEX]}" "$SHADOW/changes.removed" && absent_then || return
   fi
   if [ -s "$OUT.kept.now" ]; then
-    [ ! -f "$SHADOW/tracked-ignored" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored"
+    [ ! -f "$SHADOW/tracked-ignored.list" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored.list"
     while IFS= read -r -d '' path; do [ -n "${goes[$path]-}${included[$path]-}" ] || stays[$path]='the rules of now ignore it'; done <"$OUT.kept.now"
   fi
   staying "$SHADOW/changes.added" "$SHADOW/changes.removed" "$OUT.kept" "$OUT.warn.kept"
