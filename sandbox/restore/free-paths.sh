@@ -15,7 +15,15 @@ free_paths() {
     problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
-  want_empty "${R_META[INDEX]}" 2>>"$OUT.err" && free_directories || return
+  want_empty "${R_META[INDEX]}" 2>>"$OUT.err" && blocked_directories 2>>"$OUT.err" || {
+    refused $? failed "what stands in the way cannot be looked at"
+    return 1
+  }
+  if [ -s "$OUT.forced" ]; then
+    first_paths "$OUT.forced"
+    problem conflict "not captured and in the way of a directory: $FIRST"
+    return 1
+  fi
   for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
     # What a link above shows lies elsewhere. The link itself was looked at.
@@ -33,8 +41,8 @@ find_leaving() {
   done
 }
 
-# free_directories: the same for the directories that the target has empty.
-free_directories() {
+# blocked_directories: lists in $OUT.forced, which is empty, the same for the directories that the target has empty.
+blocked_directories() {
   local path
   local -A blocking=()
   for path in "${!WANTED[@]}"; do
@@ -46,11 +54,7 @@ free_directories() {
   done
   [ ${#blocking[@]} -gt 0 ] || return 0
   printf '%s\0' "${!blocking[@]}" | sort -z >"$OUT.blocking" && xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.blocking" | sort -zu | comm -z -13 - "$OUT.blocking" >"$OUT.forced" || return
-  [ ! -s "$OUT.forced" ] || leave_to_leaving || return
-  [ -s "$OUT.forced" ] || return 0
-  first_paths "$OUT.forced"
-  problem conflict "not captured and in the way of a directory: $FIRST"
-  return 1
+  [ ! -s "$OUT.forced" ] || leave_to_leaving
 }
 
 # leave_to_leaving: takes off the list $OUT.forced what repositories that leave have captured.
@@ -61,7 +65,7 @@ leave_to_leaving() {
     theirs=() shadow=$PWD/$inner/.agent-shadow/session-$SESSION
     while IFS= read -r -d '' path; do [[ $path != "$inner"/* ]] || theirs+=("${path#"$inner"/}"); done <"$OUT.forced"
     [ ${#theirs[@]} -gt 0 ] && [ -d "$shadow" ] || continue
-    printf '%s\0' "${theirs[@]}" | GIT_DIR=$shadow GIT_INDEX_FILE=$shadow/index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.captured" 2>>"$OUT.err" || return
+    printf '%s\0' "${theirs[@]}" | GIT_DIR=$shadow GIT_INDEX_FILE=$shadow/index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.captured" || return
     while IFS= read -r -d '' path; do printf '%s\0' "$inner/$path"; done <"$OUT.captured" | sort -zu | comm -z -13 - "$OUT.forced" >"$OUT.blocking" && mv -f -- "$OUT.blocking" "$OUT.forced" || return
   done
 }
