@@ -171,17 +171,22 @@ force_collisions() {
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
     return 0
   fi
-  # What the capture does not have of this tree was not there, ignored or not (absent_then).
-  [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought" || return
-  [ -s "$OUT.forced" ] || return 0
+  [ -s "$OUT.forced" ] || {
+    note_sought "$1"
+    return
+  }
   FORCED=1
   # A path that cannot be read, or is neither file nor link, stays a collision, and the restore is
   # refused.
   existing <"$OUT.forced" | while IFS= read -r -d '' path; do
     if [ -L "$path" ] || [ -r "$path" ]; then printf '%s\0' "$path"; fi
-  done | git update-index --add --replace -z --stdin 2>>"$OUT.err" || return
+  done >"$OUT.forced.held" && git update-index --add --replace -z --stdin <"$OUT.forced.held" 2>>"$OUT.err" || return
+  ! cmp -s -- "$OUT.forced" "$OUT.forced.held" || note_sought "$1" || return
   TREE=$(git write-tree 2>>"$OUT.err")
 }
+
+# note_sought TREE: what the capture does not have of this tree was not there, ignored or not (absent_then).
+note_sought() { [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought"; }
 
 # first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else
 # the last message.

@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+import { asNobody, NEEDS_ROOT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('git-unseen', 8);
@@ -179,6 +180,31 @@ test('what a rollback brought goes with its undo, ignored or not', async () => {
   expect([report.outcome, report.warnings]).toEqual(['applied', []]);
   expect(harness.sh('cd r; ls -d secret 2>/dev/null || :; git status --short')).toBe('');
 });
+
+test(
+  'what could not be read when it stood in the way of a rollback was there all the same',
+  async () => {
+    await using harness = await asNobody('mkdir s; echo then > s/key; git add -A; git commit -qm s');
+    const own = 'chown -R nobody . ..';
+    harness.sh('git config --global safe.directory "*"');
+    const first = await harness.capture();
+    harness.sh(
+      `echo key > .gitignore; git rm -q --cached s/key; git add .gitignore; git commit -qm i; echo mine > s/key; ${own}; chmod 000 s/key`,
+      'app',
+    );
+    const { undo, report } = await harness.rollback(first);
+    expect(report.problems).toMatchObject([{ kind: 'conflict' }]);
+    harness.standOn(undo);
+    harness.sh(`chmod 600 s/key; git rm -q .gitignore; git add -A; git commit -qm comes; ${own}`, 'app');
+    const { outcome, warnings } = (await harness.rollback(undo)).report;
+    expect([outcome, warnings]).toEqual([
+      'applied',
+      [`app: s/key stays, although the checkpoint does not have it: ${IGNORED}`],
+    ]);
+    expect(harness.sh('cat s/key', 'app')).toBe('mine\n');
+  },
+  NEEDS_ROOT,
+);
 
 test('a revert does not say that a file stays which went since', async () => {
   await using harness = await createHarness();
