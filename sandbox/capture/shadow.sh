@@ -18,7 +18,7 @@ pattern_for() {
 }
 
 SHADOW_CONFIG='[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false
-\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor =\n\tsplitindex = false\n\tsparsecheckout = false
+\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor =\n\tcommitgraph = false\n\tsplitindex = false\n\tsparsecheckout = false
 \thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\tprotectNTFS = false\n\tprotectHFS = false\n\texcludesfile = "%s"
 [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n'
 

@@ -89,7 +89,7 @@ refs_in() {
   done <<<"$2"
 }
 
-# host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture.
+# host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture, and the commits into COMMITS.
 host_objects() {
   local line
   OBJECTS=()
@@ -97,6 +97,7 @@ host_objects() {
   while IFS= read -r line && [ -n "$line" ]; do
     [[ $line != 'parent '* ]] || OBJECTS+=("${line#parent }")
   done <"$OUT.commit"
+  COMMITS=("${OBJECTS[@]}")
   for line in index stage1 stage2 stage3; do
     part_id "$1" $line || return
     [ -z "$ID" ] || OBJECTS+=("$ID")

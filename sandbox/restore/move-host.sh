@@ -5,12 +5,19 @@
 # lend_to_host META NOW_META: copies the objects of a capture's commits and index that the host's
 # repository lacks from the shadow.
 lend_to_host() {
-  local id type wanted=() known=() has=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}")
+  # A commit graph still has commits that are gone.
+  local id type wanted=() known=() has=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" -c core.commitGraph=false)
   local -A held=()
-  # It has everything that it held at the capture made just now.
+  # It has everything that it held at the capture made just now. But git may have pruned what only an operation names
+  # (ORIG_HEAD), and the shadow have it all the same.
   if [ -n "$2" ]; then
     host_objects "$2" || return
     for id in "${OBJECTS[@]}"; do held[$id]=1; done
+    part_id "$2" state || return
+    if [ -n "$ID" ] && [ ${#COMMITS[@]} -gt 0 ]; then
+      printf '%s\n' "${COMMITS[@]}" >"$OUT.known" && "${has[@]}" cat-file --batch-check='%(objectname)' <"$OUT.known" >"$OUT.known-here" 2>>"$OUT.err" || return
+      while read -r id type; do [ "$type" != missing ] || unset "held[$id]"; done <"$OUT.known-here"
+    fi
   fi
   host_objects "$1" || return
   for id in "${OBJECTS[@]}"; do [ -n "${held[$id]-}" ] || wanted+=("$id"); done

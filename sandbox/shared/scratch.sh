@@ -12,7 +12,7 @@ scratch() {
   printf 'ref: refs/heads/none\n' >"$GIT_DIR/HEAD" && printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$GIT_DIR/info/attributes" || return
   [ "$FORMAT" = sha1 ] || version=1
   {
-    printf '[core]\n\trepositoryformatversion = %s\n\tbare = %s\n\tfilemode = true\n\tprotectNTFS = false\n\tprotectHFS = false\n[pack]\n\tthreads = 1\n' $version $bare
+    printf '[core]\n\trepositoryformatversion = %s\n\tbare = %s\n\tfilemode = true\n\tcommitgraph = false\n\tprotectNTFS = false\n\tprotectHFS = false\n[pack]\n\tthreads = 1\n' $version $bare
     [ "$FORMAT" = sha1 ] || printf '[extensions]\n\tobjectformat = sha256\n'
   } >"$GIT_DIR/config" || return
   # What is new goes to the shadow, where it can be compared with other captures.

@@ -131,3 +131,43 @@ test.for([
   expect(await goTo(harness, damaged)).toBe('applied');
   expect(world(harness, ['app'])).toEqual(before);
 });
+
+const PRUNE = 'git reflog expire --expire=now --all; git gc -q --prune=now';
+
+const ONE_AND_TWO =
+  'git init -q -b main app; cd app; for n in one two; do echo $n > f; git add f; git commit -qm $n; done';
+
+/** After a reset, ORIG_HEAD names the commit that git prunes, and the shadow has it since it came back once. */
+test('a commit is pruned again after its rollback was undone', async () => {
+  await using harness = await createHarness();
+  harness.sh(ONE_AND_TWO);
+  const before = world(harness, ['app']);
+  const two = await harness.capture();
+  harness.sh(`git reset -q --hard HEAD~1; ${PRUNE}`, 'app');
+  const { undo } = await harness.rollback(two);
+  expect(world(harness, ['app'])).toEqual(before);
+  expect(await goTo(harness, undo)).toBe('applied');
+  harness.sh(PRUNE, 'app');
+  expect(harness.sh('git cat-file -t ORIG_HEAD 2>&1 || :', 'app')).toContain('fatal');
+  expect(await goTo(harness, two)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(before);
+  expect(harness.sh('git fsck --no-dangling 2>&1; git log --format=%s', 'app')).toBe('two\none\n');
+});
+
+/** Git takes the word of its commit graph for a commit that is gone. */
+test.for(['commit-graph write --reachable', 'commit-graph write --reachable --split'])(
+  'the commit graph still has a commit that is gone: git %s',
+  async (write) => {
+    await using harness = await createHarness();
+    harness.sh(`${ONE_AND_TWO}; git commit -q --allow-empty -m three; git ${write}`);
+    const before = world(harness, ['app']);
+    const three = await harness.capture();
+    harness.sh(
+      'git reset -q --hard HEAD~1; rm .git/ORIG_HEAD; git reflog expire --expire=now --all; git prune --expire=now',
+      'app',
+    );
+    expect(await goTo(harness, three)).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(before);
+    expect(harness.sh('git -c core.commitGraph=false log --format=%s', 'app')).toBe('three\ntwo\none\n');
+  },
+);
