@@ -15,7 +15,9 @@ free_paths() {
     problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
-  want_empty "${R_META[INDEX]}" 2>>"$OUT.err" && blocked_directories 2>>"$OUT.err" || {
+  # Those of the present state are empty, and its list may be lost.
+  declare -gA WANTED=()
+  [ "$META" = "${R_META[INDEX]}" ] || { want_empty "${R_META[INDEX]}" && blocked_directories; } 2>>"$OUT.err" || {
     refused $? failed "what stands in the way cannot be looked at"
     return 1
   }

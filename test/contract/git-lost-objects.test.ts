@@ -171,3 +171,16 @@ test.for(['commit-graph write --reachable', 'commit-graph write --reachable --sp
     expect(harness.sh('git -c core.commitGraph=false log --format=%s', 'app')).toBe('three\ntwo\none\n');
   },
 );
+
+test('the list of empty directories is gone, and the rollback is to where everything stands', async () => {
+  await using harness = await createHarness();
+  const [, second] = await states(harness);
+  if (second === undefined) throw new Error('no state');
+  expect(await goTo(harness, second.snapshot)).toBe('applied');
+  harness.sh(
+    `id=$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/meta.id):empty"); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
+    'app',
+  );
+  expect(await goTo(harness, second.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(second.world);
+});
