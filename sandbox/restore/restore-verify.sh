@@ -18,8 +18,8 @@ verify() {
       [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
       [ -n "$SAME" ] || unseen_part "$META" "$meta" $name || return
       [ -n "$SAME" ] || {
-        printf 'verification failed: %s differ\n' "$name" >>"$OUT.err"
-        return 1
+        apart "$META" "$meta" $name && unproved "${KINDS[$name]} differ: $FIRST"
+        return
       }
     fi
   done
@@ -32,10 +32,33 @@ verify() {
     same_part "$META" "$meta" $name || return
     [ -n "$SAME" ] || [ $name != host ] || as_decided "$META" "$meta" || return
     [ -n "$SAME" ] || {
-      printf 'verification failed: the host state (%s) differs\n' "$name" >>"$OUT.err"
-      return 1
+      unproved "the host state ($name) differs"
+      return
     }
   done
+}
+
+# unproved WHAT: says what is not as it is to be, and what a person can do about it.
+unproved() {
+  printf 'verification failed: %s. Another process may be at work here: stop what writes into this repository\n' "${1% }" >>"$OUT.err"
+  return 1
+}
+
+# apart META META NAME: FIRST names paths that one of the lists has and the other has not.
+declare -A KINDS=([modes]='modes' [empty]='empty directories')
+apart() {
+  local line path
+  local -A lines=()
+  seen_part "$1" "$3" "$OUT.has" && seen_part "$2" "$3" "$OUT.asked" || return
+  while IFS= read -r -d '' line; do lines[/$line]=1; done <"$OUT.has"
+  while IFS= read -r -d '' line; do
+    if [ -n "${lines[/$line]-}" ]; then unset "lines[/$line]"; else lines[/$line]=1; fi
+  done <"$OUT.asked"
+  for line in "${!lines[@]}"; do
+    path=${line#/}
+    [ "$3" = empty ] || path=${path#*/}
+    printf '%s\0' "$path"
+  done | sort -zu >"$OUT.apart" && first_paths "$OUT.apart"
 }
 
 # holds_part META META NAME: SAME tells whether the first has every line of the second.
@@ -146,6 +169,5 @@ explained() {
   [ ${#late[@]} -eq 0 ] || printf '%s\0' "${late[@]}" >>"$OUT.late"
   [ ${#since[@]} -eq 0 ] || printf 'written by another process since it was restored: %s\n' "${since[@]:0:20}" >>"$OUT.warn"
   [ ${#odd[@]} -gt 0 ] || return 0
-  printf 'verification failed: not what was captured: %s\n' "${odd[*]:0:5}" >>"$OUT.err"
-  return 1
+  unproved "not what was captured: ${odd[*]:0:5}"
 }

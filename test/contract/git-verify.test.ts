@@ -61,7 +61,7 @@ test.each(sampled(CASES, { every: 5, offset: printedSeed('verify'), minimum: 2 }
         expect(now).not.toEqual(looks);
         expect(report.problems.map(({ message }) => message).join()).toMatch(
           // An empty directory is in no list of files.
-          foreign === 'gone/deep' ? 'empty differ' : `appeared meanwhile: ${foreign}`,
+          foreign === 'gone/deep' ? 'empty directories differ: gone/deep' : `appeared meanwhile: ${foreign}`,
         );
       }
 
@@ -73,6 +73,25 @@ test.each(sampled(CASES, { every: 5, offset: printedSeed('verify'), minimum: 2 }
     }
   },
 );
+
+test.for([
+  ['mkdir -p gone/deep', 'empty directories differ: gone/deep.'],
+  ['chmod 600 src/a.txt', 'modes differ: src/a.txt.'],
+  ['printf "two\\n" > src/a.txt', 'not what was captured: src/a.txt.'],
+])('what another process does until it is proven is told as that: %s', async ([spoil = '', what]) => {
+  using others = afterPlacing(spoil);
+  await using harness = await createHarness({ env: others.env });
+  await mkdir(join(harness.root, 'app'));
+  harness.sh(INIT, 'app');
+  const before = await harness.capture();
+  harness.sh('echo changed > src/a.txt; mkdir -p gone; echo new > gone/new.txt', 'app');
+  others.arm();
+  const { report } = await harness.rollback(before);
+  expect(report.outcome).toBe('reverted');
+  expect(report.problems.map(({ message }) => message)).toContain(
+    `verification failed: ${what} Another process may be at work here: stop what writes into this repository`,
+  );
+});
 
 test('branches are seen however git keeps them', async () => {
   const harness = await createHarness();
