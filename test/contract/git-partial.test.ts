@@ -84,3 +84,19 @@ git clone -q --filter=blob:none "file://$PWD" ../projects/app`,
   const [changed] = (await harness.capture()).repositories;
   expect([changed?.chain, changed?.base]).toEqual(['rebase', expect.stringMatching(/-p[0-9a-f]{16}$/)]);
 });
+
+test('a commit of a partial clone that git pruned comes back, where its trees are all there', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    `git init -q -b main ../origin; cd ../origin; git config uploadpack.allowFilter true; echo one > f; git add f; git commit -qm one
+git clone -q --filter=blob:none "file://$PWD" ../projects/app; cd ../projects/app; git commit -q --allow-empty -m two`,
+  );
+  const before = world(harness, ['app']);
+  const two = await harness.capture();
+  harness.sh(
+    'git reset -q --hard HEAD~1; rm .git/ORIG_HEAD; git reflog expire --expire=now --all; git prune --expire=now',
+    'app',
+  );
+  await applies(harness, two);
+  expect(world(harness, ['app'])).toEqual(before);
+});
