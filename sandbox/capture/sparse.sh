@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # list_sparse: into $OUT.sparse, whether the rules are directories (cone), and the rules. Empty where everything is
-# checked out.
+# checked out, as it is also where there is no file of rules.
 list_sparse() {
   local file entry on='' cone=false
   : >"$OUT.sparse"
@@ -18,7 +18,7 @@ list_sparse() {
       *) cone=false ;;
     esac
   done <"$OUT.settings"
-  [ -n "$on" ] || return 0
+  [ -n "$on" ] && [ -e "$HG/info/sparse-checkout" ] || return 0
   slurp "$HG/info/sparse-checkout"
   printf 'cone %s\n%s' "$cone" "$TEXT" >"$OUT.sparse"
 }

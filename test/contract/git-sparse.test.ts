@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
-import { applies, world } from '../support/git-repositories.ts';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('git-sparse', 4);
@@ -109,4 +109,16 @@ test('rules that cannot be written stay, and the rollback says so', async () => 
   expect(report.outcome).toBe('applied');
   expect(report.warnings).toContainEqual(expect.stringContaining('the rules of the partial checkout stay'));
   expect(rules(harness).split('\n')[0]).toBe(before.split('\n')[0]);
+});
+
+test('a partial checkout without rules, as a sparse-checkout that failed leaves it, has everything', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh('git config core.sparseCheckout true; git config core.sparseCheckoutCone true', 'app');
+  const before = world(harness, ['app']);
+  const without = await harness.capture();
+  harness.sh('git sparse-checkout set src; echo new > new', 'app');
+  await applies(harness, without);
+  expect(world(harness, ['app'])).toEqual(before);
+  harness.sh('git reset -q --hard', 'app');
+  expect(world(harness, ['app'])).toEqual(before);
 });
