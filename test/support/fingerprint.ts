@@ -90,6 +90,8 @@ const ask = (repository: string, questions: string): string[] =>
       HOME: '/nonexistent',
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_OPTIONAL_LOCKS: '0',
+      // Replacements are in no checkpoint.
+      GIT_NO_REPLACE_OBJECTS: '1',
       MARK,
     },
   }).split(MARK);
