@@ -16,7 +16,7 @@ lend_to_host() {
     part_id "$2" state || return
     if [ -n "$ID" ] && [ ${#COMMITS[@]} -gt 0 ]; then
       printf '%s\n' "${COMMITS[@]}" >"$OUT.known" && "${has[@]}" cat-file --batch-check='%(objectname)' <"$OUT.known" >"$OUT.known-here" 2>>"$OUT.err" || return
-      while read -r id type; do [ "$type" != missing ] || unset "held[$id]"; done <"$OUT.known-here"
+      while read -r id type; do [ "$type" != missing ] || held[$id]=''; done <"$OUT.known-here"
     fi
   fi
   host_objects "$1" || return

@@ -52,9 +52,10 @@ apart() {
   seen_part "$1" "$3" "$OUT.has" && seen_part "$2" "$3" "$OUT.asked" || return
   while IFS= read -r -d '' line; do lines[/$line]=1; done <"$OUT.has"
   while IFS= read -r -d '' line; do
-    if [ -n "${lines[/$line]-}" ]; then unset "lines[/$line]"; else lines[/$line]=1; fi
+    if [ -n "${lines[/$line]-}" ]; then lines[/$line]=''; else lines[/$line]=1; fi
   done <"$OUT.asked"
   for line in "${!lines[@]}"; do
+    [ -n "${lines[$line]}" ] || continue
     path=${line#/}
     [ "$3" = empty ] || path=${path#*/}
     printf '%s\0' "$path"
