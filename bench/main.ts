@@ -11,7 +11,7 @@ import { checkpointBenchmark } from './rows/checkpoint.ts';
 import { coldBenchmark } from './rows/cold.ts';
 import { commandBenchmark } from './rows/command.ts';
 import { consoleBenchmark } from './rows/console.ts';
-import type { Benchmark } from './rows/context.ts';
+import { type Benchmark, filesOf } from './rows/context.ts';
 import { firstCallBenchmark } from './rows/first-call.ts';
 import { historyBenchmark } from './rows/history.ts';
 import { mergeBenchmark } from './rows/merge.ts';
@@ -86,7 +86,7 @@ const measure = async ({ quick = false, only = NAMES, before }: Options, show: (
 
 const profile = async ({ json, quick }: Options): Promise<void> => {
   await using place = await createPlace();
-  const sizes = { files: quick === true ? 500 : 2_500, repetitions: quick === true ? 4 : 10 };
+  const sizes = { files: filesOf(quick === true), repetitions: quick === true ? 4 : 10 };
   const profiles = await measureProfiles(place, sizes, say);
   console.log(json === true ? JSON.stringify(profiles, null, 2) : renderProfiles(profiles));
 };

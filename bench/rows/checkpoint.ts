@@ -4,7 +4,7 @@ import { compare } from '../measure.ts';
 import { plainCheckpoint } from '../plain-git.ts';
 import { processorRow, ratioRow } from '../report.ts';
 import { changeOne, createWorkspace } from '../repositories.ts';
-import type { Benchmark, Context } from './context.ts';
+import { type Benchmark, type Context, filesOf } from './context.ts';
 
 const COMMAND_BUDGET = 1.4;
 const CALL_BUDGET = 2;
@@ -101,7 +101,7 @@ export const checkpointBenchmark: Benchmark = {
   name: 'checkpoint',
   title: 'checkpoint of 5 repositories x 2,500 files, against plain git',
   run: async (context) => {
-    const files = context.quick ? 500 : 2_500;
+    const files = filesOf(context.quick);
     return [
       ...(await commandAlone(context, files)),
       ...(await recording(context, files)),

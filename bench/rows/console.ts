@@ -19,7 +19,7 @@ const CUT = 'Cut when it was kept';
 const TICK_MS = 10;
 
 const FULL = { checkpoints: 500, repositories: 40, entries: 10_000, patchBytes: 5_000_000 };
-const QUICK = { checkpoints: 120, repositories: 10, entries: 1_000, patchBytes: 1_500_000 };
+const QUICK = { checkpoints: 40, repositories: 5, entries: 1_000, patchBytes: 1_500_000 };
 
 const statOf = (pid: number): string[] => {
   try {

@@ -118,13 +118,13 @@ export const historyBenchmark: Benchmark = {
     await using cloud = await startBenchCloud(await place.directory('history'));
     const late = await openHistory(cloud, 'late', files);
     const repetitions = quick ? 1 : 5;
-    await advance(late, quick ? 70 : 200, say);
+    await advance(late, quick ? 36 : 200, say);
     say(`rehydrate at checkpoint ${late.taken.length} and ${END_OF_CHAIN}`);
     const rows = [
       await compareRehydrates(cloud, late, late.taken.length, repetitions),
       await compareRehydrates(cloud, late, END_OF_CHAIN, repetitions),
     ];
-    await advance(late, (quick ? 80 : 500) - EARLY, say);
+    await advance(late, (quick ? 40 : 500) - EARLY, say);
     say('checkpoints of a young session and of this one');
     return [...(await compareCheckpoints(cloud, late, files)), ...rows];
   },

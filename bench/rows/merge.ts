@@ -7,7 +7,7 @@ import { plainBranch, plainMerge } from '../plain-git.ts';
 import { mustRun } from '../processes.ts';
 import { type Row, ratioRow } from '../report.ts';
 import { createWorkspace, type Workspace, writeVersion } from '../repositories.ts';
-import type { Benchmark, Context } from './context.ts';
+import { type Benchmark, type Context, filesOf } from './context.ts';
 
 const COMPOSE_BUDGET = 3;
 const APPLY_BUDGET = 1.2;
@@ -34,7 +34,7 @@ const plainDiverge = async (plain: Workspace, version: number, files: number): P
 
 /** The command that composes, by itself: what `git merge` does but for writing the files. Nothing is captured in it. */
 const composeRow = async ({ place, quick, say }: Context): Promise<Row> => {
-  const files = quick ? 500 : 2_500;
+  const files = filesOf(quick);
   say('composing and git merge');
   const top = await place.directory('compose');
   const plain = await createWorkspace(join(top, 'plain'), REPOSITORIES, files);
@@ -64,7 +64,7 @@ const composeRow = async ({ place, quick, say }: Context): Promise<Row> => {
 };
 
 const mergeRows = async ({ place, quick, say }: Context): Promise<Row[]> => {
-  const files = quick ? 500 : 2_500;
+  const files = filesOf(quick);
   say('merge and git merge');
   await using cloud = await startBenchCloud(await place.directory('merge'));
   const session = await cloud.openSession('target');

@@ -4,7 +4,7 @@ import { compare } from '../measure.ts';
 import { freshIndexSnapshot, plainCheckpoint, stashSnapshot } from '../plain-git.ts';
 import { type Row, ratioRow } from '../report.ts';
 import { changeOne, createWorkspace, type Workspace } from '../repositories.ts';
-import type { Benchmark } from './context.ts';
+import { type Benchmark, filesOf } from './context.ts';
 
 const REPOSITORIES = 5;
 
@@ -27,7 +27,7 @@ export const peersBenchmark: Benchmark = {
   name: 'peers',
   title: 'a snapshot of 5 repositories x 2,500 files, 1 file changed each, against plain git',
   run: async ({ place, quick, say }) => {
-    const files = quick ? 500 : 2_500;
+    const files = filesOf(quick);
     const rows: Row[] = [];
     for (const [n, { what, way }] of WAYS.entries()) {
       say(what);

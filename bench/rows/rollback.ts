@@ -4,7 +4,7 @@ import { compare, rest } from '../measure.ts';
 import { plainCheckout } from '../plain-git.ts';
 import { ratioRow } from '../report.ts';
 import { commitAll, createWorkspace, type Workspace, writeVersion } from '../repositories.ts';
-import type { Benchmark, Context } from './context.ts';
+import { type Benchmark, type Context, filesOf } from './context.ts';
 
 const REPOSITORIES = 5;
 
@@ -86,7 +86,7 @@ export const rollbackBenchmark: Benchmark = {
   name: 'rollback',
   title: 'rollback of 5 repositories x 2,500 files, against git checkout of the same trees',
   run: async (context) => {
-    const files = context.quick ? 500 : 2_500;
+    const files = filesOf(context.quick);
     const cases: Case[] = [
       { what: '1 file changed each', count: 1, budget: 5 },
       { what: 'every file changed', count: files, budget: 2 },
