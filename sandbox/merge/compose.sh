@@ -111,19 +111,20 @@ one_step() {
 # look_for_paths STEP...: names the paths that were asked for and that no state has: neither a file, nor a
 # directory, nor an empty one, which trees do not hold.
 look_for_paths() {
-  local s path hollow
-  local -A at=() hollows=()
+  local s path
+  local -A at=() hollows=() above=()
   [ ${#ONLY[@]} -gt 0 ] || return 0
   entries_of "$TREE" at "${ONLY[@]}" || return
   for s; do entries_of "${S_BASE_TREE[s]}" at "${ONLY[@]}" && entries_of "${S_THEIRS_TREE[s]}" at "${ONLY[@]}" || return; done
   for path in "${ONLY[@]}"; do
     [ -z "${at[./$path]-}" ] || continue
-    if [ ${#hollows[@]} = 0 ]; then
+    if [ ${#above[@]} = 0 ]; then
       for s; do empties_in "${S_BASE_META[s]}" "$OUT.list" hollows && empties_in "${S_THEIRS_META[s]}" "$OUT.list" hollows || return; done
       empties_in "$META" "$OUT.list" hollows || return
+      above[.]=1
+      for s in "${!hollows[@]}"; do mark_up "$s" above; done
     fi
-    for hollow in "${!hollows[@]}"; do [[ $hollow/ != "./$path/"* ]] || continue 2; done
-    emit unknown-path "$path" || return
+    [ -n "${above[./$path]-}" ] || emit unknown-path "$path" || return
   done
 }
 
@@ -132,11 +133,11 @@ compose_one() {
   INDEX=$i OUT=$RUN/$i REPOSITORY=${KNOWN_PATH[i]} CHAIN='' MISSING='' UNSUPPORTED='' CONFLICTS=0
   FORMAT=${C_FORMAT[i]} PARTIAL_FLAG=${C_PARTIAL[i]:+1} COMMIT=${KNOWN_COMMIT[i]} TREE=${KNOWN_TREE[i]} META=${KNOWN_META[i]}
   BASE='' HEAD_COMMIT='' PARTS=()
-  local -A KEPT=()
+  local -A KEPT=() ASKED=()
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   : >"$OUT.err"
   for s in "${!S_REPO[@]}"; do [ "${S_REPO[s]}" != "$i" ] || steps+=("$s"); done
-  for s in "${C_PATHS[@]}"; do [ "${s%%:*}" != "$i" ] || ONLY+=("${s#*:}"); done
+  for s in "${C_PATHS[@]}"; do [ "${s%%:*}" != "$i" ] || { ONLY+=("${s#*:}") && ASKED[./${s#*:}]=1; }; done
   for s in "${C_INSIDE[@]}"; do [ "${s%%:*}" != "$i" ] || INSIDE+=("${s#*:}"); done
   scratch "$REPOSITORY" bare && cd -- "$RUN" || return
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf merge\n' >"$GIT_DIR/info/attributes" || return

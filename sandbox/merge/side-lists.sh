@@ -19,12 +19,25 @@ empties_in() {
   while IFS= read -r -d '' line; do into_empty[./$line]=1; done <"$2"
 }
 
-# chosen PATH: whether a path is one of ONLY or below one, or all are asked for.
+# mark_up PATH ARRAY: marks a path and each directory above it.
+mark_up() {
+  local path=$1
+  local -n marked=$2
+  while [ -z "${marked[$path]-}" ]; do
+    marked[$path]=1
+    [[ $path == ./*/* ]] || return 0
+    path=${path%/*}
+  done
+}
+
+# chosen PATH: whether a path is one of ONLY or below one, or all are asked for. ASKED has those of ONLY.
 chosen() {
-  local only
+  local path=$1
   [ ${#ONLY[@]} -gt 0 ] || return 0
-  for only in "${ONLY[@]}"; do [ "$1" != "./$only" ] && [[ $1 != "./$only"/* ]] || return 0; done
-  return 1
+  while [ -z "${ASKED[$path]-}" ]; do
+    [[ $path == ./*/* ]] || return 1
+    path=${path%/*}
+  done
 }
 
 # merge_map BASE OURS THEIRS INTO: three ways for each key; with ONLY, other keys stay as they are.
@@ -84,16 +97,9 @@ merge_lists() {
 fit_lists() {
   local path parent
   local -a paths=()
-  local -A wanted=() here=() before=() base_here=()
-  for path in "${!modes[@]}" "${!empty[@]}"; do
-    parent=${path#./}
-    while [ -n "$parent" ] && [ -z "${wanted[$parent]-}" ]; do
-      wanted[$parent]=1
-      [[ $parent == */* ]] || break
-      parent=${parent%/*}
-    done
-  done
-  paths=("${!wanted[@]}")
+  local -A wanted=() here=() before=() base_here=() hollow=()
+  for path in "${!modes[@]}" "${!empty[@]}"; do [ "$path" = ./ ] || mark_up "$path" wanted; done
+  paths=("${!wanted[@]}") && paths=("${paths[@]#./}")
   entries_of "$RESULT" here "${paths[@]}" && entries_of "$1" before "${paths[@]}" && entries_of "$2" base_here "${paths[@]}" || return
   for path in "${!empty[@]}"; do
     [ -n "${empty[$path]}" ] || continue
@@ -106,6 +112,7 @@ fit_lists() {
       if [ -n "${here[$parent]-}" ] && [ "${here[$parent]}" != 040000 ]; then empty[$path]='' && break; fi
     done
   done
+  for path in "${!empty[@]}"; do [ -z "${empty[$path]}" ] || mark_up "$path" hollow; done
   for path in "${!modes[@]}"; do
     [ "$path" != ./ ] && [ -n "${modes[$path]}" ] || continue
     fit_mode "$path" || return
@@ -115,7 +122,7 @@ fit_lists() {
 # fit_mode PATH: the same for one line of the modes. Where a side changed the mode of a file that the
 # other one deleted or renamed, git would not carry the mode along, so it is a conflict.
 fit_mode() {
-  local other mode=${modes[$1]} entry=${here[$1]-}
+  local mode=${modes[$1]} entry=${here[$1]-}
   if [[ $mode == F* ]]; then
     case $entry in
       100755) [ $((8#${mode#F} & 0100)) != 0 ] || clash "$1" ;;
@@ -131,9 +138,7 @@ fit_mode() {
   fi
   if [ "$entry" = 040000 ]; then return 0; fi
   if [ -z "$entry" ]; then
-    for other in "${!empty[@]}"; do
-      [ -n "${empty[$other]}" ] && { [ "$other" = "$1" ] || [[ $other == "$1"/* ]]; } && return 0
-    done
+    [ -z "${hollow[$1]-}" ] || return 0
     # A directory that holds only what no capture has.
     [ -z "${before[$1]-}${ours_empty[$1]-}" ] && [ -n "${ours_modes[$1]-}" ] && return 0
   fi
