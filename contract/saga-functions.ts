@@ -270,6 +270,7 @@ export const SAGA_FUNCTIONS = {
       ...MOVE_AND_LIST,
       permits: 'take',
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+      linksToConsole: true,
     },
   },
   'announce-await': {

@@ -2,10 +2,14 @@ import { createAdvance } from '../core/saga/run/advance.ts';
 import { eventOf } from '../core/saga/run/engine-protocol.ts';
 import { advancePorts } from './execution-runtime.ts';
 import { createHandler } from './handler.ts';
+import { optional } from './runtime.ts';
 
 /** Internal: the state `Advance` of the machine. */
 export const handler = createHandler('advance-saga', async (runtime) => {
-  const advance = createAdvance(advancePorts(runtime));
+  const advance = createAdvance({
+    ...advancePorts(runtime),
+    consoleUrl: optional(runtime.env, 'WALKBACK_CONSOLE_URL'),
+  });
   return async ({ state, executionArn }) => {
     const next = await advance(state.sagaId, state.generation, eventOf(state), executionArn);
     const { annotate } = runtime.telemetry;

@@ -220,8 +220,10 @@ export interface AdvanceDependencies {
    * `walkback-http-tool`.
    */
   httpToolFunction?: string;
-  /** Link to an execution in the console, for the alert. */
+  /** Link to an execution in the console of AWS, for the alert. */
   executionLink: (executionArn: string) => string;
+  /** Address of our own console, for the alert; absent when it is not known. */
+  consoleUrl?: string | undefined;
   /** Where a saga continues in a new execution; the default leaves 5,000 of the 25,000 events. */
   maxHistoryEvents?: number;
 }

@@ -107,6 +107,7 @@ export const sagaMachine = (options: MachineOptions) => {
     clock,
     evaluate,
     executionLink: (arn) => `https://console.test/${arn}`,
+    consoleUrl: 'https://console.test',
     ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
     ...(options.maxHistoryEvents === undefined ? {} : { maxHistoryEvents: options.maxHistoryEvents }),
   });

@@ -39,6 +39,7 @@ const everything = (stack: Stack): WalkbackProps => ({
   tracing: false,
   toolFunctions: ['payments-refund'],
   runbookUrl: 'https://wiki.example.com/walkback',
+  consoleUrl: 'https://walkback.example.com',
   identity: { issuer: 'https://login.example.com', audience: 'walkback' },
 });
 
@@ -79,6 +80,13 @@ test('the construct takes a key, a VPC, concurrency, retention, tools and a pref
   expect(functions.find(({ FunctionName }) => FunctionName === 'second-advance-saga')).toMatchObject({
     Environment: { Variables: { WALKBACK_HTTP_TOOL_FUNCTION: 'second-http-tool' } },
   });
+  const toldOfConsole = functions.filter(({ Environment }) =>
+    JSON.stringify(Environment).includes('"WALKBACK_CONSOLE_URL":"https://walkback.example.com"'),
+  );
+  expect(toldOfConsole.map(({ FunctionName }) => FunctionName).toSorted()).toEqual([
+    'second-advance-saga',
+    'second-publish-saga-events',
+  ]);
   for (const [, { Properties, ...table }] of entriesOf(template, 'AWS::DynamoDB::Table')) {
     expect(table).toMatchObject({ DeletionPolicy: 'Delete' });
     expect(Properties).toMatchObject({

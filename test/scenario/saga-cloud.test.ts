@@ -75,6 +75,7 @@ describe('a saga on the embedded cloud', () => {
       .find(({ kind, body }) => kind === 'notification' && String(body).includes('stuck'));
     expect(alert?.body).toContain(seen.notCompensated[0]?.externalRef);
     expect(alert?.body).toContain('walkback-saga:stuck-g1');
+    expect(alert?.body).toContain(`${sagas.cloud.endpoints.api}/sagas/stuck`);
 
     await expect(
       invoke('operate-saga', { sagaId: 'stuck', action: 'resolve', stepId: 'booking', by: 'fin' }),

@@ -57,6 +57,7 @@ describe('no step for the idle time', () => {
     expect(saga.machine.alerts[0]).toMatchObject({
       action: 'NOTIFY',
       subject: expect.stringContaining(SAGA),
+      message: expect.stringContaining(`Look: https://console.test/sagas/${SAGA}\n`),
     });
     expect((await saga.seen()).observation).toMatchObject({
       status: 'AWAITING',

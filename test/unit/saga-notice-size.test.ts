@@ -9,7 +9,7 @@ import { jsonBytes } from '../../core/shared/json-bytes.ts';
 const COUNT = 60;
 /** An error's message has 4,000 characters, and six bytes each at most. */
 const EVENT_BYTES = 256 * KIB - 24 * KIB - KIB;
-const MACHINE = 'arn:aws:states:eu-west-1:000000000000:execution:walkback-saga:one';
+const EXECUTION = 'arn:aws:states:eu-west-1:000000000000:execution:walkback-saga:one';
 
 /** Texts of the largest sizes that a ledger has. */
 const seenOf = (character: string, more: Partial<Observation> = {}): Observation => {
@@ -77,7 +77,10 @@ describe.each(['e', '漢', '😀', '"', '\u0001'])('of texts of %j', (character)
   });
 
   test('the alert has whole characters, and fits the state that carries it', () => {
-    const { message } = escalation(seenOf(character), MACHINE);
+    const { message } = escalation(seenOf(character), {
+      execution: EXECUTION,
+      consoleUrl: 'https://console.example',
+    });
     expect(message.isWellFormed()).toBe(true);
     expect(jsonBytes(message)).toBeLessThanOrEqual(201 * KIB);
   });

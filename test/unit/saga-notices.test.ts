@@ -132,7 +132,9 @@ test('a failed compensation is told with every reference, and how long it took t
     more: 0,
   });
   expect(notice.text).toContain('- pay (pay), 19.99 EUR, ref re_1: compensation failed');
-  expect(saga.machine.alerts[0]?.message).toContain('ref re_1, 19.99 EUR, resource customer-7');
+  const alert = saga.machine.alerts[0]?.message;
+  expect(alert).toContain(`ref re_1, 19.99 EUR, resource customer-7, key ${SAGA}:0: compensation failed`);
+  expect(alert).toContain(`Look: https://console.test/sagas/${SAGA}\n`);
 
   isOpen = true;
   await saga.clock.advance(3_600_000);

@@ -27,7 +27,7 @@ const money = ({
 }): string => (amount === undefined ? '' : `, ${amount} ${currency ?? ''}`.trimEnd());
 
 /** The page of a saga, when it is known where the console is. */
-const consoleLink = (consoleUrl: string | undefined, sagaId: string): string | null =>
+export const consoleLink = (consoleUrl: string | undefined, sagaId: string): string | null =>
   consoleUrl === undefined ? null : `${consoleUrl.replace(/\/+$/, '')}/sagas/${encodeURIComponent(sagaId)}`;
 
 const whereLine = (link: string | null, sagaId: string): string =>

@@ -8,7 +8,7 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
 import { notListedIn } from '../people/not-listed.ts';
-import { placeOf } from '../people/notice.ts';
+import { consoleLink, placeOf } from '../people/notice.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
@@ -18,10 +18,11 @@ const MAX_CAUSE_LENGTH = 1000;
 const sizeOf = (text: string): number => jsonBytes(text);
 
 const lineOf = (left: Observation['notCompensated'][number]): string => {
-  const { tool, externalRef, resourceKey, amount, currency, reason } = left;
+  const { tool, externalRef, idempotencyKey, resourceKey, amount, currency, reason } = left;
   const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
   const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
-  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}: ${clip(reason, MAX_REASON_LENGTH)}`;
+  const key = idempotencyKey === undefined ? '' : `, key ${idempotencyKey}`;
+  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
 };
 
 /** As many lines as fit, and the number of the rest with those that are not among them. */
@@ -38,11 +39,28 @@ const listed = (lines: readonly string[], beside: number, roomBytes: number): st
     : [...shown, `... and ${more} more, which the ledger lists, of this saga or of those below.`];
 };
 
+/** Its page, when it is known where the console is. */
+const lookLine = (consoleUrl: string | undefined, sagaId: string): string[] => {
+  const link = consoleLink(consoleUrl, sagaId);
+  return link === null ? [] : [`Look: ${link}`];
+};
+
+interface Alert {
+  subject: string;
+  message: string;
+}
+
+interface Places {
+  /** The link to the execution. */
+  execution: string;
+  consoleUrl?: string | undefined;
+}
+
 /**
  * Lists every reference that a person needs, and where to look. The subject is ASCII and at most 95
  * characters, because SNS takes 100.
  */
-export const escalation = (seen: Observation, link: string): { subject: string; message: string } => {
+export const escalation = (seen: Observation, { execution, consoleUrl }: Places): Alert => {
   const { sagaId, failed } = seen;
   const cause = `${failed?.error.name ?? 'unknown'}: ${failed?.error.message ?? ''}`;
   const before = [
@@ -51,7 +69,11 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
     `Cause: ${clip(cause, MAX_CAUSE_LENGTH)}`,
     'What still stands:',
   ];
-  const after = [`Execution: ${link}`, `Work it: walkback saga show ${sagaId}; then retry, resolve or skip.`];
+  const after = [
+    ...lookLine(consoleUrl, sagaId),
+    `Execution: ${execution}`,
+    `Work it: walkback saga show ${sagaId}; then retry, resolve or skip.`,
+  ];
   const roomBytes = MAX_MESSAGE_BYTES - sizeOf([...before, ...after].join('\n'));
   const lines = listed(seen.notCompensated.map(lineOf), notListedIn(seen), roomBytes);
   return {
@@ -61,15 +83,15 @@ export const escalation = (seen: Observation, link: string): { subject: string; 
 };
 
 /** Tells people that an interactive saga waits for a step that does not come. */
-export const idleNotice = ({
-  sagaId,
-  state,
-  requestedBy,
-}: SagaHead): { subject: string; message: string } => ({
+export const idleNotice = (
+  { sagaId, state, requestedBy }: SagaHead,
+  consoleUrl: string | undefined,
+): Alert => ({
   subject: `Walkback: no step comes: ${sagaId}`,
   message: [
     `Saga ${sagaId} of ${clip(requestedBy, MAX_REASON_LENGTH)} waits for its next step, and none comes.`,
     `What its ${plural(state.stepCount, 'step')} did stands, and nobody drives it.`,
+    ...lookLine(consoleUrl, sagaId),
     `Work it: walkback saga show ${sagaId}; then submit a step, or walkback saga cancel ${sagaId}.`,
   ].join('\n'),
 });

@@ -99,12 +99,13 @@ export const render = async (
     case 'escalate': {
       const { store } = dependencies;
       const seen = await observeBelow(store, head, await readLedger(store, head.sagaId, head.seq));
-      const link = dependencies.executionLink(executionArn);
-      return { ...common, action: 'ESCALATE', ...escalation(seen, link) };
+      const execution = dependencies.executionLink(executionArn);
+      const { consoleUrl } = dependencies;
+      return { ...common, action: 'ESCALATE', ...escalation(seen, { execution, consoleUrl }) };
     }
     case 'idle':
       if (fresh.some(({ direction, status }) => direction === 'saga' && status === 'idle')) {
-        return { ...common, action: 'NOTIFY', ...idleNotice(head) };
+        return { ...common, action: 'NOTIFY', ...idleNotice(head, dependencies.consoleUrl) };
       }
       return { ...common, action: 'END', status: head.state.status };
     case 'end':
