@@ -22,7 +22,7 @@ const TOLD: Record<Composition['kind'], { subject: string; wayOn: string }> = {
   merge: {
     subject: 'Both sides changed the same places',
     wayOn:
-      'Take a checkpoint of the target, bring it into the fork (walkback merge --into FORK --markers), mend it there, and merge again',
+      'Take a checkpoint of the target, bring it into the fork (walkback merge TARGET --into FORK --markers), mend it there, and merge again',
   },
 };
 
