@@ -1,6 +1,7 @@
 /** The ledger: entries, effects with their undo, and totals; each number leads to its rows. */
 import { html } from 'hono/html';
 import { listSome } from '../../cli/terminal/text.ts';
+import type { VerifiedLedger } from '../../client/ledger.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
@@ -19,13 +20,12 @@ const MOST_PAGES = 40;
 /** Sagas below that are named. */
 const MOST_BELOW = 20;
 
+/** Checks a saga with those below it. */
+export const verified = ({ ask, isNotFound }: Visit, sagaId: string): Promise<VerifiedLedger> =>
+  verifyLedger((request) => ask('query-ledger', request), sagaId, isNotFound);
+
 /** `told`: by the function that would not tell anything else. */
-export const verdict = async ({ ask, isNotFound }: Visit, sagaId: string, told?: string): Promise<Markup> => {
-  const { ok, findings, entries, sagaIds } = await verifyLedger(
-    (request) => ask('query-ledger', request),
-    sagaId,
-    isNotFound,
-  );
+export const verdict = ({ ok, findings, entries, sagaIds }: VerifiedLedger, told?: string): Markup => {
   if (ok && told === undefined) {
     return html`<p class="card done" role="status"><strong>As it was written.</strong> ${plural(entries, 'entry', 'entries')} of ${plural(sagaIds.length, 'saga')}: the chain, the head and the tree agree.</p>`;
   }
@@ -198,11 +198,13 @@ export const showLedger: Show = async (visit) => {
     );
     rows = view === 'effects' ? effectRows(answer.effects ?? []) : entryRows(answer.entries ?? [], true);
   }
+  const check = saga ? await verified(visit, saga) : undefined;
   const body = html`${filterForm(asked, view, request)}
-    ${saga ? await verdict(visit, saga) : NOTHING}
+    ${check === undefined ? NOTHING : verdict(check)}
     ${unusedPart(asked, view)}
     ${belowPart(answer, (one) => here({ saga: one }))}
     ${rows}
     <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga && visit.params['id'] !== saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
-  return { title: 'Ledger', body, data: answer, place: '/ledger', isWide: true };
+  const data = check === undefined ? answer : { ...answer, check };
+  return { title: 'Ledger', body, data, place: '/ledger', isWide: true };
 };

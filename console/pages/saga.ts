@@ -1,6 +1,7 @@
 /** Sagas: those that need a person first; and one with its steps, its tree, its locks and its ledger. */
 import { html } from 'hono/html';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
+import type { AnswerOf } from '../../contract/functions.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
@@ -26,7 +27,7 @@ import {
 } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { waitPart } from '../parts/waits.ts';
-import { showLedger, verdict } from './ledger.ts';
+import { showLedger, verdict, verified } from './ledger.ts';
 
 const ROWS = 200;
 
@@ -180,29 +181,35 @@ const treeOf = (children: readonly Child[], above: string | undefined): Markup =
       )}</ul>`;
 };
 
-const locksPart = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Markup> => {
+type Locks = AnswerOf<'list-locks'>['locks'];
+
+/** Whoever may not see locks sees none. */
+const readLocks = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Locks> => {
   try {
-    const { locks } = await ask('list-locks', { sagaId });
-    if (locks.length === 0) return NOTHING;
-    return html`<h2>Locks</h2>${table(
-      'Resources that it holds',
-      [
-        { title: 'Resource', cell: ({ resourceKey }) => shown(resourceKey) },
-        { title: 'Since', cell: ({ since }) => time(since) },
-        { title: 'Fencing token', isNumber: true, cell: ({ fencingToken }) => fencingToken },
-        {
-          title: 'Waiting',
-          cell: ({ waiting }) => html`${waiting.map((one) => html`${link(path('sagas', one), one)} `)}`,
-        },
-      ],
-      locks,
-      '',
-    )}`;
+    return (await ask('list-locks', { sagaId })).locks;
   } catch (error) {
-    if (isForbidden(error)) return NOTHING;
+    if (isForbidden(error)) return [];
     throw error;
   }
 };
+
+const locksPart = (locks: Locks): Markup =>
+  locks.length === 0
+    ? NOTHING
+    : html`<h2>Locks</h2>${table(
+        'Resources that it holds',
+        [
+          { title: 'Resource', cell: ({ resourceKey }) => shown(resourceKey) },
+          { title: 'Since', cell: ({ since }) => time(since) },
+          { title: 'Fencing token', isNumber: true, cell: ({ fencingToken }) => fencingToken },
+          {
+            title: 'Waiting',
+            cell: ({ waiting }) => html`${waiting.map((one) => html`${link(path('sagas', one), one)} `)}`,
+          },
+        ],
+        locks,
+        '',
+      )}`;
 
 const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${said(seen.guidance.text)}</p>`}
@@ -222,13 +229,14 @@ const brokenPage = async (visit: Visit, sagaId: string, message: string): Promis
     throw error;
   });
   const { entries = [] } = stored ?? {};
+  const check = await verified(visit, sagaId);
   return {
     title: `Saga ${sagaId}`,
-    body: html`${await verdict(visit, sagaId, message)}
+    body: html`${verdict(check, message)}
       <p class="hint">Nothing else is told of it, because it might not be true.</p>
       <h2>Ledger, as it is stored now</h2>${entryRows(entries)}
       ${stored?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(`/ledger${query({ saga: sagaId })}`, 'all entries')}.</p>`}`,
-    data: { broken: message, entries },
+    data: { broken: message, entries, check },
     isWide: true,
   };
 };
@@ -251,9 +259,10 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const [seen, { entries = [], cursor }, locks] = await Promise.all([
     ask('describe-saga', { sagaId }),
     ask('query-ledger', { sagaId, limit: ROWS }),
-    locksPart(visit, sagaId),
+    readLocks(visit, sagaId),
   ]);
   const ledger = `/ledger${query({ saga: sagaId })}`;
+  const check = cursor === undefined ? await verified(visit, sagaId) : undefined;
   const body = html`${facts([
     ['Status', badge(seen.status)],
     ['Template', shown(seen.definition ?? 'a plan of its own')],
@@ -269,14 +278,14 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}
-  ${locks}
-  <h2>Ledger</h2>${cursor === undefined ? await verdict(visit, sagaId) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
+  ${locksPart(locks)}
+  <h2>Ledger</h2>${check !== undefined ? verdict(check) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
   ${entryRows(entries)}
   ${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(ledger, 'all entries')}.</p>`}`;
   return {
     title: `Saga ${sagaId}`,
     body,
-    data: { saga: seen, entries },
+    data: { saga: seen, entries, cursor, locks, check },
     isWide: true,
     ...(seen.doing === undefined || seen.doing.what === 'waiting' ? {} : { refreshSeconds: 5 }),
   };

@@ -179,6 +179,9 @@ export const showSession: Show = async (visit) => {
       changes: chosen?.changes?.checkpoints ?? [],
       sagas: chosen?.sagas?.sagas ?? [],
       effects: chosen?.sagas?.effects ?? [],
+      // As the addresses of the further pages name them.
+      more: chosen?.changes?.cursor,
+      outside: chosen?.sagas?.cursor,
     },
     isWide: true,
   };

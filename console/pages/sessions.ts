@@ -27,7 +27,7 @@ const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]
 };
 
 /** By session. Whoever may not see sagas sees none. */
-const openSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
+const readOpenSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
   const found = new Map<string, SagaSummary[]>();
   try {
     const pages = await Promise.all(
@@ -71,7 +71,7 @@ export const showSessions: Show = async (visit) => {
 
 const sessionsPage: Show = async (visit) => {
   const { q = '', page = '1' } = visit.query;
-  const [{ sessions, hasMore }, sagas] = await Promise.all([readSessions(visit), openSagas(visit)]);
+  const [{ sessions, hasMore }, sagas] = await Promise.all([readSessions(visit), readOpenSagas(visit)]);
   const found = sessions
     .filter((one) => fits(one, q.trim().toLowerCase()))
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
@@ -100,5 +100,6 @@ const sessionsPage: Show = async (visit) => {
     )}
     <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}. Times are UTC.</p>
     <p class="acts">${at > 1 ? html`<a class="button" href="/${query({ q, page: String(at - 1) })}">Newer</a>` : NOTHING}${found.length > at * PAGE ? html`<a class="button" href="/${query({ q, page: String(at + 1) })}">Older</a>` : NOTHING}</p>`;
-  return { title: 'Sessions', body, data: { sessions: rows, found: found.length, hasMore } };
+  const openSagas = rows.flatMap(({ sessionId }) => sagas.get(sessionId) ?? []);
+  return { title: 'Sessions', body, data: { sessions: rows, openSagas, found: found.length, hasMore } };
 };

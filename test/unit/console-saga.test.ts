@@ -117,3 +117,17 @@ test('tries are those of the epoch of the line, and of a rejected step all', asy
     ['1', ''],
   ]);
 });
+
+test('the twin of its page has its locks and whether its ledger is as it was written, as the page has', async () => {
+  const locks = [{ resourceKey: 'order/1', sagaId: 's', since: AT, fencingToken: 3, waiting: ['t'] }];
+  const { fetchPage, enter } = made({
+    'describe-saga': () => observed({ status: 'RUNNING' }),
+    'query-ledger': () => ({ entries: [], evidence: { findings: [] } }),
+    'list-locks': () => ({ locks }),
+  });
+  const { cookie } = await enter();
+  const twin = await (await fetchPage('/sagas/s?format=json', { headers: { cookie } })).json();
+  expect(twin).toMatchObject({ saga: { status: 'RUNNING' }, entries: [], locks, check: { ok: false } });
+  const ledger = await (await fetchPage('/ledger?saga=s&format=json', { headers: { cookie } })).json();
+  expect(ledger).toMatchObject({ entries: [], check: { ok: false, findings: [{ sagaId: 's' }] } });
+});

@@ -378,8 +378,12 @@ describe('errors and twins', () => {
 
   test('every page has a JSON twin of what the functions answered', async () => {
     const sessions = { sessions: [session('s')] };
-    const { fetchPage, enter } = made({ 'list-sessions': () => sessions, ...NO_SAGA });
-    const twin = { ...sessions, found: 1, hasMore: false };
+    const saga = { sagaId: 'open', status: 'RUNNING', sessionId: 's' };
+    const { fetchPage, enter } = made({
+      'list-sessions': () => sessions,
+      'list-sagas': ({ status }: { status: string }) => ({ sagas: status === 'RUNNING' ? [saga] : [] }),
+    });
+    const twin = { ...sessions, openSagas: [saga], found: 1, hasMore: false };
     const { cookie } = await enter();
     expect(await (await fetchPage('/?format=json', { headers: { cookie } })).json()).toEqual(twin);
     const accept = { cookie, accept: 'application/json' };
