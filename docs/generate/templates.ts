@@ -43,8 +43,13 @@ const stepRows = (steps: readonly PlanStep[], path: string): string[][] =>
     return [[code(name), `${doneBy(step)}${asked}`], ...stepRows(below, `${name}/`)];
   });
 
-const outputOf = ({ plan: { output } }: SagaDefinition): string[] =>
-  typeof output === 'object' && output !== null && !Array.isArray(output) ? Object.keys(output) : [];
+/** The members of an expression by itself are known when it runs. */
+const outputOf = ({ plan: { output } }: SagaDefinition): string =>
+  typeof output === 'string'
+    ? `Its output is what this answers: ${code(output)}.`
+    : `Its output: ${Object.keys(output ?? {})
+        .map(code)
+        .join(', ')}.`;
 
 const section = (template: SagaDefinition): string =>
   [
@@ -52,7 +57,7 @@ const section = (template: SagaDefinition): string =>
     `${template.description} Version ${template.version}; to be reviewed by ${template.reviewBy}.`,
     table(['input', 'type', 'required', 'meaning'], inputRows(template)),
     table(['step', 'done by'], stepRows(template.plan.steps, '')),
-    `Its output: ${outputOf(template).map(code).join(', ')}.`,
+    outputOf(template),
   ].join('\n\n');
 
 export const templateReference = (templates: readonly SagaDefinition[]): string =>
