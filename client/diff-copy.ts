@@ -30,6 +30,9 @@ const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
   from !== 'now' && to !== 'now' && sandboxId === undefined;
 
+const reasonOf = (error: unknown): string =>
+  isNamed(error, 'SandboxNotFound') ? 'is gone or paused' : 'does not hold both points';
+
 /**
  * A comparison in a copy is another request than the one in the sandbox of the session, and so is one after the rollback. The
  * ids of all come from that of the whole, so that whoever asks again joins each, in one copy.
@@ -37,6 +40,7 @@ const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
 const inCopy = async (
   calls: DiffCalls,
   { requestId: whole, ...request }: RequestOf<'diff'>,
+  reason: string,
 ): Promise<DiffAnswer> => {
   const { sessionId, from, to } = request;
   // A rollback goes to a message or a checkpoint, a copy is of the head by default.
@@ -60,7 +64,7 @@ const inCopy = async (
   const told = (answer: DiffAnswer): DiffAnswer => ({
     ...answer,
     warnings: [
-      `compared in the review copy ${sandboxId}, because the sandbox of the session does not hold both points; it ends by itself after 10 minutes`,
+      `compared in the review copy ${sandboxId}, because the sandbox of the session ${reason}; it ends by itself after 10 minutes`,
       ...answer.warnings,
     ],
   });
@@ -79,6 +83,6 @@ export const diffAnywhere = async (calls: DiffCalls, request: RequestOf<'diff'>)
     return await calls.diff(request);
   } catch (error) {
     if (!mayCopy(request) || !isNamed(error, 'SandboxNotFound', 'BundleMissing')) throw error;
-    return inCopy(calls, request);
+    return inCopy(calls, request, reasonOf(error));
   }
 };

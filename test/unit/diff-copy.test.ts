@@ -37,14 +37,19 @@ const compare = (refusal: Error, requestId?: string, inCopy: Error[] = []) => {
   return { asked, ids, answer: diffAnywhere(calls, { sessionId: 's', from: 'm1', to: 'm2', requestId }) };
 };
 
+const HOLDS_NOT = 'because the sandbox of the session does not hold both points';
+const GONE = 'because the sandbox of the session is gone or paused';
+
 test.for([
-  ['command', 'BundleMissing'],
-  ['command', 'SandboxNotFound'],
-  ['client', 'BundleMissing'],
-  ['client', 'SandboxNotFound'],
-] as const)('the %s is told %s', async ([who, name]) => {
+  ['command', 'BundleMissing', HOLDS_NOT],
+  ['command', 'SandboxNotFound', GONE],
+  ['client', 'BundleMissing', HOLDS_NOT],
+  ['client', 'SandboxNotFound', GONE],
+] as const)('the %s is told %s, and why there is a copy', async ([who, name, why]) => {
   const { asked, answer } = compare(told[who](name));
-  expect((await answer).warnings).toEqual([expect.stringContaining('compared in the review copy copy')]);
+  expect((await answer).warnings).toEqual([
+    expect.stringContaining(`compared in the review copy copy, ${why}`),
+  ]);
   expect(asked).toEqual(['diff here', 'rehydrate', 'diff copy']);
 });
 
