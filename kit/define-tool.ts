@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import type { Json } from '../contract/json.ts';
 import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model/tool.ts';
+import { contradictions } from '../core/saga/plan/tool-rules.ts';
 
 /** The facts about one call that a tool receives. */
 export interface ToolCall {
@@ -127,16 +128,9 @@ export interface Tool {
 export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
 ): Tool => {
-  const mutating = definition.effect === 'compensatable' || definition.effect === 'partial';
   const { compensate, probe } = definition;
-  if (mutating && compensate === undefined) {
-    throw new TypeError(
-      `${definition.name} is ${definition.effect} and has no compensator; declare it irreversible or add one`,
-    );
-  }
-  if (!mutating && compensate !== undefined) {
-    throw new TypeError(`${definition.name} is ${definition.effect} and has a compensator`);
-  }
+  const [problem] = contradictions({ ...definition, compensation: compensate });
+  if (problem !== undefined) throw new TypeError(`tool ${definition.name}: ${problem}`);
   const input = (value: unknown) => definition.input.parse(value);
   const output = (value: unknown) => definition.output.parse(value);
   /**

@@ -356,6 +356,16 @@ describe('declarations', () => {
   test('that contradict themselves do not load', () => {
     expect(() => make({ compensate: undefined })).toThrow('has no compensator');
     expect(() => make({ effect: 'irreversible' })).toThrow('has a compensator');
+    // What the catalog would refuse is known before anything is stored.
+    expect(() => make({ exclusive: true })).toThrow('it is exclusive and has no resourceKey');
+    expect(() => make({ amount: 'result.n' })).toThrow('it has one of amount and currency');
+    expect(() => make({ minorUnits: true })).toThrow('no amount of its own');
+    const priced = { amount: 'result.n', currency: '"EUR"' };
+    expect(() => make({ effect: 'partial', ...priced })).toThrow('it is partial and has an amount');
+    expect(() => make({ effect: 'read', compensate: undefined, ...priced })).toThrow(
+      'it is read and has an amount',
+    );
+    expect(make(priced).definition).toMatchObject(priced);
   });
 
   test('become a manifest that the catalog takes, with every schema in it', () => {

@@ -14,6 +14,7 @@ import { nameViolations } from './declared-names.ts';
 import { expressionProblem } from './expressions.ts';
 import { NAME, planSchema } from './plan-shape.ts';
 import { schemaProblem } from './schema-check.ts';
+import { contradictions } from './tool-rules.ts';
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.-]{0,31}$/;
 
@@ -118,27 +119,6 @@ const definitionSchema = z.strictObject({
   plan: planSchema,
 });
 
-/** An amount is what finance adds up, so no part of it is guessed. */
-const priceViolations = ({ effect, amount, currency, minorUnits, compensation }: ToolManifest): string[] => {
-  const problems: string[] = [];
-  const undone = compensation?.amount ?? compensation?.currency;
-  if ((amount === undefined) !== (currency === undefined)) {
-    problems.push('it has one of amount and currency; give both');
-  }
-  if (amount === undefined && (undone !== undefined || minorUnits === true)) {
-    problems.push(
-      'its compensator has an amount, or it has minorUnits, and no amount of its own; give it one',
-    );
-  }
-  if (amount !== undefined && effect === 'read') {
-    problems.push('it is read and has an amount; only what changes something moves money');
-  }
-  if (amount !== undefined && effect === 'partial' && compensation?.amount === undefined) {
-    problems.push('it is partial and has an amount; say in compensation.amount how much is taken back');
-  }
-  return problems;
-};
-
 /** What to say of a tool that is not there. */
 export const unknownTool = (name: string, version?: string): string => {
   const wanted = version === undefined ? name : `${name}@${version}`;
@@ -152,21 +132,10 @@ export const unknownTool = (name: string, version?: string): string => {
 
 /** The tool rules that an entry breaks, one sentence each (S8). */
 export const toolViolations = (tool: ToolManifest): string[] => {
-  const mutating = tool.effect === 'compensatable' || tool.effect === 'partial';
-  const problems: string[] = [];
-  if (mutating && tool.compensation === undefined) {
-    problems.push(`it changes something and has no compensator; give it one or declare it irreversible`);
-  }
-  if (!mutating && tool.compensation !== undefined) {
-    problems.push(`it is ${tool.effect} and has a compensator; declare it compensatable or partial`);
-  }
+  const problems = contradictions(tool);
   if (tool.compensation !== undefined && tool.schemas.compensation === undefined) {
     problems.push('its manifest has no schema of what the compensator is given');
   }
-  if (tool.exclusive === true && tool.resourceKey === undefined) {
-    problems.push('it is exclusive and has no resourceKey; say which resource it needs for itself');
-  }
-  problems.push(...priceViolations(tool));
   return problems.map((problem) => `tool ${tool.name}@${tool.version}: ${problem}`);
 };
 
