@@ -139,8 +139,14 @@ const checkpointChanges = () =>
       .optional()
       .describe('the tool call that it was taken before'),
     repositories: z.array(repositoryChanges()).describe('those that changed'),
-    failures: z.array(uncaptured()).optional().describe('what it does not hold; the first 200'),
-    skipped: z.array(uncaptured()).optional().describe('left out by a rule; the first 200'),
+    failures: z
+      .array(uncaptured())
+      .optional()
+      .describe('what it does not hold; of many, the last one says how many more'),
+    skipped: z
+      .array(uncaptured())
+      .optional()
+      .describe('left out by a rule; of many, the last one says how many more'),
     warnings: z.array(z.string()),
   });
 export type CheckpointChanges = z.infer<ReturnType<typeof checkpointChanges>>;

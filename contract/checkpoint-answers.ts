@@ -57,8 +57,8 @@ export const checkpointAnswer = () =>
         bundleBytes: count,
       }),
     ),
-    failures: z.array(uncaptured()),
-    skipped: z.array(uncaptured()).describe('left out by a rule'),
+    failures: z.array(uncaptured()).describe('of many, the last one says how many more'),
+    skipped: z.array(uncaptured()).describe('left out by a rule; of many, the last one says how many more'),
     settledRollback: settledHere(),
   });
 export type CheckpointAnswer = z.infer<ReturnType<typeof checkpointAnswer>>;
