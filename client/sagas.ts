@@ -42,7 +42,7 @@ export interface Sagas {
   get(sagaId: string): Saga;
   /** All of them, each once, those that need a person first. */
   list(options?: Pick<Request<'list-sagas'>, 'status'>): Promise<SagaSummary[]>;
-  /** Who holds which resource, and who waits. */
+  /** Who holds which resource, and who waits: all of them; with `limit` or `cursor` one page, which may have none and a `cursor`. */
   locks(options?: Request<'list-locks'>): Promise<Answer<'list-locks'>>;
 }
 
@@ -88,5 +88,15 @@ export const createSagas = (invoke: Invoke): Sagas => ({
     } while (cursor !== undefined);
     return [...sagas.values()];
   },
-  locks: (options = {}) => invoke('list-locks', options),
+  locks: async (options = {}) => {
+    if (options.limit !== undefined || options.cursor !== undefined) return invoke('list-locks', options);
+    const locks: Answer<'list-locks'>['locks'] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await invoke('list-locks', { ...options, cursor });
+      locks.push(...answer.locks);
+      cursor = answer.cursor;
+    } while (cursor !== undefined);
+    return { locks };
+  },
 });

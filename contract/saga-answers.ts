@@ -481,16 +481,18 @@ export type CatalogStored = z.infer<ReturnType<typeof catalogStored>>;
 
 export const locksAnswer = () =>
   z.object({
-    locks: z.array(
-      z.object({
-        sagaId: z.string().describe('the root saga that holds it'),
-        status,
-        resourceKey: z.string(),
-        since: z.string(),
-        fencingToken: z.int(),
-        waiting: z.array(z.string()).describe('sagas in line, first in line first; at most 20'),
-      }),
-    ),
+    locks: z
+      .array(
+        z.object({
+          sagaId: z.string().describe('the root saga that holds it'),
+          status,
+          resourceKey: z.string(),
+          since: z.string(),
+          fencingToken: z.int(),
+          waiting: z.array(z.string()).describe('sagas in line, first in line first; at most 20'),
+        }),
+      )
+      .describe('a page may have none, and a cursor'),
     cursor,
   });
 export type LocksAnswer = z.infer<ReturnType<typeof locksAnswer>>;

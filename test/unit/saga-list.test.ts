@@ -164,6 +164,21 @@ test('the client answers every saga once, as it was told last', async () => {
   expect(sagas[0]).toMatchObject({ sagaId: 's-0', status: 'COMPLETED' });
 });
 
+test('the client answers the locks of all pages, and of one page when it is asked for that', async () => {
+  const lock = { sagaId: 's', resourceKey: 'order/1' };
+  const asked: object[] = [];
+  const invoke = async (_: string, input: { cursor?: string }) => {
+    asked.push(input);
+    if (input.cursor === undefined) return { locks: [], cursor: 'AWAITING' };
+    return input.cursor === 'AWAITING' ? { locks: [lock], cursor: 'PAUSED' } : { locks: [] };
+  };
+  const sagas = createSagas(invoke as Parameters<typeof createSagas>[0]);
+  expect(await sagas.locks()).toEqual({ locks: [lock] });
+  expect(asked).toEqual([{ cursor: undefined }, { cursor: 'AWAITING' }, { cursor: 'PAUSED' }]);
+  expect(await sagas.locks({ limit: 50 })).toEqual({ locks: [], cursor: 'AWAITING' });
+  expect(await sagas.locks({ cursor: 'AWAITING' })).toEqual({ locks: [lock], cursor: 'PAUSED' });
+});
+
 describe('walkback saga list', () => {
   const run = (...argv: string[]) =>
     runCommand(['saga', ...argv], {
