@@ -96,8 +96,9 @@ export interface Session {
    * a review copy, and the answer's warnings say so.
    */
   diff(options: Omit<Request<'diff'>, 'sessionId'>): Promise<Answer<'diff'>>;
-  /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. */
+  /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. One page: a `cursor` in it begins the next. */
   changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
+  /** Messages, and checkpoints, the newest first. One page of 50 checkpoints, or of `limit`: a `cursor` in it begins the next. */
   timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
   /**
    * Whether work is done: runs commands in a fresh copy of a checkpoint (default: the head), which is killed again. What no
