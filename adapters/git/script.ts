@@ -29,12 +29,12 @@ const CAPTURE = [
   'capture/sparse',
   'capture/host-state',
   'capture/stillness',
-  'capture/follow',
   'capture/snapshot',
 ];
 
 const RESTORE = [
   ...CAPTURE,
+  'restore/look-whole',
   'shared/incoming',
   'restore/captured-state',
   'restore/objects-present',
@@ -70,6 +70,7 @@ const RESTORE = [
 export const COMMANDS = {
   capture: [
     ...CAPTURE,
+    'capture/follow',
     'shared/beside',
     'restore/captured-state',
     'restore/plan-host',

@@ -117,13 +117,6 @@ names_of() {
   mapfile -d '' -t entries <"$file"
 } 2>>"$OUT.err"
 
-# names_stay FROM TO: the names that are known are also those of the tree TO, which has the same in these directories. Of
-# the entries, only kinds and names are read.
-names_stay() {
-  slurp "$SHADOW/names.of"
-  [[ $TEXT != "$1/./"* ]] || printf '%s' "$2${TEXT#"$1"}" >"$SHADOW/names.of"
-}
-
 # same_names: whether what is there now (here) has the names of `entries`, all of which are files. Then
 # `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way.
 same_names() {

@@ -113,3 +113,10 @@ note_moved() {
   printf '%s %s - %s\n%s' "$2" "$meta" "$times" "${TEXT#*$'\n'}" >"$SHADOW/looked" || return
   [ -s "$SHADOW/changes.added" ] || [ -s "$SHADOW/changes.removed" ] || names_stay "$1" "$2"
 }
+
+# names_stay FROM TO: the names that are known (names_of) are also those of the tree TO, which has the same in these directories. Of
+# the entries, only kinds and names are read.
+names_stay() {
+  slurp "$SHADOW/names.of"
+  [[ $TEXT != "$1/./"* ]] || printf '%s' "$2${TEXT#"$1"}" >"$SHADOW/names.of"
+}
