@@ -162,14 +162,16 @@ outlawed_below() {
 # force_collisions TREE: captures the files that a restore of TREE would overwrite, even if a rule
 # ignores them (C2). A file that cannot be read stays out, and the restore finds it in its way.
 force_collisions() {
-  local path status=0
+  local path objects='' status=0
   collisions "$1" 2>"$OUT.collisions" || status=$?
   if [ $status != 0 ]; then
-    # A target that is not here yet has nothing to compare with. It is brought in, and then the
-    # collisions are checked again.
     slurp "$OUT.collisions"
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
-    return 0
+    # The shadow that has it may be parked, with what it borrows. A target that is not here yet has nothing to compare with. It is brought
+    # in, and then the collisions are checked again.
+    parking_place "$REPOSITORY" || return
+    for path in "$PARKING"/*/{shadow,git}/objects; do alternate "$path" && objects+=${objects:+:}$TEXT; done
+    [ -n "$objects" ] && GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects collisions "$1" 2>"$OUT.collisions" || return 0
   fi
   [ -s "$OUT.forced" ] || {
     note_sought "$1"

@@ -61,32 +61,43 @@ enclosing() {
 }
 
 # spare I: lists in $OUT.spared the files that stay when their repository goes: those that a
-# repository around it has in the target, and brings back itself, and those that it ignored then,
-# which no capture saw. WANTED are the empty directories that stay.
+# repository around it has in the target, and brings back itself, and those that this one may have had
+# then, unseen. WANTED are the empty directories that stay.
 spare() {
-  local i=$1 shadow path rules=$OUT.outer
-  local -A mine=() both=()
+  local i=$1 path
+  local -A stays=()
   : >"$OUT.spared"
   enclosing "$i"
   if [ -z "$OUTER" ]; then
     spare_beside "$i"
     return
   fi
-  shadow=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
   git ls-tree -r -z --name-only "$FROM_TREE" >"$OUT.mine" || return
   while IFS= read -r -d '' path; do printf '%s\0' "$BELOW/$path"; done <"$OUT.mine" >"$OUT.below"
-  # This needs its own git directory, because that of the outer repository ignores this one.
-  rm -rf -- "$rules" && mkdir -p -- "$rules/objects" "$rules/refs" "$rules/info" && printf 'ref: refs/heads/none\n' >"$rules/HEAD" || return
-  slurp "$ROOT/${R_PATH[OUTER]}/.git/info/exclude"
-  printf '%s' "$TEXT" >"$rules/info/exclude" || return
-  (
-    export GIT_DIR=$shadow
-    git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" && ignored_by "${R_TREE[OUTER]}" "${R_META[OUTER]}" "$OUT.below" "$OUT.theirs-ignored" "$rules"
-  ) || return
-  while IFS= read -r -d '' path; do mine[$path]=1; done <"$OUT.below"
-  while IFS= read -r -d '' path; do [ -z "${mine[$path]-}" ] || both[${path#"$BELOW"/}]=1; done <"$OUT.theirs"
-  while IFS= read -r -d '' path; do both[${path#"$BELOW"/}]=1; done <"$OUT.theirs-ignored"
-  [ ${#both[@]} -eq 0 ] || printf '%s\0' "${!both[@]}" >"$OUT.spared"
+  unseen_around "$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION" && staying "$OUT.theirs" "$OUT.below" "$OUT.below-stays" "$OUT.below-said" || return
+  # The proof of the repository around this one passes over them (unseen_of).
+  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}"; done <"$OUT.below-stays" >"$OUT.spared" && pass_on "$OUT.spared" >>"$OUT.unseen" || return
+  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}"; done <"$OUT.below-said" >"$OUT.warn.kept"
+}
+
+# unseen_around SHADOW: the array `stays` says so of them, as the repository around this one names them. This needs a git
+# directory of its own, because that of the other one ignores this one.
+unseen_around() {
+  local path objects HIDING='' rules=$OUT.outer
+  local -A included=()
+  rm -rf -- "$rules" "$rules.mine" && mkdir -p -- "$rules"/{objects,refs,info} && printf 'ref: refs/heads/none\n' >"$rules/HEAD" && cp -- "$1/config" "$rules/config" || return
+  # What the last look there ignored besides files of rules, without the repositories in it.
+  slurp "$1/info/exclude"
+  TEXT=$'\n'$TEXT
+  printf '%s\n' "${TEXT%$'\n/.agent-shadow/\n'*}" >"$rules/info/exclude" || return
+  alternate "$SHADOW/objects" && objects=$TEXT && alternate "$1/objects"
+  local -x GIT_DIR=$rules GIT_INDEX_FILE=$rules.mine GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects:$TEXT
+  # A tree of one object format cannot be read in another.
+  if line_of "$1/format" && [ "$TEXT" = "$FORMAT" ]; then
+    git read-tree --prefix="$BELOW/" "$FROM_TREE" && HIDING=1 && find_included || return
+  fi
+  too_large_then "${R_META[OUTER]}" && ignored_then "${R_TREE[OUTER]}" "${R_META[OUTER]}" "$OUT.below" && git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" || return
+  while IFS= read -r -d '' path; do stays[$path]=' '; done <"$OUT.theirs"
 }
 
 # spare_beside I: the same where no repository of the target is around it. The directory was in no

@@ -1,9 +1,8 @@
 # What a capture does not have although it may have been there: files that its rules ignored, or that were too large for it.
 # shellcheck shell=bash
 
-# ignored_by TREE META LIST KEPT [GIT_DIR]: writes the paths of a list that a capture's rules ignore
-# into another list. What its index tracks is not ignored; without META that is not asked. GIT_DIR
-# has the rules beside the tree, where they are not those of the repository being worked on.
+# ignored_by TREE META LIST KEPT: writes the paths of a list that a capture's rules ignore
+# into another list. What its index tracks is not ignored; without META that is not asked.
 ignored_by() {
   local rules=$OUT.rules path found=()
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
@@ -13,7 +12,7 @@ ignored_by() {
     printf '%s\0' "${found[@]}" >"$rules.names" && GIT_INDEX_FILE=$rules.index git checkout-index -f -z --stdin --prefix="$rules/" <"$rules.names" || return
   fi
   [ -z "${HIDING-}" ] || hiding_rules "$rules" "$3" || return
-  (cd -- "$rules" && GIT_DIR=${5-$GIT_DIR} GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$3" "$4") || return
+  (cd -- "$rules" && GIT_WORK_TREE=$rules GIT_INDEX_FILE=$rules.index check_ignore "$3" "$4") || return
   [ -s "$4" ] || return 0
   local -A tracked=()
   tracked_by "$2" tracked || return
@@ -77,9 +76,9 @@ too_large_then() {
 }
 
 # ignored_then TREE META LIST: the array `stays` says so of the paths of a list that a capture's rules ignored. Those in the
-# array `included` it would have had all the same.
+# array `included` it would have had all the same. With an empty HIDING, files of rules in the list do not count.
 ignored_then() {
-  local path HIDING=1
+  local path HIDING=${HIDING-1}
   ignored_by "$1" "$2" "$3" "$OUT.kept.then" || return
   while IFS= read -r -d '' path; do [ -n "${included[$path]-}" ] || stays[$path]=$IGNORED_THEN; done <"$OUT.kept.then"
 }

@@ -63,6 +63,8 @@ describe('rules that change', () => {
   });
 });
 
+const IGNORED = 'its rules ignore it';
+
 describe('a repository made inside another one', () => {
   const NEST =
     'cd app/pkg; git init -q -b main .; git add -A; git commit -qm inner; echo i > inner; git add inner';
@@ -121,6 +123,55 @@ describe('a repository made inside another one', () => {
     await applies(harness, first);
     expect(files(harness.root)).toEqual(before);
   });
+
+  /** What the outer one did not see, for a reason that no `.gitignore` of its capture gives. */
+  const UNSEEN: Record<string, { make?: string; rule: string; since?: string; path?: string; why: string }> =
+    {
+      'the rules of the user': {
+        rule: 'mkdir -p ~/.config/git; echo pkg/ > ~/.config/git/ignore',
+        why: IGNORED,
+      },
+      'a file that core.excludesFile names': {
+        rule: 'echo pkg/ > ../../rules; git config core.excludesFile "$(realpath ../../rules)"',
+        why: IGNORED,
+      },
+      'info/exclude of a worktree': {
+        make: 'git worktree add -qb tree ../tree; cd ../tree',
+        rule: 'echo /pkg/ >> "$(git rev-parse --git-common-dir)/info/exclude"',
+        path: 'tree',
+        why: IGNORED,
+      },
+      'a .gitignore that ignores itself': {
+        rule: 'mkdir pkg; printf "*\\n" > pkg/.gitignore',
+        why: IGNORED,
+      },
+      'its size': {
+        rule: 'mkdir pkg; head -c 3000 /dev/zero > pkg/u; chmod 600 pkg/u',
+        since: 'echo small > u',
+        why: 'was too large for it',
+      },
+    };
+
+  test.for(Object.entries(UNSEEN))(
+    'what the outer one did not see by %s stays, and is named',
+    async ([, { make = ':', rule, since = ':', path = 'app', why }]) => {
+      await using harness = await withRepositories(['app'], { maxFileBytes: 1000 });
+      harness.sh(`${make}; ${rule}; mkdir -p pkg; [ -e pkg/u ] || echo u > pkg/u`, 'app');
+      const first = await harness.capture();
+      harness.sh(
+        `cd ${path}/pkg; ${since}; git init -q -b main .; git add -Af . ":!.agent-shadow"; git commit -qm inner`,
+      );
+      const looks = files(harness.root);
+      const after = world(harness, ['app', `${path}/pkg`]);
+      const { undo, report } = await applies(harness, first);
+      expect(files(harness.root)).toEqual(looks);
+      expect(report.warnings).toContain(
+        `${path}/pkg: u stays, although the checkpoint does not have it: ${why}`,
+      );
+      await applies(harness, undo);
+      expect(world(harness, ['app', `${path}/pkg`])).toEqual(after);
+    },
+  );
 
   test('what the inner one ignores stays when it goes, and is there when it comes back', async () => {
     await using harness = await withRepositories(['.']);
