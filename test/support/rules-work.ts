@@ -129,6 +129,14 @@ const heldBy = (harness: Harness, snapshot: Snapshot): Set<string> => {
   return new Set(said.split('\n').filter((line) => line !== ''));
 };
 
+/** A merge may take the content of one side and the mode of the other. */
+const isOfBoth = (now: string, before: string, then: string | undefined): boolean => {
+  if (now === then) return true;
+  const [ours, theirs] = [before, then ?? ''].map((line) => /^f (\d+) .* (\w+)$/.exec(line));
+  const [, mode, content] = /^f (\d+) .* (\w+)$/.exec(now) ?? [];
+  return (mode === theirs?.[1] && content === ours?.[2]) || (mode === ours?.[1] && content === theirs?.[2]);
+};
+
 /** What is gone must be in the checkpoint before it, and must not have been there then; what stayed is as it was. */
 const requireKept = (
   before: Taken,
@@ -142,7 +150,9 @@ const requireKept = (
     if (now === undefined && !before.held.has(path)) lost.push(`${path}: gone, and in no checkpoint`);
     if (now === undefined && goal.onDisk.has(path) && !mayGo.has(path))
       lost.push(`${path}: gone, although it was there then`);
-    if (now !== undefined && now !== line && now !== goal.onDisk.get(path))
+    if (now === undefined || now === line) continue;
+    if (!before.held.has(path)) lost.push(`${path}: changed, and in no checkpoint: ${now}`);
+    else if (!isOfBoth(now, line, goal.onDisk.get(path)))
       lost.push(`${path}: neither as before nor as then: ${now}`);
   }
   for (const [path] of after) {
