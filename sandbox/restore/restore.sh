@@ -253,6 +253,7 @@ failed() {
   [ -f "$RUN/$i.done" ] || went_wrong "$i" "$RUN/$i.why" "$RUN/$i.log"
   if [ ! -f "$RUN/$i.back" ] && [ -f "$RUN/$i.touched" ]; then
     said_in "$RUN/$i.move" "$RUN/$i.err"
+    [ -n "$SAID" ] || said_in "$RUN/$i.log"
     line_of "$RUN/$i.status" && STEP=${TEXT#* } && or_step "${TEXT%% *}"
     emit problem failed && emit problem-message "could not be put back: $SAID"
   fi

@@ -2,7 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
-import { TWO_FILES } from '../support/git-repositories.ts';
+import { applies, TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
+import { replacedCommand } from '../support/placing.ts';
 
 /** A git that says this of each command with this word, while the file is there. */
 const shim = (word: string, says: string, file: string): string => `#!/bin/sh
@@ -40,4 +41,23 @@ test.for(WORDS)('%s: %s', async ([word, says]) => {
   harness.standOn(first);
   const next = await harness.capture();
   expect([next.report.failures, next.repositories[0]?.chain]).toEqual([[], 'append']);
+});
+
+test('a repository that cannot be put back, because its shadow cannot be written, says why', async () => {
+  // The other one comes after this one was moved.
+  using barred = replacedCommand(
+    'mv',
+    '[[ $1 == -n ]] || exec "$real" "$@"\nrm "$armed" ../app/.agent-shadow/session-s1/config\nmkdir ../app/.agent-shadow/session-s1/config\necho others >src\nexec "$real" "$@"\n',
+  );
+  await using harness = await withTwoFiles(['app', 'other'], { env: barred.env });
+  const first = await harness.capture();
+  harness.sh('rm -r other; echo new > app/new; git -C app checkout -qb topic');
+  barred.arm();
+  const { report } = await harness.rollback(first);
+  expect([report.outcome, barred.isArmed()]).toEqual(['broken', false]);
+  expect(report.problems.filter(({ path }) => path === 'app').map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^could not be put back: .*session-s1\/config: Is a directory/),
+  ]);
+  rmSync(`${harness.root}/app/.agent-shadow/session-s1/config`, { recursive: true });
+  await applies(harness, first);
 });
