@@ -1,0 +1,388 @@
+/**
+ * Work in which repositories, links, worktrees and directories with modes of their own come and go in each other's places,
+ * some where git ignores them, and forks that bring such work. The laws are about the disk alone:
+ * what no checkpoint holds is not touched, what one holds comes back, and an undo gives back all of it.
+ */
+import { existsSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+import { files } from './fingerprint.ts';
+import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+
+const FILES = ['a', 'key', 'in/a', 'in/key', 'in/deep/key', 'out/a', 'out/key', 'out/deep/a'];
+const DIRECTORIES = ['in', 'in/deep', 'out', 'out/deep'];
+/** Where a repository may be made: beside what git knows, in the place of it, and where git ignores it. */
+const PLACES = ['in/nest', 'out/nest', 'in/deep', 'out', 'in', '../other'];
+
+const inPlace = (path: string, script: string): string => `mkdir -p "$(dirname ${path})" && ${script}`;
+const file = fc.constantFrom(...FILES);
+const directory = fc.constantFrom(...DIRECTORIES);
+const place = fc.constantFrom(...PLACES);
+const content = fc.nat({ max: 99 });
+
+const step: fc.Arbitrary<string> = fc.oneof(
+  { weight: 5, arbitrary: fc.tuple(file, content).map(([path, n]) => inPlace(path, `echo ${n} > ${path}`)) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(file, content)
+      .map(([path, n]) => inPlace(path, `{ echo ${n}; head -c 3000 /dev/zero; } > ${path}`)),
+  },
+  { weight: 2, arbitrary: file.map((path) => `chmod 600 ${path}`) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('700', 'g+s', '755', '711'), directory)
+      .map(([mode, path]) => `chmod ${mode} ${path}`),
+  },
+  { weight: 1, arbitrary: fc.oneof(file, directory).map((path) => `rm -rf ${path}`) },
+  { weight: 1, arbitrary: directory.map((path) => `rm -rf ${path}; mkdir ${path}`) },
+  { weight: 1, arbitrary: file.map((path) => `rm -rf ${path}; mkdir -p ${path}; echo q > ${path}/key`) },
+  // Links in the place of directories, also to directories that hold files of the same names.
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(directory, fc.constantFrom('in', 'out', 'nowhere', '../other'))
+      .map(([path, to]) => `rm -rf ${path}; ln -s ${path.includes('/') ? '../' : ''}${to} ${path}`),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...DIRECTORIES, 'in/nest', 'out/nest'),
+        fc.constantFrom('moved', 'out/moved', 'in/moved'),
+      )
+      .map(([path, to]) => `[ -L ${path} ] || mv -T ${path} ${to} || mv -T ${to} ${path}`),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('.gitignore', 'in/.gitignore'),
+        fc.constantFrom(
+          'key',
+          '/in/',
+          'out/*',
+          'out/',
+          '!out/a',
+          'deep',
+          '!key',
+          '!in/',
+          'nest',
+          'moved',
+          '!nest/',
+        ),
+        fc.boolean(),
+      )
+      .map(([path, rule, isAdded]) => `printf '%s\\n' '${rule}' ${isAdded ? '>>' : '>'} ${path}`),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('rm -f .gitignore', 'rm -f in/.gitignore') },
+  // No checkpoint holds these files, so what they name must not be seen later.
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('deep', 'out/a', 'nest'), fc.constantFrom('.git/info/exclude', '../../rules'))
+      .map(
+        ([rule, path]) => `git config core.excludesFile "$(realpath ../../rules)"; echo ${rule} >> ${path}`,
+      ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.oneof(
+      place.map((path) => `git init -q ${path}; cd ${path} && echo n > n && git add -A && git commit -qm n`),
+      place.map(
+        (path) => `cd ${path} && [ ! -f .gitignore ] && echo key > .gitignore; echo k > key; chmod 600 key`,
+      ),
+      place.map((path) => `cd ${path} && [ -e .git ] && echo $RANDOM > n; git commit -qam n`),
+      place.map((path) => `rm -rf ${path}/.git`),
+      place.map((path) => `rm -rf ${path}`),
+      fc.tuple(place, place).map(([from, to]) => `[ -e ${from}/.git ] && mv -T ${from} ${to}`),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      'git worktree add -qf in/tree HEAD',
+      'git worktree add -qf ../tree HEAD',
+      'git worktree remove -ff in/tree',
+      'git worktree remove -ff ../tree; git worktree prune',
+      'echo t > in/tree/new; echo key > in/tree/key',
+      'git submodule add -q ../../src sub; git commit -qm sub',
+      'git submodule deinit -qf sub',
+      'git submodule update -q --init',
+      'git rm -qf sub',
+      'rm -rf sub',
+      'echo key > sub/key; echo new > sub/new',
+    ),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.oneof(
+      file.map((path) => `git add -f ${path}`),
+      file.map((path) => `git rm -q --cached ${path}`),
+      file.map((path) => `git rm -qf ${path}`),
+      fc.constantFrom(
+        'git add -A; git commit -qm all',
+        'git commit -qam some',
+        'git reset -q --hard',
+        'git reset -q HEAD~1',
+        'git checkout -qf HEAD~1',
+        'git checkout -qf main',
+        'git stash -q',
+        'git stash -qu',
+        'git stash pop -q',
+        'git clean -qfd',
+        'git clean -qffdx -e .agent-shadow',
+      ),
+    ),
+  },
+);
+
+const work = fc.array(step, { minLength: 1, maxLength: 4 });
+
+/** Work and then a checkpoint, or a way to another state from where the work stands. */
+export type PlacesTurn =
+  | { work: string[] }
+  | { to: number; isUndone: boolean }
+  | { to: number; paths: string[]; isUndone: boolean }
+  | { revert: number; isUndone: boolean }
+  | { fork: number; work: string[]; isUndone: boolean };
+
+export const placesTurns = (limits: { minLength: number; maxLength: number }): fc.Arbitrary<PlacesTurn[]> =>
+  fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.record({ work }) },
+      { weight: 2, arbitrary: fc.record({ to: fc.nat(), isUndone: fc.boolean() }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          to: fc.nat(),
+          paths: fc.uniqueArray(fc.constantFrom(...FILES, ...DIRECTORIES, '.gitignore'), {
+            minLength: 1,
+            maxLength: 4,
+          }),
+          isUndone: fc.boolean(),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ revert: fc.nat(), isUndone: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ fork: fc.nat(), work, isUndone: fc.boolean() }) },
+    ),
+    limits,
+  );
+
+type Listing = ReadonlyMap<string, string>;
+
+interface Taken {
+  snapshot: Snapshot;
+  /** Lines of files and links by path, and of directories. */
+  onDisk: Listing;
+  directories: Listing;
+  held: ReadonlySet<string>;
+}
+
+const PATH = /^(?:f \d+ (.*) \w+|l (.*) -> .*|d \d+ (.*))$/s;
+
+const listed = (harness: Harness): { onDisk: Listing; directories: Listing } => {
+  const [onDisk, directories] = [new Map<string, string>(), new Map<string, string>()];
+  for (const line of files(harness.root)) {
+    const path =
+      PATH.exec(line)
+        ?.slice(1)
+        .find((one) => one !== undefined) ?? '';
+    (line.startsWith('d') ? directories : onDisk).set(path, line);
+  }
+  return { onDisk, directories };
+};
+
+const heldBy = (harness: Harness, snapshot: Snapshot): Set<string> => {
+  const held = new Set<string>();
+  for (const one of snapshot.repositories) {
+    if (one.state !== 'captured') continue;
+    const said = harness.sh(
+      `git --git-dir=.agent-shadow/session-s1 ls-tree -r -z --name-only ${one.tree}`,
+      one.path,
+    );
+    for (const name of said.split('\0'))
+      if (name !== '') held.add(one.path === '.' ? name : `${one.path}/${name}`);
+  }
+  return held;
+};
+
+const parentsOf = (paths: Iterable<string>): Set<string> => {
+  const parents = new Set<string>();
+  for (const path of paths)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      parents.add(path.slice(0, at));
+  return parents;
+};
+
+/** By itself, or with the other files of a repository that went. */
+const isNamed = (said: readonly string[], path: string): boolean =>
+  said.some((line) => {
+    const [, repository, name] = /^(.*?): (.*) stays(?:,| )/.exec(line) ?? [];
+    return `${repository}/${name}` === path || /: (?:1 file stays|\d+ files stay), because /.test(line);
+  });
+
+/** A merge may take the content of one side and the mode of the other. */
+const isOfBoth = (now: string, before: string, then: string | undefined): boolean => {
+  if (now === then) return true;
+  const [ours, theirs] = [before, then ?? ''].map((line) => /^f (\d+) .* (\w+)$/.exec(line));
+  const [, mode, hash] = /^f (\d+) .* (\w+)$/.exec(now) ?? [];
+  return (mode === theirs?.[1] && hash === ours?.[2]) || (mode === ours?.[1] && hash === theirs?.[2]);
+};
+
+const NEW = `git init -q -b main ../src; (cd ../src; mkdir -p in/deep out; echo a > a; echo a > in/a; git add -A; git commit -qm a
+echo key > .gitignore; git add -A; git commit -qm i; git config uploadpack.allowFilter true; git config uploadpack.allowAnySHA1InWant true)`;
+const CLONES = {
+  whole: 'git clone -q ../src app',
+  partial: 'git clone -q --filter=blob:none "file://$(realpath ../src)" app',
+};
+const UNSEEN =
+  'cd app; git config protocol.file.allow always; mkdir -p out; echo k > key; echo k > in/key; chmod 600 key in/key';
+
+const play = (harness: Harness, scripts: readonly string[]): void => {
+  for (const script of scripts)
+    harness.sh(`set +e; export GIT_ALLOW_PROTOCOL=file; { ${script}; } >/dev/null 2>&1; :`, 'app');
+};
+
+export type Clone = keyof typeof CLONES;
+
+/** Plays them. Answers how often it went elsewhere. */
+export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): Promise<number> => {
+  await using harness = await createHarness({ maxFileBytes: 1000 });
+  harness.sh(`${NEW}; ${CLONES[clone]}; ${UNSEEN}`);
+  const taken: Taken[] = [];
+  const take = async (target?: Snapshot, from = harness): Promise<Taken> => {
+    const snapshot = await from.capture(target);
+    expect(snapshot.report.failures).toEqual([]);
+    return { snapshot, ...listed(from), held: heldBy(from, snapshot) };
+  };
+  const at = (number: number): Taken => {
+    const one = taken[number % taken.length];
+    if (one === undefined) throw new Error('no such checkpoint');
+    return one;
+  };
+  let times = 0;
+  const goTo = async (
+    target: Snapshot,
+    goal: Taken,
+    isUndone: boolean,
+    {
+      isWhole = false,
+      warnings = [],
+      mayGo = new Set(),
+    }: { isWhole?: boolean; warnings?: string[]; mayGo?: ReadonlySet<string> } = {},
+  ): Promise<void> => {
+    const first = listed(harness);
+    // Asked before a repository is parked.
+    const undo = await harness.capture(target);
+    const held = heldBy(harness, undo);
+    const { report } = await harness.rollback(target, { from: undo });
+    const after = listed(harness);
+    if (
+      report.outcome === 'refused' &&
+      report.problems.every(({ kind }) => kind === 'conflict' || kind === 'unsafe-path')
+    ) {
+      if (process.env['TELL'] === '1') process.stdout.write(`${JSON.stringify(report.problems)}\n`);
+      expect([...after.onDisk.values()], 'refused').toEqual([...first.onDisk.values()]);
+      return;
+    }
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    const said = [...warnings, ...report.warnings];
+    const wrong: string[] = [];
+    for (const [path, line] of first.onDisk) {
+      const now = after.onDisk.get(path);
+      if (now === undefined && !held.has(path)) wrong.push(`${path}: gone, and in no checkpoint`);
+      if (now === undefined && goal.onDisk.has(path) && !goal.held.has(path) && !mayGo.has(path))
+        wrong.push(`${path}: gone, although it was there then`);
+      if (now === undefined || now === line) continue;
+      if (!held.has(path)) wrong.push(`${path}: changed, and in no checkpoint: ${line} > ${now}`);
+      else if (!isOfBoth(now, line, goal.onDisk.get(path)))
+        wrong.push(`${path}: neither as before nor as then: ${now}`);
+    }
+    for (const [path] of after.onDisk)
+      if (!first.onDisk.has(path) && !goal.held.has(path)) wrong.push(`${path}: came from nowhere`);
+    if (isWhole) {
+      for (const path of goal.held)
+        if (after.onDisk.get(path) !== goal.onDisk.get(path))
+          wrong.push(`${path}: then ${goal.onDisk.get(path)}, now ${after.onDisk.get(path)}`);
+      const roots = new Set(goal.snapshot.repositories.map((one) => one.path));
+      for (const path of parentsOf(goal.held))
+        if (!roots.has(path) && after.directories.get(path) !== goal.directories.get(path))
+          wrong.push(`${path}: then ${goal.directories.get(path)}, now ${after.directories.get(path)}`);
+      for (const path of after.onDisk.keys())
+        if (held.has(path) && !goal.held.has(path) && !isNamed(said, path))
+          wrong.push(`${path}: stays, and is not named`);
+    }
+    expect(wrong, said.join('\n')).toEqual([]);
+    times += 1;
+    if (!isUndone) return;
+    const back = await harness.rollback(undo);
+    if (!isWhole && back.report.outcome === 'refused') {
+      expect(back.report.problems.every(({ kind }) => kind === 'conflict' || kind === 'unsafe-path')).toBe(
+        true,
+      );
+      return;
+    }
+    expect([back.report.outcome, back.report.problems], 'undone').toEqual(['applied', []]);
+    const end = listed(harness);
+    const left = [...end.onDisk].filter(([path]) => isWhole || first.onDisk.has(path));
+    expect(
+      left.map(([, line]) => line),
+      ['undone', ...back.report.warnings].join('\n'),
+    ).toEqual([...first.onDisk.values()]);
+    const parents = parentsOf(held);
+    const roots = new Set(undo.repositories.map((one) => one.path));
+    const dirs = (listing: { directories: Listing }) =>
+      [...listing.directories]
+        .filter(([path]) => parents.has(path) && !roots.has(path))
+        .map(([, line]) => line);
+    expect(dirs(end), 'directories undone').toEqual(dirs(first));
+  };
+  taken.push(await take());
+  for (const turn of all) {
+    if ('fork' in turn) {
+      const base = at(turn.fork);
+      await using other = await createHarness({ maxFileBytes: 1000 });
+      other.sh('git clone -q "$1/src" ../src || :'.replace('$1', harness.top));
+      const arrived = await other.rehydrate(base.snapshot);
+      expect([arrived.outcome, arrived.problems], 'fork').toEqual(['applied', []]);
+      if (!existsSync(`${other.root}/app/.git`)) continue;
+      play(other, ['git config protocol.file.allow always; echo f > key; echo f > in/key', ...turn.work]);
+      if (!existsSync(`${other.root}/app/.git`)) continue;
+      const theirs = await take(undefined, other);
+      taken.push(await take());
+      const { report, merged } = await harness.compose([{ base: base.snapshot, theirs: theirs.snapshot }]);
+      if (report.conflicts.length > 0) continue;
+      expect(report.failures).toEqual([]);
+      await goTo(merged, theirs, turn.isUndone, { warnings: report.warnings, mayGo: base.held });
+    } else if ('work' in turn) {
+      play(harness, turn.work);
+      if (!existsSync(`${harness.root}/app/.git`)) throw new Error('the repository is gone');
+      taken.push(await take());
+    } else if ('revert' in turn) {
+      const [theirs, base] = [at(turn.revert), at((turn.revert % taken.length) + 1)];
+      taken.push(await take());
+      const { report, merged } = await harness.compose([{ base: base.snapshot, theirs: theirs.snapshot }], {
+        own: true,
+      });
+      if (report.conflicts.length > 0) continue;
+      expect(report.failures).toEqual([]);
+      await goTo(merged, theirs, turn.isUndone, { warnings: report.warnings });
+    } else if ('paths' in turn) {
+      const then = at(turn.to);
+      const now = await take(then.snapshot);
+      const { report, merged } = await harness.compose([{ base: now.snapshot, theirs: then.snapshot }], {
+        own: true,
+        paths: { app: turn.paths },
+      });
+      if (report.conflicts.length > 0 || report.unknownPaths.length > 0) continue;
+      expect(report.failures).toEqual([]);
+      await goTo(merged, then, turn.isUndone, { warnings: report.warnings });
+    } else {
+      const then = at(turn.to);
+      await goTo(then.snapshot, then, turn.isUndone, { isWhole: true });
+    }
+  }
+  return times;
+};
