@@ -18,6 +18,7 @@ const isPoint = (value: unknown): boolean =>
 
 /** Of each kind of value: what a person calls it, and whether a value is one. */
 const KINDS = {
+  any: ['anything', () => true],
   text: ['a text', (value) => typeof value === 'string'],
   directory: [
     'a directory of this machine; of a sandbox give sandboxId and projectsRoot instead',
@@ -64,5 +65,16 @@ export const requireFields = (call: string, given: unknown, fields: Fields): voi
     const value = path.split('.').reduce<unknown>(memberOf, given);
     const mayBeAbsent = path !== name && value === undefined;
     if (!mayBeAbsent && !KINDS[kind][1](value)) throw refused(call, path, value, kind);
+  }
+};
+
+/** For an object of which the client takes single fields: one that it does not know would be left out without a word. */
+export const requireOnly = (call: string, given: unknown, fields: Fields): void => {
+  requireFields(call, given, fields);
+  const known = new Set(Object.keys(fields).map((name) => name.replace(/\?$/, '').split('.')[0]));
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (value === undefined || known.has(name)) continue;
+    const hint = name === 'signal' ? ' A signal goes in the last argument: { signal }.' : '';
+    throw new errors.InvalidInput(`${call}: it takes no ${name}.${hint}`);
   }
 };

@@ -5,14 +5,15 @@
 
 import type { Connection } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import { callLambda } from './lambda-call.ts';
 import type { Answer, Request } from './requests.ts';
 import { type ClientFunction, isClientFunction, patienceMs } from './timeouts.ts';
 import { unlessAborted } from './waiting.ts';
 
+/** The last argument of every method that asks a function. */
 export interface CallOptions {
-  /** Ends the waiting. What the function does goes on; the same call again finishes or tells it. */
+  /** Ends the waiting. What the function does goes on; the same call again, with the same id, finishes or tells it. */
   signal?: AbortSignal | undefined;
 }
 
@@ -67,17 +68,26 @@ const isWorthAnotherTry = (error: unknown): boolean =>
 const joined = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
+/** A signal that somebody put in another place would end nothing. */
+const requireCallOptions = (request: object, options: CallOptions): void => {
+  if (options instanceof AbortSignal || Reflect.get(request, 'signal') instanceof AbortSignal) {
+    throw new errors.InvalidInput('A signal goes in the last argument: { signal }.');
+  }
+  requireOnly('the last argument', options, { 'signal?': 'signal' });
+};
+
 /** As `Invoke`, for requests whose types are another's. */
 export type Call = <T>(name: ClientFunction, request: object, options?: CallOptions) => Promise<T>;
 
 export const createCall =
   (deps: InvokeDeps): Call =>
-  async <T>(name: ClientFunction, request: object, { signal: own }: CallOptions = {}): Promise<T> => {
-    const signal = joined(deps.signal, own);
+  async <T>(name: ClientFunction, request: object, options: CallOptions = {}): Promise<T> => {
     // A program without types may have written another name.
     if (!isClientFunction(name))
       throw new errors.InvalidInput(`There is no function ${String(name)} for callers.`);
     requireFields('invoke', { request }, { request: 'object' });
+    requireCallOptions(request, options);
+    const signal = joined(deps.signal, options.signal);
     const payload = JSON.stringify(request);
     const timeoutMs = (deps.patienceMs ?? patienceMs)(name);
     const attempts = isRepeatable(name, request) ? (deps.attempts ?? ATTEMPTS) : 1;

@@ -2,7 +2,7 @@
 
 import type { LedgerRow } from '../contract/saga-answers.ts';
 import { isWalkbackError } from './errors.ts';
-import type { Invoke } from './invoke.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
 
 /** What is not as it was written. */
@@ -23,33 +23,33 @@ export interface VerifiedLedger {
 
 export interface Ledger {
   /** Entries by saga, day, status or reference; one page. */
-  query(request: Request<'query-ledger'>): Promise<Answer<'query-ledger'>>;
+  query(request: Request<'query-ledger'>, call?: CallOptions): Promise<Answer<'query-ledger'>>;
   /** All entries of a saga, oldest first. */
-  entries(sagaId: string): Promise<LedgerRow[]>;
+  entries(sagaId: string, call?: CallOptions): Promise<LedgerRow[]>;
   /**
    * Checks that what is stored of a saga and of those below it is what was written: every hash, the state, and how they name
    * each other. The signed digests of days are checked by `walkback ledger verify`.
    */
-  verify(sagaId: string): Promise<VerifiedLedger>;
+  verify(sagaId: string, call?: CallOptions): Promise<VerifiedLedger>;
 }
 
 export const createLedger = (invoke: Invoke): Ledger => ({
-  query: (request) => invoke('query-ledger', request),
-  entries: async (sagaId) => {
+  query: (request, call) => invoke('query-ledger', request, call),
+  entries: async (sagaId, call) => {
     const rows: LedgerRow[] = [];
     let cursor: string | undefined;
     do {
-      const answer = await invoke('query-ledger', { sagaId, limit: 500, cursor });
+      const answer = await invoke('query-ledger', { sagaId, limit: 500, cursor }, call);
       rows.push(...(answer.entries ?? []));
       cursor = answer.cursor;
     } while (cursor !== undefined);
     return rows;
   },
-  verify: async (sagaId) => {
+  verify: async (sagaId, call) => {
     // Loaded only when it is needed: it brings the reducer.
     const { verifyLedger } = await import('./verify-ledger.ts');
     return verifyLedger(
-      (request) => invoke('query-ledger', request),
+      (request) => invoke('query-ledger', request, call),
       sagaId,
       (error) => isWalkbackError(error, 'SagaNotFound'),
     );

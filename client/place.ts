@@ -1,7 +1,7 @@
 /** Where the timeline of a session stands, as this client knows it. Runs begin there; rollbacks move it. */
 import type { CheckpointAnswer, TimelineAnswer } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
-import type { Invoke } from './invoke.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
 
 export interface Place {
   epoch: number;
@@ -18,7 +18,7 @@ export const checkpointAt = async (
   place: Place,
   invoke: Invoke,
   request: RequestOf<'checkpoint'>,
-  options: { signal?: AbortSignal } = {},
+  options?: CallOptions,
 ): Promise<CheckpointAnswer> => {
   const { untold, seq } = place;
   const known = untold !== undefined && untold.epoch === request.epoch && { messageId: untold.messageId };

@@ -1,7 +1,7 @@
 /** A rollback before it is made: what it would change, and the way to make exactly this request. */
 import type { RollbackAnswer, StandingEffect } from '../contract/rollback-answers.ts';
 import { freshId } from './ids.ts';
-import type { Invoke } from './invoke.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
 import { type Point, targetOfPoint } from './point.ts';
 
 export interface RollbackOptions {
@@ -22,6 +22,16 @@ export interface RollbackOptions {
   sandboxId?: string;
 }
 
+/** Their kinds, for `requireOnly`. */
+export const ROLLBACK = {
+  to: 'point',
+  'requestId?': 'text',
+  'filesOnly?': 'boolean',
+  'allowPartial?': 'boolean',
+  'paths?': 'list',
+  'sandboxId?': 'text',
+} as const;
+
 /** What a rollback would do. Nothing is changed until `apply`. */
 export interface Plan {
   readonly requestId: string;
@@ -34,7 +44,7 @@ export interface Plan {
   /** The whole answer. */
   readonly answer: RollbackAnswer;
   /** Makes it: all repositories or none. Called again, also after an abort or a lost answer, it finishes or answers the same one. */
-  apply(): Promise<RollbackAnswer>;
+  apply(call?: CallOptions): Promise<RollbackAnswer>;
 }
 
 export interface PlanDeps {
@@ -57,9 +67,13 @@ const requestFor = (sessionId: string, options: RollbackOptions) => {
   };
 };
 
-export const planRollback = async (deps: PlanDeps, options: RollbackOptions): Promise<Plan> => {
+export const planRollback = async (
+  deps: PlanDeps,
+  options: RollbackOptions,
+  given?: CallOptions,
+): Promise<Plan> => {
   const request = requestFor(deps.sessionId, options);
-  const answer = await deps.invoke('rollback', { ...request, dryRun: true });
+  const answer = await deps.invoke('rollback', { ...request, dryRun: true }, given);
   return {
     requestId: request.requestId,
     repositories: answer.repositories,
@@ -67,16 +81,20 @@ export const planRollback = async (deps: PlanDeps, options: RollbackOptions): Pr
     discardedMessageIds: answer.discardedMessageIds,
     warnings: answer.warnings,
     answer,
-    apply: async () => {
-      const made = await deps.invoke('rollback', request);
+    apply: async (call) => {
+      const made = await deps.invoke('rollback', request, call);
       if (request.sandboxId === undefined) deps.moved(made);
       return made;
     },
   };
 };
 
-export const makeRollback = async (deps: PlanDeps, options: RollbackOptions): Promise<RollbackAnswer> => {
-  const answer = await deps.invoke('rollback', requestFor(deps.sessionId, options));
+export const makeRollback = async (
+  deps: PlanDeps,
+  options: RollbackOptions,
+  call?: CallOptions,
+): Promise<RollbackAnswer> => {
+  const answer = await deps.invoke('rollback', requestFor(deps.sessionId, options), call);
   if (options.sandboxId === undefined) deps.moved(answer);
   return answer;
 };

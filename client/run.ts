@@ -5,7 +5,7 @@
 import type { CheckpointAnswer } from '../contract/checkpoint-answers.ts';
 import { isReadOnly } from './classify.ts';
 import { isWalkbackError } from './errors.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import { fitId, freshId, idFrom } from './ids.ts';
 import type { Invoke } from './invoke.ts';
 import { checkpointAt, type Place } from './place.ts';
@@ -91,7 +91,7 @@ interface Taken {
 }
 
 export const createRun = (deps: RunDeps, options: RunOptions): Run => {
-  requireFields('session.run', options, {
+  requireOnly('session.run', options, {
     'message?': 'object',
     'message.id?': 'text',
     'epoch?': 'number',

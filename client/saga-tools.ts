@@ -8,7 +8,7 @@ import type { Tool } from '../kit/define-tool.ts';
 import { callOf, withExecute } from './checkpointed.ts';
 import { isReadOnly } from './classify.ts';
 import { errorNamed, errors } from './errors.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import type { Run } from './run.ts';
 import type { Saga } from './saga.ts';
 import type { ToolCall } from './tool-call.ts';
@@ -163,7 +163,12 @@ export function sagaTools(
     { tools, saga },
     { tools: Array.isArray(tools) ? 'tools' : 'object', saga: 'saga' },
   );
-  requireFields('sagaTools', options, { 'run?': 'object', 'reads?': 'list', 'approvalSeconds?': 'number' });
+  requireOnly('sagaTools', options, {
+    'run?': 'object',
+    'reads?': 'list',
+    'approvalSeconds?': 'number',
+    'signal?': 'signal',
+  });
   const turn = inTurn();
   const submitting = { saga, options };
   const wrapped: (readonly [string, object])[] = Array.isArray(tools)

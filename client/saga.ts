@@ -40,22 +40,23 @@ export interface Saga {
    * Ends an interactive saga: all of it stands, or all of it is taken back. Waits for that, at most `waitSeconds`, so that
    * tools of one's own are there until it is done; then `status` says whether it is.
    */
-  close(options: CloseOptions): Promise<Answer<'close-saga'>>;
+  close(options: CloseOptions, call?: CallOptions): Promise<Answer<'close-saga'>>;
   /**
    * Puts an interactive saga aside, with a summary for whoever goes on. The same `requestId` again takes no other checkpoint;
    * the default is a new one.
    */
-  park(options: Own<Request<'park-saga'>>): Promise<Answer<'park-saga'>>;
+  park(options: Own<Request<'park-saga'>>, call?: CallOptions): Promise<Answer<'park-saga'>>;
   /** Takes back its last steps. */
-  rewind(options: SagaRewindOptions): Promise<Answer<'rewind'>>;
+  rewind(options: SagaRewindOptions, call?: CallOptions): Promise<Answer<'rewind'>>;
   /** Takes back a finished saga. Operators only; `dryRun` answers the plan. */
   undo(
     options: Pick<RequestOf<'operate-saga'>, 'dryRun' | 'acceptResidue'> & Asker,
+    call?: CallOptions,
   ): Promise<Answer<'operate-saga'>>;
   /** Cancels or repairs it. */
-  operate(options: Own<Request<'operate-saga'>>): Promise<Answer<'operate-saga'>>;
+  operate(options: Own<Request<'operate-saga'>>, call?: CallOptions): Promise<Answer<'operate-saga'>>;
   /** Answers an approval that it waits for. */
-  answer(options: Own<Request<'answer'>>): Promise<Answer<'answer'>>;
+  answer(options: Own<Request<'answer'>>, call?: CallOptions): Promise<Answer<'answer'>>;
 }
 
 export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
@@ -68,25 +69,25 @@ export const createSaga = (invoke: Invoke, sagaId: string): Saga => ({
   },
   read: (call, options) =>
     invoke('call-tool', { ...call, requestId: freshId('read'), requestedBy: sagaId }, options),
-  close: async (given) => {
+  close: async (given, call) => {
     requireFields('saga.close', given, { outcome: 'text', 'waitSeconds?': 'number' });
     const { waitSeconds = 60, ...options } = given;
-    const closed = await invoke('close-saga', { ...options, sagaId });
+    const closed = await invoke('close-saga', { ...options, sagaId }, call);
     if (waitSeconds === 0 || closed.status !== 'COMPENSATING') return closed;
-    const { status } = await invoke('describe-saga', { sagaId, waitSeconds });
+    const { status } = await invoke('describe-saga', { sagaId, waitSeconds }, call);
     return { ...closed, status };
   },
-  park: async (given) => {
+  park: async (given, call) => {
     requireFields('saga.park', given, {});
     const { requestId = freshId('park'), ...options } = given;
-    return invoke('park-saga', { ...options, sagaId, requestId });
+    return invoke('park-saga', { ...options, sagaId, requestId }, call);
   },
-  rewind: async (given) => {
+  rewind: async (given, call) => {
     requireFields('saga.rewind', given, { to: 'object' });
     const { requestId = freshId('rewind'), ...options } = given;
-    return invoke('rewind', { ...options, sagaId, requestId });
+    return invoke('rewind', { ...options, sagaId, requestId }, call);
   },
-  undo: (options) => invoke('operate-saga', { ...options, sagaId, action: 'undo' }),
-  operate: (options) => invoke('operate-saga', { ...options, sagaId }),
-  answer: (options) => invoke('answer', { ...options, sagaId }),
+  undo: (options, call) => invoke('operate-saga', { ...options, sagaId, action: 'undo' }, call),
+  operate: (options, call) => invoke('operate-saga', { ...options, sagaId }, call),
+  answer: (options, call) => invoke('answer', { ...options, sagaId }, call),
 });

@@ -4,7 +4,7 @@ import type { RequestOf } from '../contract/invoke.ts';
 import type { SagaSummary } from '../contract/saga-answers.ts';
 import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
-import type { Invoke } from './invoke.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
 import type { Run } from './run.ts';
 import { createSaga, type Saga } from './saga.ts';
@@ -35,15 +35,15 @@ export type InteractiveOptions = StartWithout<'definition' | 'plan' | 'interacti
 
 export interface Sagas {
   /** Starts a saga with a plan. */
-  start(options: StartSagaOptions): Promise<Saga>;
+  start(options: StartSagaOptions, call?: CallOptions): Promise<Saga>;
   /** Starts one whose steps are submitted one by one; after an hour without a step it is taken back. */
-  interactive(options?: InteractiveOptions): Promise<Saga>;
+  interactive(options?: InteractiveOptions, call?: CallOptions): Promise<Saga>;
   /** A saga that was started before; nothing is asked yet. */
   get(sagaId: string): Saga;
   /** All of them, each once, those that need a person first. */
-  list(options?: Pick<Request<'list-sagas'>, 'status'>): Promise<SagaSummary[]>;
+  list(options?: Pick<Request<'list-sagas'>, 'status'>, call?: CallOptions): Promise<SagaSummary[]>;
   /** Who holds which resource, and who waits: all of them; with `limit` or `cursor` one page, which may have none and a `cursor`. */
-  locks(options?: Request<'list-locks'>): Promise<Answer<'list-locks'>>;
+  locks(options?: Request<'list-locks'>, call?: CallOptions): Promise<Answer<'list-locks'>>;
 }
 
 const RUN = { 'run?': 'object' } as const;
@@ -56,44 +56,44 @@ const belonging = ({ run, requestedBy = 'agent', sagaId = freshId('saga') }: Bel
 });
 
 export const createSagas = (invoke: Invoke): Sagas => ({
-  start: async (options) => {
+  start: async (options, call) => {
     requireFields('sagas.start', options, RUN);
     const { run, requestedBy, sagaId, ...rest } = options;
-    const started = await invoke('start-saga', { ...belonging({ run, requestedBy, sagaId }), ...rest });
+    const request = { ...belonging({ run, requestedBy, sagaId }), ...rest };
+    const started = await invoke('start-saga', request, call);
     return createSaga(invoke, started.sagaId);
   },
-  interactive: async (options = {}) => {
+  interactive: async (options = {}, call) => {
     requireFields('sagas.interactive', options, RUN);
     const { run, requestedBy, sagaId, onIdle = 'unwind', ...others } = options;
     const { idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible, ...rest } = others;
-    const started = await invoke('start-saga', {
-      ...belonging({ run, requestedBy, sagaId }),
-      ...rest,
-      interactive: { onIdle, idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible },
-    });
+    const interactive = { onIdle, idleTimeoutSeconds, approvalTimeoutSeconds, allowIrreversible };
+    const request = { ...belonging({ run, requestedBy, sagaId }), ...rest, interactive };
+    const started = await invoke('start-saga', request, call);
     return createSaga(invoke, started.sagaId);
   },
   get: (sagaId) => {
     requireFields('sagas.get', { sagaId }, { sagaId: 'text' });
     return createSaga(invoke, sagaId);
   },
-  list: async (options = {}) => {
+  list: async (options = {}, call) => {
     // One that changes its status meanwhile is told again at the end.
     const sagas = new Map<string, SagaSummary>();
     let cursor: string | undefined;
     do {
-      const answer = await invoke('list-sagas', { ...options, limit: 200, cursor });
+      const answer = await invoke('list-sagas', { ...options, limit: 200, cursor }, call);
       for (const one of answer.sagas) sagas.set(one.sagaId, one);
       cursor = answer.cursor;
     } while (cursor !== undefined);
     return [...sagas.values()];
   },
-  locks: async (options = {}) => {
-    if (options.limit !== undefined || options.cursor !== undefined) return invoke('list-locks', options);
+  locks: async (options = {}, call) => {
+    if (options.limit !== undefined || options.cursor !== undefined)
+      return invoke('list-locks', options, call);
     const locks: Answer<'list-locks'>['locks'] = [];
     let cursor: string | undefined;
     do {
-      const answer = await invoke('list-locks', { ...options, cursor });
+      const answer = await invoke('list-locks', { ...options, cursor }, call);
       locks.push(...answer.locks);
       cursor = answer.cursor;
     } while (cursor !== undefined);

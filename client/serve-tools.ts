@@ -17,7 +17,7 @@ import { heard } from '../kit/heard.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { manifestOf } from '../kit/manifest.ts';
 import { errors } from './errors.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import { type ServedPort, type Serving, servePort } from './serve-port.ts';
 import { dataDirFor } from './target.ts';
 import { Walkback } from './walkback.ts';
@@ -144,7 +144,8 @@ export const serveTools = async (
   options: ServeOptions = {},
 ): Promise<ServedTools> => {
   requireFields('serveTools', { tools }, { tools: 'tools' });
-  requireFields('serveTools', options, {
+  requireOnly('serveTools', options, {
+    'walkback?': 'object',
     'port?': 'number',
     'directory?': 'text',
     'definitions?': 'list',

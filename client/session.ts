@@ -4,11 +4,18 @@ import type { RequestOf } from '../contract/invoke.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import { fitId, freshId } from './ids.ts';
-import type { Invoke } from './invoke.ts';
+import type { CallOptions, Invoke } from './invoke.ts';
 import { checkpointAt, type Place, placeOf } from './place.ts';
-import { makeRollback, type Plan, type PlanDeps, planRollback, type RollbackOptions } from './plan.ts';
+import {
+  makeRollback,
+  type Plan,
+  type PlanDeps,
+  planRollback,
+  ROLLBACK,
+  type RollbackOptions,
+} from './plan.ts';
 import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Asker, Request } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
@@ -69,37 +76,37 @@ export interface Session {
   /** One turn of the agent. */
   run(options?: RunOptions): Run;
   /** Captures all repositories now. */
-  checkpoint(options?: CheckpointOptions): Promise<CheckpointAnswer>;
+  checkpoint(options?: CheckpointOptions, call?: CallOptions): Promise<CheckpointAnswer>;
   /** What going back would change; `plan.apply()` does it. */
-  plan(options: RollbackOptions): Promise<Plan>;
+  plan(options: RollbackOptions, call?: CallOptions): Promise<Plan>;
   /** Goes back without a plan first. */
-  rollback(options: RollbackOptions): Promise<RollbackAnswer>;
+  rollback(options: RollbackOptions, call?: CallOptions): Promise<RollbackAnswer>;
   /**
    * Takes back the last rollback, merge or revert that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
-   * none. Work that was done since is captured first.
+   * none. Work that was done since is captured first. One that was given up may be made all the same: see `timeline` before asking again.
    */
-  undo(): Promise<RollbackAnswer>;
+  undo(call?: CallOptions): Promise<RollbackAnswer>;
   /** Makes the rollback again that was undone last. New checkpoints after the undo end that (`CheckpointNotFound`). */
-  redo(): Promise<RollbackAnswer>;
+  redo(call?: CallOptions): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
-  revert(options: Composed<'revert'>): Promise<RollbackAnswer>;
+  revert(options: Composed<'revert'>, call?: CallOptions): Promise<RollbackAnswer>;
   /** A session of its own at a checkpoint of this one (default: the head), in a fresh sandbox. */
-  fork(options?: ForkOptions): Promise<Fork>;
+  fork(options?: ForkOptions, call?: CallOptions): Promise<Fork>;
   /** Brings the work of a fork of this session in: all repositories, or none with `ChangesetConflict`. */
-  merge(from: { sessionId: string }, options?: MergeOptions): Promise<Answer<'merge'>>;
+  merge(from: { sessionId: string }, options?: MergeOptions, call?: CallOptions): Promise<Answer<'merge'>>;
   /** Takes back effects of sagas, then files, then says where to cut the conversation. */
-  rewind(options: RewindOptions): Promise<Answer<'rewind-session'>>;
+  rewind(options: RewindOptions, call?: CallOptions): Promise<Answer<'rewind-session'>>;
   /** Builds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
-  rehydrate(options?: RehydrateOptions): Promise<Answer<'rehydrate'>>;
+  rehydrate(options?: RehydrateOptions, call?: CallOptions): Promise<Answer<'rehydrate'>>;
   /**
    * Compares two points: messages, checkpoints, `head` or `now`. Where the session's sandbox does not hold both, it is done in
    * a review copy, and the answer's warnings say so.
    */
-  diff(options: Omit<Request<'diff'>, 'sessionId'>): Promise<Answer<'diff'>>;
+  diff(options: Omit<Request<'diff'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'diff'>>;
   /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. One page: a `cursor` in it begins the next. */
-  changes(options: Omit<Request<'changes'>, 'sessionId'>): Promise<Answer<'changes'>>;
+  changes(options: Omit<Request<'changes'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'changes'>>;
   /** Messages, and checkpoints, the newest first. One page of 50 checkpoints, or of `limit`: a `cursor` in it begins the next. */
-  timeline(options?: Omit<Request<'timeline'>, 'sessionId'>): Promise<Answer<'timeline'>>;
+  timeline(options?: Omit<Request<'timeline'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'timeline'>>;
   /**
    * Whether work is done: runs commands in a fresh copy of a checkpoint (default: the head), which is killed again. What no
    * checkpoint holds is not in the copy.
@@ -107,15 +114,19 @@ export interface Session {
   verify(
     commitments: Request<'verify-commitments'>['commitments'],
     options?: { to?: Point; template?: string; allowPartial?: boolean; requestId?: string },
+    call?: CallOptions,
   ): Promise<Answer<'verify-commitments'>>;
   /** Whether the sandbox of this session has what work in it needs. `needs`: commands, beside what Walkback needs. */
-  preflight(options?: { needs?: string[]; requestId?: string }): Promise<Answer<'preflight'>>;
+  preflight(
+    options?: { needs?: string[]; requestId?: string },
+    call?: CallOptions,
+  ): Promise<Answer<'preflight'>>;
   /** Text for the agent's system prompt about its repositories. */
-  context(): Promise<Answer<'context'>>;
+  context(call?: CallOptions): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */
-  refresh(): Promise<void>;
+  refresh(call?: CallOptions): Promise<void>;
   /** `discard`, of a fork: kills its sandbox too. */
-  end(options?: { discard?: boolean }): Promise<Answer<'end-session'>>;
+  end(options?: { discard?: boolean }, call?: CallOptions): Promise<Answer<'end-session'>>;
 }
 
 export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning' | 'redact'> {
@@ -126,8 +137,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
   const { invoke, redact } = deps;
   const place: Place = { ...begin };
 
-  const refresh = async (): Promise<void> => {
-    Object.assign(place, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
+  const refresh = async (call?: CallOptions): Promise<void> => {
+    Object.assign(place, placeOf(await invoke('timeline', { sessionId, limit: 1 }, call)));
   };
 
   const rollbacks: PlanDeps = {
@@ -138,10 +149,10 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     },
   };
 
-  const goBack = async (way: Way): Promise<RollbackAnswer> => {
-    const checkpointId = await findUndo(way, (page) => invoke('timeline', { sessionId, ...page }));
+  const goBack = async (way: Way, call?: CallOptions): Promise<RollbackAnswer> => {
+    const checkpointId = await findUndo(way, (page) => invoke('timeline', { sessionId, ...page }, call));
     if (checkpointId === undefined) throw new errors.CheckpointNotFound(NOTHING[way]);
-    return makeRollback(rollbacks, { to: { checkpointId } });
+    return makeRollback(rollbacks, { to: { checkpointId } }, call);
   };
 
   return {
@@ -150,16 +161,17 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return place.epoch;
     },
     run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
-    checkpoint: async (options = {}) => {
-      requireFields('session.checkpoint', options, {
+    checkpoint: async (options = {}, call) => {
+      requireOnly('session.checkpoint', options, {
         'messageId?': 'text',
         'id?': 'text',
+        'reason?': 'text',
         'message?': 'object',
         'tool?': 'object',
       });
       const { messageId, id, reason = 'checkpoint', message: text, tool } = options;
       const toolExecutionId = fitId(id ?? freshId('checkpoint'));
-      return checkpointAt(place, invoke, {
+      const request = {
         sessionId,
         epoch: place.epoch,
         ...(messageId !== undefined && { messageId: fitId(messageId) }),
@@ -167,26 +179,27 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         reason,
         ...saidMessage(text, redact),
         ...(tool && saidTool(tool, redact)),
-      });
+      };
+      return checkpointAt(place, invoke, request, call);
     },
-    plan: async (options) => {
-      requireFields('session.plan', options, { to: 'point' });
-      return planRollback(rollbacks, options);
+    plan: async (options, call) => {
+      requireOnly('session.plan', options, ROLLBACK);
+      return planRollback(rollbacks, options, call);
     },
-    rollback: async (options) => {
-      requireFields('session.rollback', options, { to: 'point' });
-      return makeRollback(rollbacks, options);
+    rollback: async (options, call) => {
+      requireOnly('session.rollback', options, ROLLBACK);
+      return makeRollback(rollbacks, options, call);
     },
-    undo: () => goBack('undo'),
-    redo: () => goBack('redo'),
-    revert: async (given) => {
+    undo: (call) => goBack('undo', call),
+    redo: (call) => goBack('redo', call),
+    revert: async (given, call) => {
       requireFields('session.revert', given, {});
       const { requestId = freshId('revert'), ...options } = given;
-      const answer = await invoke('revert', { ...options, sessionId, requestId });
+      const answer = await invoke('revert', { ...options, sessionId, requestId }, call);
       if (answer.status === 'APPLIED') rollbacks.moved(answer);
       return answer;
     },
-    fork: async (given = {}) => {
+    fork: async (given = {}, call) => {
       requireFields('session.fork', given, { 'to?': 'point' });
       const { to, requestId = freshId('fork'), ...options } = given;
       if (to !== undefined && (options.messageId ?? options.checkpointId) !== undefined) {
@@ -195,73 +208,71 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         );
       }
       const target = to === undefined ? {} : targetOfPoint(to);
-      const answer = await invoke('fork-session', { ...options, ...target, sessionId, requestId });
+      const answer = await invoke('fork-session', { ...options, ...target, sessionId, requestId }, call);
       const begun: Place = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },
-    merge: async (from, given = {}) => {
+    merge: async (from, given = {}, call) => {
       requireFields(
         'session.merge',
         { from, options: given },
         { 'from.sessionId': 'text', options: 'object' },
       );
       const { requestId = freshId('merge'), ...options } = given;
-      const answer = await invoke('merge', { ...options, from: from.sessionId, into: sessionId, requestId });
+      const request = { ...options, from: from.sessionId, into: sessionId, requestId };
+      const answer = await invoke('merge', request, call);
       if (answer.status === 'APPLIED') rollbacks.moved(answer);
       return answer;
     },
-    rewind: async (given) => {
+    rewind: async (given, call) => {
       requireFields('session.rewind', given, { to: 'point' });
       const { to, requestId = freshId('rewind'), ...options } = given;
       const target = targetOfPoint(to);
-      const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target });
-      if (answer.status !== 'PLANNED') await refresh();
+      const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target }, call);
+      if (answer.status !== 'PLANNED') await refresh(call);
       return answer;
     },
-    rehydrate: async (given = {}) => {
+    rehydrate: async (given = {}, call) => {
       requireFields('session.rehydrate', given, { 'to?': 'point' });
       const { to, requestId = freshId('rehydrate'), ...options } = given;
       const target = to === undefined ? {} : targetOfPoint(to);
-      const answer = await invoke('rehydrate', { ...options, ...target, sessionId, requestId });
-      if (options.mode === 'resume') await refresh();
+      const answer = await invoke('rehydrate', { ...options, ...target, sessionId, requestId }, call);
+      if (options.mode === 'resume') await refresh(call);
       return answer;
     },
-    diff: async (options) => {
+    diff: async (options, call) => {
       requireFields('session.diff', options, { from: 'text', to: 'text' });
       return diffAnywhere(
         {
-          diff: (request) => invoke('diff', request),
-          rehydrate: (request) => invoke('rehydrate', request),
-          rollback: (request) => invoke('rollback', request),
+          diff: (request) => invoke('diff', request, call),
+          rehydrate: (request) => invoke('rehydrate', request, call),
+          rollback: (request) => invoke('rollback', request, call),
           freshId,
         },
         { ...options, sessionId },
       );
     },
-    changes: async (options) => {
+    changes: async (options, call) => {
       requireFields('session.changes', options, {});
-      return invoke('changes', { ...options, sessionId });
+      return invoke('changes', { ...options, sessionId }, call);
     },
-    timeline: async (options = {}) => {
+    timeline: async (options = {}, call) => {
       requireFields('session.timeline', options, {});
-      return invoke('timeline', { ...options, sessionId });
+      return invoke('timeline', { ...options, sessionId }, call);
     },
-    verify: async (commitments, given = {}) => {
+    verify: async (commitments, given = {}, call) => {
       requireFields('session.verify', { ...given, commitments }, { commitments: 'list', 'to?': 'point' });
       const { to, ...options } = given;
       const target = to === undefined ? {} : targetOfPoint(to);
-      return invoke('verify-commitments', { ...options, ...target, sessionId, commitments });
+      return invoke('verify-commitments', { ...options, ...target, sessionId, commitments }, call);
     },
-    preflight: async (options = {}) => {
-      const { session } = await invoke('timeline', { sessionId, limit: 1 });
-      return invoke('preflight', {
-        sandboxId: session.sandboxId,
-        projectsRoot: session.projectsRoot,
-        ...options,
-      });
+    preflight: async (options = {}, call) => {
+      const { session } = await invoke('timeline', { sessionId, limit: 1 }, call);
+      const { sandboxId, projectsRoot } = session;
+      return invoke('preflight', { sandboxId, projectsRoot, ...options }, call);
     },
-    context: () => invoke('context', { sessionId }),
+    context: (call) => invoke('context', { sessionId }, call),
     refresh,
-    end: (options = {}) => invoke('end-session', { ...options, sessionId }),
+    end: (options = {}, call) => invoke('end-session', { ...options, sessionId }, call),
   };
 };

@@ -5,6 +5,7 @@ import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
 import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
+import type { CallOptions } from './invoke.ts';
 import { createOver, forget, isOver, placesOf, realDirectory } from './local-sandbox.ts';
 import { placeOf } from './place.ts';
 import type { Answer, Request } from './requests.ts';
@@ -18,16 +19,16 @@ export type StartOptions = More & ({ root: string } | { sandboxId: string; proje
 
 export interface Sessions {
   /** Starts a session and takes its baseline. With `root` and a `sessionId` that is there already, finds that one. */
-  start(options: StartOptions): Promise<Session>;
+  start(options: StartOptions, call?: CallOptions): Promise<Session>;
   /** A session that was started before. */
-  get(sessionId: string): Promise<Session>;
+  get(sessionId: string, call?: CallOptions): Promise<Session>;
   /** Every session, newest first. */
-  list(): Promise<ListedSession[]>;
-  end(sessionId: string): Promise<Answer<'end-session'>>;
+  list(call?: CallOptions): Promise<ListedSession[]>;
+  end(sessionId: string, call?: CallOptions): Promise<Answer<'end-session'>>;
   /** Sandboxes of review copies that are still there, oldest first; none that a session works in. */
-  copies(options?: Request<'list-copies'>): Promise<ListedCopy[]>;
+  copies(options?: Request<'list-copies'>, call?: CallOptions): Promise<ListedCopy[]>;
   /** Kills the sandbox of one. `SessionConflict` when a session works in it. */
-  deleteCopy(sandboxId: string): Promise<Answer<'delete-copy'>>;
+  deleteCopy(sandboxId: string, call?: CallOptions): Promise<Answer<'delete-copy'>>;
   /**
    * The directory of this machine that holds the repositories of a fork, a copy or a session, for answers that name its sandbox.
    * Undefined on AWS, where the sandbox is elsewhere. `SandboxNotFound` when it is gone.
@@ -54,23 +55,27 @@ const idFor = (root: string): string => {
 export const createSessions = (deps: SessionsDeps): Sessions => {
   const { invoke } = deps;
 
-  const begin = async (request: Request<'start-session'> & { sessionId: string }): Promise<Session> => {
-    const { sessionId, epoch } = await invoke('start-session', request);
+  const begin = async (
+    request: Request<'start-session'> & { sessionId: string },
+    call?: CallOptions,
+  ): Promise<Session> => {
+    const { sessionId, epoch } = await invoke('start-session', request, call);
     // The baseline is the first checkpoint; with an older session of that id, a run's answers tell the rest.
     return createSession(deps, sessionId, { epoch, seq: 1 });
   };
 
-  const get = async (sessionId: string): Promise<Session> =>
-    createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 })));
+  const get = async (sessionId: string, call?: CallOptions): Promise<Session> =>
+    createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 }, call)));
 
   /** A fork, and a session that was resumed, has the root of its source; but its files are elsewhere. */
   const findActive = async (
     sandboxes: SandboxApi,
     sessionId: string,
     root: string,
+    call?: CallOptions,
   ): Promise<Session | undefined> => {
     try {
-      const answer = await invoke('timeline', { sessionId, limit: 1 });
+      const answer = await invoke('timeline', { sessionId, limit: 1 }, call);
       const { projectsRoot, status, sandboxId } = answer.session;
       if (projectsRoot === root && status === 'active' && (await isOver(sandboxes, sandboxId, root)))
         return createSession(deps, sessionId, placeOf(answer));
@@ -83,7 +88,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     );
   };
 
-  const startOver = async (root: string, more: More): Promise<Session> => {
+  const startOver = async (root: string, more: More, call?: CallOptions): Promise<Session> => {
     const sandboxes = await deps.sandboxes();
     if (sandboxes === undefined) {
       throw new errors.InvalidInput(
@@ -94,49 +99,49 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     }
     const projectsRoot = await realDirectory(root);
     const found =
-      more.sessionId === undefined ? undefined : await findActive(sandboxes, more.sessionId, projectsRoot);
+      more.sessionId === undefined
+        ? undefined
+        : await findActive(sandboxes, more.sessionId, projectsRoot, call);
     if (found !== undefined) return found;
     const sandboxId = await createOver(sandboxes, projectsRoot);
     try {
-      return await begin({ sessionId: idFor(projectsRoot), ...more, sandboxId, projectsRoot });
+      return await begin({ sessionId: idFor(projectsRoot), ...more, sandboxId, projectsRoot }, call);
     } catch (error) {
       await forget(sandboxes, sandboxId);
       // Somebody else may have started it meanwhile, in a sandbox of their own.
       const other =
         more.sessionId === undefined || !isWalkbackError(error, 'SessionConflict')
           ? undefined
-          : await findActive(sandboxes, more.sessionId, projectsRoot);
+          : await findActive(sandboxes, more.sessionId, projectsRoot, call);
       if (other !== undefined) return other;
       throw error;
     }
   };
 
   return {
-    start: async (options) => {
+    start: async (options, call) => {
       requireFields('sessions.start', { options }, { options: 'object' });
       const place = 'sandboxId' in options ? SANDBOX : DIRECTORY;
       requireFields('sessions.start', options, { ...place, 'sessionId?': 'text' });
-      if (!('root' in options)) return begin({ sessionId: freshId('session'), ...options });
+      if (!('root' in options)) return begin({ sessionId: freshId('session'), ...options }, call);
       const { root, ...more } = options;
-      return startOver(root, more);
+      return startOver(root, more, call);
     },
     get,
-    list: async () => {
+    list: async (call) => {
       const sessions: ListedSession[] = [];
       let cursor: string | undefined;
       do {
-        const answer = await invoke('list-sessions', {
-          limit: 200,
-          ...(cursor === undefined ? {} : { cursor }),
-        });
+        const page = { limit: 200, ...(cursor === undefined ? {} : { cursor }) };
+        const answer = await invoke('list-sessions', page, call);
         sessions.push(...answer.sessions);
         cursor = answer.cursor;
       } while (cursor !== undefined);
       return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
     },
-    end: (sessionId) => invoke('end-session', { sessionId }),
-    copies: async (options = {}) => (await invoke('list-copies', options)).copies,
-    deleteCopy: (sandboxId) => invoke('delete-copy', { sandboxId }),
+    end: (sessionId, call) => invoke('end-session', { sessionId }, call),
+    copies: async (options = {}, call) => (await invoke('list-copies', options, call)).copies,
+    deleteCopy: (sandboxId, call) => invoke('delete-copy', { sandboxId }, call),
     directoryOf: async (place) => {
       requireFields('sessions.directoryOf', place, SANDBOX);
       const sandboxes = await deps.sandboxes();

@@ -1,6 +1,6 @@
 /** Single calls of tools, and the catalog that they are in. */
 import type { RequestOf } from '../contract/invoke.ts';
-import { requireFields } from './given.ts';
+import { requireFields, requireOnly } from './given.ts';
 import { freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
@@ -19,9 +19,9 @@ export interface Tools {
   /** Calls one tool as a saga of one step: never twice, and it can be undone. */
   call(options: CallToolOptions, call?: CallOptions): Promise<Answer<'call-tool'>>;
   /** What is in the catalog. */
-  list(): Promise<Answer<'list-catalog'>>;
+  list(call?: CallOptions): Promise<Answer<'list-catalog'>>;
   /** Stores tools and templates; a stored version never changes. */
-  put(catalog: Partial<Request<'put-catalog'>>): Promise<Answer<'put-catalog'>>;
+  put(catalog: Partial<Request<'put-catalog'>>, call?: CallOptions): Promise<Answer<'put-catalog'>>;
 }
 
 export const createTools = (invoke: Invoke): Tools => ({
@@ -31,10 +31,10 @@ export const createTools = (invoke: Invoke): Tools => ({
     const place = run === undefined ? {} : { sessionId: run.sessionId, messageId: run.messageId };
     return invoke('call-tool', { ...place, ...options, requestId, requestedBy }, call);
   },
-  list: () => invoke('list-catalog', {}),
-  put: async (catalog) => {
-    requireFields('tools.put', catalog, { 'tools?': 'list', 'definitions?': 'list' });
+  list: (call) => invoke('list-catalog', {}, call),
+  put: async (catalog, call) => {
+    requireOnly('tools.put', catalog, { 'tools?': 'list', 'definitions?': 'list' });
     const { tools = [], definitions = [] } = catalog;
-    return invoke('put-catalog', { tools, definitions });
+    return invoke('put-catalog', { tools, definitions }, call);
   },
 });

@@ -1,7 +1,7 @@
 /** The client: one object for a deployment, or for the embedded cloud of this machine. */
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
-import { requireFields } from './given.ts';
-import { createInvoke, type Invoke } from './invoke.ts';
+import { requireOnly } from './given.ts';
+import { type CallOptions, createInvoke, type Invoke } from './invoke.ts';
 import { keepConnection } from './keep-connection.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { Answer, Request } from './requests.ts';
@@ -40,7 +40,7 @@ export class Walkback {
   readonly tools: Tools;
   readonly ledger: Ledger;
   /** Whether a sandbox, or one of a template, has what work in it needs: every check, each with what to do. */
-  readonly preflight: (request: Request<'preflight'>) => Promise<Answer<'preflight'>>;
+  readonly preflight: (request: Request<'preflight'>, call?: CallOptions) => Promise<Answer<'preflight'>>;
   /** Calls any function of the contract by its name, with its types, retries and errors. */
   readonly invoke: Invoke;
   /** How the functions are reached: for what is built on the client. */
@@ -49,7 +49,12 @@ export class Walkback {
   readonly close: () => Promise<void>;
 
   constructor(options: WalkbackOptions = {}) {
-    requireFields('new Walkback', options, {
+    requireOnly('new Walkback', options, {
+      'region?': 'text',
+      'endpoint?': 'text',
+      'credentials?': 'any',
+      'client?': 'object',
+      'start?': 'boolean',
       'dataDir?': 'text',
       'namePrefix?': 'text',
       'signal?': 'signal',
@@ -80,7 +85,7 @@ export class Walkback {
       ...common,
       sandboxes: async () => (await connection()).sandboxes,
     });
-    this.preflight = (request) => this.invoke('preflight', request);
+    this.preflight = (request, call) => this.invoke('preflight', request, call);
     this.sagas = createSagas(this.invoke);
     this.tools = createTools(this.invoke);
     this.ledger = createLedger(this.invoke);

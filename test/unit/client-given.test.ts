@@ -60,6 +60,27 @@ const CASES: readonly [message: RegExp, refused: () => unknown][] = [
   [/^session\.plan: to is missing\. .*checkpoint id/, () => call(session, 'plan')],
   [/^session\.plan: what it was given is a text\. /, () => call(session, 'plan', 'msg-1')],
   [/^session\.rollback: to is another object\. /, () => call(session, 'rollback', { to: { seq: 3 } })],
+  [
+    /^session\.rollback: it takes no signal\. A signal goes in the last argument: \{ signal \}\./,
+    () => call(session, 'rollback', { to: 'm', signal: AbortSignal.timeout(1000) }),
+  ],
+  [/^session\.rollback: it takes no dryRun\.$/, () => call(session, 'rollback', { to: 'm', dryRun: true })],
+  [
+    /^session\.plan: paths is a text\. It must be a list\./,
+    () => call(session, 'plan', { to: 'm', paths: 'a' }),
+  ],
+  [/^session\.checkpoint: it takes no message_id\.$/, () => call(session, 'checkpoint', { message_id: 'm' })],
+  [/^session\.run: it takes no messageId\.$/, () => call(session, 'run', { messageId: 'm' })],
+  [
+    /^A signal goes in the last argument: \{ signal \}\./,
+    () => call(session, 'revert', { messageId: 'm', signal: AbortSignal.timeout(1000) }),
+  ],
+  [
+    /^A signal goes in the last argument: \{ signal \}\./,
+    () => call(session, 'rollback', { to: 'm' }, AbortSignal.timeout(1000)),
+  ],
+  [/^the last argument: signal is a number\. /, () => call(session, 'undo', { signal: 1 })],
+  [/^the last argument: it takes no to\.$/, () => call(session, 'redo', { to: 'm' })],
   [/^session\.rewind: to is missing\. /, () => call(session, 'rewind', { by: 'ada' })],
   [/^session\.rehydrate: to is a list\. /, () => call(session, 'rehydrate', { to: ['m'] })],
   [/^session\.merge: from\.sessionId is missing\. /, () => call(session, 'merge')],
@@ -94,6 +115,12 @@ const CASES: readonly [message: RegExp, refused: () => unknown][] = [
     /^serveTools: tools is a list\. .*defineTool/,
     () => call({ serveTools }, 'serveTools', [{ execute: tool }]),
   ],
+  [
+    /^serveTools: it takes no signal\./,
+    () => call({ serveTools }, 'serveTools', [], { signal: AbortSignal.timeout(1000) }),
+  ],
+  [/^sagaTools: it takes no read\.$/, () => call({ sagaTools }, 'sagaTools', [], saga, { read: ['ls'] })],
+  [/^new Walkback: it takes no datadir\.$/, () => Reflect.construct(Walkback, [{ datadir: '/data' }])],
   [
     /^new Walkback: onCheckpointError is true\. /,
     () => Reflect.construct(Walkback, [{ onCheckpointError: true }]),
