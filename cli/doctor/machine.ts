@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isAtLeast } from '../../core/shared/versions.ts';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
+import { requireShortPath } from '../../local/dynamodb/server.ts';
 import { IS_PACKAGED } from '../../local/program.ts';
 import { DEAD_LETTERS_FILE } from '../../local/streams/dead-letters.ts';
 import { formatBytes } from '../terminal/text.ts';
@@ -127,12 +128,15 @@ const loopback = async (): Promise<Check> => {
   }
 };
 
-const database = (env: Environment): Check => {
+const database = async (dataDir: string, env: Environment): Promise<Check> => {
+  let found = 'none';
   try {
     const source = findDynamoDb(env);
-    return check('database', true, source.kind === 'binary' ? source.path : source.url, '');
+    found = source.kind === 'binary' ? source.path : source.url;
+    if (source.kind === 'binary') await requireShortPath(dataDir);
+    return check('database', true, found, '');
   } catch (error) {
-    return check('database', false, 'none', reasonOf(error));
+    return check('database', false, found, reasonOf(error));
   }
 };
 
@@ -145,5 +149,5 @@ export const checkMachine = async (dataDir: string, env: Environment): Promise<C
   await disk(dataDir),
   await deadLetters(dataDir),
   await loopback(),
-  database(env),
+  await database(dataDir, env),
 ];

@@ -1,11 +1,11 @@
 /** DynamoDB on loopback: a dynoxide process over one SQLite file, or an endpoint somebody else runs. */
 import { mkdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
 import { type Endpoint, listenApp } from '../listen.ts';
-import { PRIVATE_DIRECTORY } from '../private-file.ts';
+import { isMissing, PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
 import type { Changes } from '../streams/changes.ts';
 import { type DynamoDbSource, findDynamoDb } from './binary.ts';
@@ -30,15 +30,34 @@ const DATABASE = 'tables.sqlite';
 /** SQLite opens no file whose path, without links and with what it appends for its journal, is longer than 512 bytes. */
 const MAX_FILE_BYTES = 504;
 
-const databaseFile = async (dataDir: string): Promise<string> => {
-  const directory = join(dataDir, 'dynamodb');
-  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-  const tooLong = Buffer.byteLength(join(await realpath(directory), DATABASE)) - MAX_FILE_BYTES;
-  if (tooLong <= 0) return join(directory, DATABASE);
+const directoryOf = (dataDir: string): string => join(dataDir, 'dynamodb');
+
+/** Without links, also of a path of which only the beginning is there. */
+const realPathOf = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (dirname(path) === path || !isMissing(error)) throw error;
+    return join(await realPathOf(dirname(path)), basename(path));
+  }
+};
+
+/** Throws when the path is too long. Makes nothing. */
+export const requireShortPath = async (dataDir: string): Promise<void> => {
+  const file = join(await realPathOf(directoryOf(dataDir)), DATABASE);
+  const tooLong = Buffer.byteLength(file) - MAX_FILE_BYTES;
+  if (tooLong <= 0) return;
   throw new WalkbackError(
     'ConfigurationError',
     `the path of the data directory is too long for the database, by ${plural(tooLong, 'byte')}; choose another with --data or WALKBACK_DATA`,
   );
+};
+
+const databaseFile = async (dataDir: string): Promise<string> => {
+  const directory = directoryOf(dataDir);
+  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  await requireShortPath(dataDir);
+  return join(directory, DATABASE);
 };
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {

@@ -3,10 +3,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test, vi } from 'vitest';
+import { checkMachine } from '../../cli/doctor/machine.ts';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { clientFor, createTable, credentials, scratch } from '../support/dynamodb.ts';
@@ -52,6 +53,14 @@ describe('the DynamoDB process', () => {
     await mkdir(`${long}x`, { recursive: true });
     await symlink(`${long}x`, join(directory.path, 'link'));
     await (await startDynamoDb({ dataDir: long, credentials })).close();
+    const unmade = join(dirname(long), 'u'.repeat(basename(long).length + 1));
+    for (const dataDir of [`${long}x`, join(directory.path, 'link'), unmade]) {
+      const checks = await checkMachine(dataDir, process.env);
+      expect(checks.find(({ id }) => id === 'database')).toMatchObject({
+        ok: false,
+        advice: expect.stringContaining('is too long for the database, by 1 byte; choose another'),
+      });
+    }
     for (const dataDir of [`${long}x`, join(directory.path, 'link')])
       await expect(startDynamoDb({ dataDir, credentials })).rejects.toThrow(
         'the path of the data directory is too long for the database, by 1 byte; choose another with --data',
