@@ -4,6 +4,7 @@ import { type ErrorName, errorRow } from '../../contract/errors.ts';
 import { statusOf } from '../../contract/http-status.ts';
 import { formAgain, link, shown, time } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
+import { withoutCommands } from '../parts/without-commands.ts';
 
 export interface Failure {
   name: string;
@@ -62,13 +63,19 @@ const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
   CompensationFailed: BY_HAND,
 };
 
-const adviceOf = (name: string): string | undefined =>
-  new Map<string, string>(Object.entries(ON_PAGES)).get(name) ?? errorRow(name)?.advice;
+const onPages = (name: string): string | undefined =>
+  new Map<string, string>(Object.entries(ON_PAGES)).get(name);
+
+const adviceOf = (name: string): string | undefined => onPages(name) ?? errorRow(name)?.advice;
+
+/** Where the page says what to do, the message need not send to a command. */
+const messageOf = ({ name, message }: Failure): string =>
+  onPages(name) === undefined ? message : withoutCommands(message);
 
 /** `again`: where to sign in, when that is what is missing. */
 export const failurePage = ({ name, message }: Failure, again?: string): Page => ({
   title: 'That did not work',
-  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(message)}</p>${
+  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(messageOf({ name, message }))}</p>${
     again === undefined
       ? html`${adviceOf(name) === undefined ? html`` : html`<p class="hint">What to do: ${adviceOf(name)}</p>`}`
       : html`<p>${link(again, 'Sign in again')}</p>`

@@ -6,6 +6,7 @@ import type { CheckpointChanges, FileChange } from '../../contract/change-answer
 import { plural } from '../../core/shared/plural.ts';
 import { diffMarkup, type Room } from '../diff/markup.ts';
 import { badge, block, link, list, type Markup, NOTHING, shown, table } from './markup.ts';
+import { withoutCommands } from './without-commands.ts';
 
 type Repository = CheckpointChanges['repositories'][number];
 
@@ -64,4 +65,4 @@ export const changesPart = (
     ${one.message?.text === undefined ? NOTHING : html`<p class="meta">${shown(one.message.role)} wrote${one.message.truncated ? ' (cut)' : ''}</p>${block(one.message.text)}`}
     ${one.tool?.input === undefined ? NOTHING : html`<details><summary>Input of ${shown(one.tool.name)}${one.tool.truncated ? ' (cut)' : ''}</summary>${block(one.tool.input)}</details>`}
     ${one.repositories.length === 0 ? html`<p class="empty">No repository changed since the checkpoint before it.</p>` : one.repositories.map((repository) => repositoryPart(one.checkpointId, repository, room, alone?.(repository.path)))}
-    ${list(one.warnings.map((line) => shown(line)))}</section>`;
+    ${list(one.warnings.map((line) => shown(withoutCommands(line))))}</section>`;
