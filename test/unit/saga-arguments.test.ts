@@ -37,6 +37,22 @@ describe('arguments', () => {
     },
   );
 
+  test.each([
+    ['nothing to divide by', 'input.paid / input.parts', 'a number that is too large, or a division by zero'],
+    ['it in a list', '[1, input.paid / input.parts]', 'a number that is too large, or a division by zero'],
+    ['a number beyond all', 'input.paid * 1e308', 'a number that is too large, or a division by zero'],
+    ['a function that is not called', '$sum', 'holds a function; call it'],
+    ['one of its own', 'function($x){$x}', 'holds a function; call it'],
+    ['one below', '{ "amount": $sum }', 'holds a function; call it'],
+    ['a regular expression', '{ "amount": /a/ }', 'holds a function; call it'],
+  ])('no JSON: %s is an error, and not another value', async (_, source, reason) => {
+    const scope = { input: { paid: 100, parts: 0 }, steps: {} };
+    await expect(resolveArguments({ a: `{% ${source} %}` }, scope, evaluate)).rejects.toMatchObject({
+      name: 'ArgumentsUnresolved',
+      message: expect.stringContaining(reason),
+    });
+  });
+
   const LETTERS = 'a'.repeat(36);
   const DOUBLED = '($f := function($s, $n){$n = 0 ? $s : $f($s & $s, $n - 1)}; $f(steps.a.result, 23))';
   test.each([

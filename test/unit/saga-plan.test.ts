@@ -79,6 +79,16 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
       { steps: [step('a', 'pay', { amount: '{% $toMillis("10:00", "[H]:[m]") %}' })] },
       ['a: bad-expression'],
     ],
+    [
+      'a time of today whose picture is handed on',
+      { steps: [step('a', 'pay', { amount: '{% "10:00" ~> $toMillis("[H]:[m]") %}' })] },
+      ['a: bad-expression'],
+    ],
+    [
+      'a time of today under another name',
+      { steps: [step('a', 'pay', { amount: '{% ($f := $toMillis; $f("10:00", "[H]:[m]")) %}' })] },
+      ['a: bad-expression'],
+    ],
     ['chance', { steps: [step('a', 'pay', { amount: '{% $random() %}' })] }, ['a: bad-expression']],
   ];
   test.each(cases)('%s', async (_, plan, expected) => {
@@ -87,6 +97,15 @@ describe('bad plans are refused, naming step and rule (S8)', () => {
       name: 'PlanRefused',
       message: expect.stringMatching(new RegExp(`^step ${(expected[0] ?? '').replace(': ', ': ')}: `)),
     });
+  });
+
+  test.each([
+    '$toMillis("2026-01-01")',
+    '"2026-01-01" ~> $toMillis',
+    '"2026-01-01" ~> $toMillis()',
+    '("2026-01-01").$toMillis()',
+  ])('a whole time is the same each time: %s', async (source) => {
+    expect(await rules({ steps: [step('a', 'pay', { amount: `{% ${source} %}` })] }, {})).toEqual([]);
   });
 
   test.each([

@@ -34,6 +34,21 @@ const visible = (scope: Json, { steps: names }: Expression): Json => {
 const reasonOf = (cause: unknown): string =>
   typeof cause === 'object' && cause !== null && 'message' in cause ? String(cause.message) : String(cause);
 
+const isFunction = (value: unknown): boolean =>
+  typeof value === 'function' ||
+  (typeof value === 'object' &&
+    value !== null &&
+    ('_jsonata_lambda' in value || '_jsonata_function' in value));
+
+/** JSON has neither, and would have something else in their place without a word. */
+const refuseNoJson = (_: string, value: unknown): unknown => {
+  if (isFunction(value)) throw new TypeError('its value holds a function; call it');
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new RangeError('its value holds a number that is too large, or a division by zero');
+  }
+  return value;
+};
+
 /** JSON has an escape for a half character, which no ledger can keep: `$split` into single characters makes such. */
 const HALF = /\\ud[89a-f]/;
 
@@ -44,7 +59,7 @@ export const evaluateToText = async (expression: Expression, scope: Json): Promi
   const { source } = expression;
   try {
     const value: unknown = await jsonata(source, LIMITS).evaluate(visible(scope, expression));
-    const text = typeof value === 'function' ? undefined : JSON.stringify(value);
+    const text = JSON.stringify(value, refuseNoJson);
     return text === undefined
       ? { problem: `${source} has no value; let it read what is there` }
       : { text: withoutHalves(text) };

@@ -62,15 +62,18 @@ const usesOfPath = (path: Node[], use: ExpressionUse): void => {
   }
 };
 
-/** Date parts that the picture does not name are filled in from the time of the evaluation. */
-const isPictured = ({ type, procedure, arguments: given }: Node): boolean =>
-  (type === 'function' || type === 'partial') &&
-  isNode(procedure) &&
-  procedure['value'] === 'toMillis' &&
-  Array.isArray(given) &&
-  given.length > 1;
+const isToMillis = (value: unknown): boolean =>
+  isNode(value) && value['type'] === 'variable' && value['value'] === 'toMillis';
 
-const walk = (value: unknown, use: ExpressionUse): void => {
+/** A call of `$toMillis` with the time alone. What `~>` hands to a call is its first argument. */
+const takesTimeAlone = ({ type, procedure, arguments: given }: Node, isHandedOne: boolean): boolean =>
+  type === 'function' &&
+  isToMillis(procedure) &&
+  Array.isArray(given) &&
+  given.length + (isHandedOne ? 1 : 0) <= 1;
+
+/** `isHandedOne`: it is what `~>` hands a value to. */
+const walk = (value: unknown, use: ExpressionUse, isHandedOne = false): void => {
   if (Array.isArray(value)) {
     for (const item of value) walk(item, use);
     return;
@@ -82,9 +85,16 @@ const walk = (value: unknown, use: ExpressionUse): void => {
   if (typeof name === 'string' && NOT_REPEATABLE.has(name)) {
     use.forbidden.push(`$${name} answers differently each time`);
   }
-  if (isPictured(value)) use.forbidden.push('$toMillis with a picture takes what that leaves out from today');
+  // Under another name it may be given a picture as well.
+  if (isToMillis(value) && !isHandedOne) {
+    use.forbidden.push('$toMillis with a picture takes what that leaves out from today');
+  }
   if (value['value'] === '__proto__') use.forbidden.push('a member __proto__ does not survive being copied');
-  for (const member of Object.values(value)) walk(member, use);
+  const isPlain = takesTimeAlone(value, isHandedOne);
+  for (const [part, member] of Object.entries(value)) {
+    if (isPlain && part === 'procedure') continue;
+    walk(member, use, value['type'] === 'apply' && part === 'rhs');
+  }
 };
 
 /** What it throws is no error, but has a message, and mostly the place. */
