@@ -2,12 +2,14 @@
 
 import type { AnswerOf } from '../contract/functions.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import { readFamily } from '../core/saga/ledger/read-family.ts';
 import { readStored } from '../core/saga/ledger/read-stored.ts';
-import { childIds, verifyFamily } from '../core/saga/ledger/verify-family.ts';
-import { verifySaga } from '../core/saga/ledger/verify-saga.ts';
-import type { LedgerEntry } from '../core/saga/model/ledger-entry.ts';
+import { verifyFamily } from '../core/saga/ledger/verify-family.ts';
+import { type StoredSaga, verifySaga } from '../core/saga/ledger/verify-saga.ts';
 import { errors } from './errors.ts';
 import type { LedgerFinding, VerifiedLedger } from './ledger.ts';
+
+const AT_ONCE = 8;
 
 const tooOld = () =>
   new errors.ConfigurationError('The functions are of an older release, which this one cannot verify.');
@@ -20,21 +22,18 @@ export const verifyLedger = async (
   sagaId: string,
   isNotFound: (error: unknown) => boolean,
 ): Promise<VerifiedLedger> => {
-  const ledgers = new Map<string, readonly LedgerEntry[]>();
-  const findings: LedgerFinding[] = [];
-  const open = [sagaId];
-  for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    if (ledgers.has(next)) continue;
+  const read = async (one: string): Promise<StoredSaga | undefined> => {
     try {
-      const stored = await readStored(next, query, tooOld);
-      ledgers.set(next, stored.entries);
-      findings.push(...verifySaga(stored));
-      open.push(...childIds(stored.entries));
+      return await readStored(one, query, tooOld);
     } catch (error) {
       // A child that was named and is not there yet is none.
-      if (next === sagaId || !isNotFound(error)) throw error;
+      if (one === sagaId || !isNotFound(error)) throw error;
+      return undefined;
     }
-  }
+  };
+  const family = await readFamily(sagaId, read, AT_ONCE);
+  const ledgers = new Map([...family].map(([one, { entries }]) => [one, entries]));
+  const findings: LedgerFinding[] = [...family.values()].flatMap(verifySaga);
   findings.push(...verifyFamily(ledgers));
   const entries = [...ledgers.values()].reduce((sum, one) => sum + one.length, 0);
   return { ok: findings.length === 0, sagaIds: [...ledgers.keys()], entries, findings };

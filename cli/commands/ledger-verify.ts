@@ -3,7 +3,8 @@ import { DAY_MS } from '../../contract/times.ts';
 import type { Finding } from '../../core/saga/ledger/audit.ts';
 import { checkAnchors } from '../../core/saga/ledger/check-anchors.ts';
 import type { CheckedDay, DigestFinding } from '../../core/saga/ledger/check-digests.ts';
-import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
+import { readFamily } from '../../core/saga/ledger/read-family.ts';
+import { verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { verifySaga } from '../../core/saga/ledger/verify-saga.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { plural } from '../../core/shared/plural.ts';
@@ -66,47 +67,44 @@ const verifyStored = async (run: Run, sagaId: string, digests: Digests, days?: r
   return { entries: stored.entries, findings: [...findings, ...unanchored], anchored };
 };
 
-/** The sagas below, each verified as the one above; one that was named and is not there yet is none. */
-const verifyBelow = async (run: Run, above: readonly LedgerEntry[], digests: Digests) => {
-  const ledgers = new Map<string, readonly LedgerEntry[]>();
-  const findings: Found[] = [];
-  const open = childIds(above);
-  for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    const sagaId = next;
-    if (ledgers.has(sagaId)) continue;
-    try {
-      const seen = await run.progress(`Verifying ${sagaId}`, () => verifyStored(run, sagaId, digests));
-      ledgers.set(sagaId, seen.entries);
-      findings.push(...seen.findings);
-      open.push(...childIds(seen.entries));
-    } catch (error) {
-      if (!isCliError(error, 'SagaNotFound')) throw error;
-    }
-  }
-  return { ledgers, findings };
-};
+/** A saga and those below it, each with its digests; one that was named and is not there yet is none. */
+const readTree = (run: Run, top: string, digests: Digests) =>
+  readFamily(
+    top,
+    async (sagaId) => {
+      const label = sagaId === top ? 'Verifying' : `Verifying ${sagaId}`;
+      try {
+        return await run.progress(label, () => verifyStored(run, sagaId, digests));
+      } catch (error) {
+        if (sagaId === top || !isCliError(error, 'SagaNotFound')) throw error;
+        return undefined;
+      }
+    },
+    1,
+  );
 
 const verifyOne = async (run: Run, sagaId: string, keys: readonly string[]): Promise<Answer> => {
   const digests = await openDigests(run, keys);
-  const seen = await run.progress('Verifying', () => verifyStored(run, sagaId, digests));
-  const { entries, anchored } = seen;
-  const below = await verifyBelow(run, entries, digests);
-  const links = verifyFamily(new Map([[sagaId, entries], ...below.ledgers]));
+  const tree = await readTree(run, sagaId, digests);
+  const { entries = [], anchored = null } = tree.get(sagaId) ?? {};
+  const links = verifyFamily(new Map([...tree].map(([one, seen]) => [one, seen.entries])));
   const value = {
     sagaId,
     entries: entries.length,
     hash: entries.at(-1)?.hash ?? null,
     anchored,
-    children: below.ledgers.size,
+    children: tree.size - 1,
   };
-  const findings = [...seen.findings, ...below.findings, ...links, ...digests.findings()];
+  const findings = [...[...tree.values()].flatMap((seen) => seen.findings), ...links, ...digests.findings()];
   if (findings.length > 0) throw brokenBy(findings, value);
   const { green, dim } = run.paint;
   const where =
     anchored === null ? 'not anchored yet, the next digests hold it' : `anchored up to entry ${anchored}`;
-  const { size } = below.ledgers;
+  const { children } = value;
   const family =
-    size === 0 ? '' : `  and those of ${plural(size, 'saga')} below it, which name each other as they are\n`;
+    children === 0
+      ? ''
+      : `  and those of ${plural(children, 'saga')} below it, which name each other as they are\n`;
   return {
     value,
     text: () =>

@@ -56,6 +56,19 @@ const linksIn = (entry: LedgerEntry): EntryLink[] => {
   return 'parent' in entry && entry.parent !== undefined ? [entry.parent] : [];
 };
 
+/** What an entry names in other ledgers: entries there, and the last one of a child that ended. */
+const placesIn = (entry: LedgerEntry): Pick<EntryLink, 'sagaId' | 'seq'>[] =>
+  entry.direction === 'child' && 'child' in entry && entry.child.status !== 'REFUSED'
+    ? [{ sagaId: entry.child.sagaId, seq: entry.child.seq - 1 }]
+    : linksIn(entry);
+
+/** The sagas whose ledgers end before an entry that another one names. */
+export const namedBeyond = (ledgers: Ledgers): string[] => {
+  const lastOf = new Map([...ledgers].map(([sagaId, entries]) => [sagaId, entries.at(-1)?.seq ?? -1]));
+  const named = [...ledgers.values()].flat().flatMap(placesIn);
+  return named.flatMap(({ sagaId, seq }) => (seq > (lastOf.get(sagaId) ?? seq) ? [sagaId] : []));
+};
+
 const missesLink = (ledgers: Ledgers, { sagaId, seq, hash }: EntryLink): boolean => {
   const ledger = ledgers.get(sagaId);
   // Of a child that is verified alone, the ledgers above are not read.
