@@ -129,7 +129,10 @@ const SAGA_ERRORS = {
   ArgumentsChanged: refusal('conflict', 'what was approved is not what would be done now: start again'),
   SagaNotInteractive: refusal('conflict', 'it has a plan: walkback saga show says where it stands'),
   SagaClosed: refusal('conflict', 'start another saga'),
-  SagaUnwinding: refusal('conflict', 'wait until it is undone, then start another saga'),
+  SagaUnwinding: refusal(
+    'conflict',
+    'wait until it is undone, then start another saga; one that is rewound goes on',
+  ),
   SagaParked: refusal('conflict', 'resume it: walkback saga resume, or a step of another session'),
   StepInProgress: laterMaybe(
     refusal('conflict', 'submit the step before again to wait for it, then this one'),

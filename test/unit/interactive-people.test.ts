@@ -334,6 +334,22 @@ describe('what is refused', () => {
     await expectSound(saga);
   });
 
+  test('a step and an end while the saga is rewound: it goes on, so nobody is to start another', async () => {
+    const saga = await opened({ onIdle: 'unwind' });
+    await saga.submit('one', 'pay');
+    await saga.submit('two', 'pay');
+    await saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to: { stepId: 'one' }, by: 'ada' });
+    const refused = {
+      name: 'SagaUnwinding',
+      message: `Saga ${SAGA} is being rewound. When that is through, look at it again and go on from what stands.`,
+    };
+    await expect(saga.submit('three', 'pay')).rejects.toMatchObject(refused);
+    await expect(saga.machine.close({ sagaId: SAGA, outcome: 'complete' })).rejects.toMatchObject(refused);
+    await saga.machine.settle();
+    expect((await saga.submit('three', 'pay')).step.status).toBe('committed');
+    await expectSound(saga);
+  });
+
   test('a close with complete while a step is open', async () => {
     const saga = await opened({ onIdle: 'unwind' }, { answer: () => lost });
     await saga.submit('one', 'pay', { waitSeconds: 20 });

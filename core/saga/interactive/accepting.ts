@@ -47,6 +47,12 @@ export const requireWaiting = (head: SagaHead): void => {
       `Something of saga ${sagaId} could not be taken back; an operator works it first.`,
     );
   }
+  if (state.phase === 'undo' && state.rewind !== undefined && !state.cancelRequested) {
+    throw new WalkbackError(
+      'SagaUnwinding',
+      `Saga ${sagaId} is being rewound. When that is through, look at it again and go on from what stands.`,
+    );
+  }
   if (state.cancelRequested || (state.phase === 'undo' && state.undoFrom === undefined)) {
     throw new WalkbackError('SagaUnwinding', `Saga ${sagaId} is being undone; start another one.`);
   }
