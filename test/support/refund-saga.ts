@@ -34,6 +34,9 @@ export interface RefundSagaOptions extends Fault {
   maxHistoryEvents?: number;
 }
 
+/** It changes nothing, so nothing of it can come late. */
+const READ = 'verify_return_eligibility';
+
 /** Calls that began while an earlier one on the same effect could still act (S3). */
 const watchOverlap = (clock: VirtualClock) => {
   const open = new Map<string, number>();
@@ -43,7 +46,7 @@ const watchOverlap = (clock: VirtualClock) => {
     async (payload) => {
       const busyUntil = open.get(payload.forwardKey) ?? 0;
       if (clock.nowMs() < busyUntil) overlaps.push(`${payload.operation} of ${payload.step} came too early`);
-      open.set(payload.forwardKey, payload.deadlineMs + 5000);
+      if (payload.tool !== READ) open.set(payload.forwardKey, payload.deadlineMs + 5000);
       const result = await invoke(payload);
       const outcome =
         'Payload' in result ? readToolResponse(result.Payload) : readEngineError(result.Error, result.Cause);

@@ -273,3 +273,34 @@ describe('a probe', () => {
     expect(story).toContain('undo committed');
   });
 });
+
+describe('a read whose answer says nothing', () => {
+  const retry = { maxAttempts: 3, backoffSeconds: 1, backoffRate: 2, maxBackoffSeconds: 60 };
+  const story = async (answers: readonly ReturnType<typeof committed>[]) => {
+    const left = [...answers];
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('look', 'read', { timeoutSeconds: 30, retry })],
+      answer: () => left.shift() ?? lost,
+    });
+    const beganMs = saga.clock.nowMs();
+    await saga.begin();
+    await saga.machine.settle();
+    const { state } = await saga.seen();
+    return { saga, state, seconds: (saga.clock.nowMs() - beganMs) / 1000 };
+  };
+
+  test('is made again after the pause of its policy: it changes nothing, so nothing of it can come late', async () => {
+    const { saga, state, seconds } = await story([lost, lost, committed()]);
+    expect(state.status).toBe('COMPLETED');
+    expect(saga.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(seconds).toBeGreaterThanOrEqual(3);
+    expect(seconds).toBeLessThan(10);
+  });
+
+  test('is given up after its attempts, and without a pause after the last', async () => {
+    const { saga, state, seconds } = await story([]);
+    expect(state.status).toBe('COMPENSATED');
+    expect(saga.requests).toHaveLength(3);
+    expect(seconds).toBeLessThan(10);
+  });
+});

@@ -64,15 +64,19 @@ const repeated = (
   argumentsHash: operation.argumentsHash,
 });
 
-/** Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). */
+/**
+ * Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). Of a read nothing can
+ * come late, and its pause was taken when its answer came.
+ */
 const settleDoubt = (
   state: SagaState,
   step: PinnedToolStep,
   operation: Operation,
   around: Surroundings,
 ): Step => {
+  const isRead = step.effect === 'read';
   const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
-  if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
+  if (!isRead && around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
   if (step.probe && operation.probed !== 'absent' && spentProbes(operation, around.nowMs) < MAX_PROBES) {
     const attempt = attemptFact(around.sagaId, step, state.epoch, 'probe', operation.attempt);
     const deadlineMs = around.nowMs + step.timeoutSeconds * 1000;
@@ -84,7 +88,7 @@ const settleDoubt = (
     return { facts: failedFacts(state, step, operation.error ?? LOST, 'unknown') };
   }
   const resumeMs = operation.deadlineMs + backoffMs(step.retry, operation.attempt);
-  if (around.nowMs < resumeMs) return pauseStep(resumeMs, 'before the next attempt');
+  if (!isRead && around.nowMs < resumeMs) return pauseStep(resumeMs, 'before the next attempt');
   return { facts: [repeated(state, step, operation, around)] };
 };
 

@@ -96,18 +96,24 @@ const forwardFacts = (
       const ends = operation.doubted ? failedFacts : rejectedFacts;
       return [rejected, ...ends(state, step, outcome.error, 'rejected')];
     }
-    case 'unknown':
-      return [
-        {
-          direction: 'forward',
-          status: 'unknown',
-          ...attempt,
-          error: outcome.error,
-          answered: outcome.answered,
-          ...cutShort(operation, step, answered, around),
-          ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
-        },
-      ];
+    case 'unknown': {
+      const unknown: Fact = {
+        direction: 'forward',
+        status: 'unknown',
+        ...attempt,
+        error: outcome.error,
+        answered: outcome.answered,
+        ...cutShort(operation, step, answered, around),
+        ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
+      };
+      // What only reads cannot act late, so nothing else has to be waited for.
+      const again =
+        step.effect === 'read' &&
+        spentAttempts(operation, around.nowMs) < step.retry.maxAttempts &&
+        turningFact(state) === undefined;
+      const pauseMs = again ? pauseAfterMs(step.retry, operation, attempt, {}) : 0;
+      return [unknown, ...pause(around, pauseMs, 'before the next attempt')];
+    }
     case 'absent':
       return forwardFacts(
         state,
