@@ -17,6 +17,8 @@ const AT_ONCE = 8;
 /** Most of them wait for the sweeper. */
 const WATCHED_AT_ONCE = 100;
 const SWEEPS_EVERY_MS = 5_000;
+/** Just enough for the function to make the call itself. */
+const WAIT_SECONDS = 8;
 const PATIENCE = { timeout: 600_000, interval: 1_000 };
 const by = 'ada';
 const AMOUNT = 2500;
@@ -65,6 +67,26 @@ const stuck = async (stage: Stage, id: string, steps: object[] = [pay(id), book(
   await begun(stage, id, steps, 'COMPENSATION_FAILED');
   stage.refused.delete(id);
 };
+const bookBelow = (id: string, more: object = {}) => ({
+  id: 'child',
+  saga: { plan: { steps: [{ ...book(id), ...more }] } },
+  input: {},
+});
+const finishedTree = (stage: Stage, id: string) => begun(stage, id, [pay(id), bookBelow(id)], 'COMPLETED');
+const askingBelow = async (stage: Stage, id: string) => {
+  await begun(stage, id, [pay(id), bookBelow(id, { approval: { timeoutSeconds: 3000 } })], 'RUNNING');
+  await expect
+    .poll(async () => JSON.stringify(await stage.sagas.observe(id, 0)), PATIENCE)
+    .toContain('"AWAITING"');
+};
+/** Its rewind could not take back the booking. */
+const stuckRewind = async (stage: Stage, id: string) => {
+  await finished(stage, id);
+  stage.refused.add(id);
+  await stage.sagas.cloud.invoke('rewind', { sagaId: id, requestId: 'back', to: { stepId: 'pay' }, by });
+  await isAt(stage.sagas.cloud, id, 'COMPENSATION_FAILED');
+  stage.refused.delete(id);
+};
 const stuckBelow = (stage: Stage, id: string) =>
   stuck(stage, id, [{ id: 'child', saga: { plan: { steps: [pay(id), book(id), refusedStep] } }, input: {} }]);
 
@@ -77,6 +99,23 @@ const parked = async (stage: Stage, sagaId: string): Promise<void> => {
   await live(stage, sagaId);
   await stage.sagas.cloud.invoke('park-saga', { sagaId, summary: 'enough' });
 };
+const submission = (prepare: Kind['prepare'], from: Status): Kind => ({
+  function: 'submit-step',
+  prepare,
+  call: (sagaId) => {
+    const { id: stepId, ...step } = book(sagaId);
+    return { sagaId, stepId, ...step, sessionId: 'other', waitSeconds: WAIT_SECONDS, observe: false };
+  },
+  from,
+  to: 'RUNNING',
+});
+const closing = (outcome: 'complete' | 'unwind', to: Status): Kind => ({
+  function: 'close-saga',
+  prepare: live,
+  call: (sagaId) => ({ sagaId, outcome }),
+  from: 'RUNNING',
+  to,
+});
 
 const answer = (decision: string, to: Status): Kind => ({
   function: 'answer',
@@ -123,6 +162,26 @@ const KINDS: Record<string, Kind> = {
   },
   rewind: rewind(finished, 'COMPLETED', { stepId: 'pay' }),
   'rewind-live': rewind(live, 'RUNNING', { steps: 1 }),
+  'rewind-plan': {
+    ...rewind(finished, 'COMPLETED', { stepId: 'pay' }),
+    call: (id) => ({
+      sagaId: id,
+      requestId: 'back',
+      to: { stepId: 'pay' },
+      guidance: 'again',
+      plan: { steps: [{ ...book(id), id: 'book-anew' }] },
+      by,
+    }),
+  },
+  'rewind-tree': rewind(finishedTree, 'COMPLETED', { stepId: 'pay' }),
+  'rewind-stuck': operation('retry', stuckRewind, ['COMPENSATION_FAILED', 'COMPLETED']),
+  'undo-tree': operation('undo', finishedTree, ['COMPLETED', 'COMPENSATED']),
+  'cancel-above': operation('cancel', askingBelow, ['RUNNING', 'COMPENSATED']),
+  'cancel-parked': operation('cancel', parked, ['PARKED', 'COMPENSATED']),
+  submit: submission(live, 'RUNNING'),
+  'submit-parked': submission(parked, 'PARKED'),
+  complete: closing('complete', 'COMPLETED'),
+  unwind: closing('unwind', 'COMPENSATED'),
   park: {
     function: 'park-saga',
     prepare: live,
@@ -176,12 +235,12 @@ interface Case {
   isRepeated: boolean;
 }
 
-/** What the call changed for good: its saga has ended as told, or stands as before, with nothing twice. */
+/** What the call changed for good: its saga has ended as told, or stands or waits as before, with nothing twice. */
 const expectSettled = async ({ sagas }: Stage, { id, kind, isRepeated }: Case): Promise<void> => {
   const ends = isRepeated ? [kind.to] : [kind.from, kind.to];
   const seen = async () => {
-    const { status, doing } = await sagas.observe(id, 0);
-    return ends.includes(status) && doing === undefined;
+    const { status, doing, awaitingBelow } = await sagas.observe(id, 0);
+    return ends.includes(status) && (doing === undefined || awaitingBelow !== undefined);
   };
   try {
     await expect.poll(seen, PATIENCE).toBe(true);
@@ -219,7 +278,7 @@ export const dieInCalls = async (sagas: SagaCloud, seed: number): Promise<number
     await prepare(stage, kind, living);
     const alive = await callOf(cloud, kind, living);
     const shape = Object.keys(alive.answer ?? {}).sort();
-    expect(shape, living).toContain('status');
+    expect(shape, living).toContain(kind.function === 'submit-step' ? 'step' : 'status');
     const cases = [true, false].flatMap((isRepeated) =>
       (['before', 'after'] as const).flatMap((when) =>
         Array.from({ length: alive.requests }, (_, n): Case => {
