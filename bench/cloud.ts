@@ -45,6 +45,8 @@ export interface BenchSession {
 
 export interface BenchCloud {
   environment: Readonly<Record<string, string>>;
+  /** For a client of Walkback. */
+  lambda: LambdaClient;
   /** A new sandbox with an empty projects root, for one session. */
   openSession(sessionId: string): Promise<BenchSession>;
   killSandbox(sandboxId: string): Promise<void>;
@@ -128,6 +130,7 @@ export const startBenchCloud = async (dataDir: string): Promise<BenchCloud> => {
   const running = starting.move();
   return {
     environment,
+    lambda,
     openSession,
     killSandbox: async (sandboxId) => {
       await Sandbox.kill(sandboxId, e2b);

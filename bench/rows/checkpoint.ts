@@ -1,3 +1,4 @@
+import { Walkback } from '../../client/index.ts';
 import { startBenchCloud } from '../cloud.ts';
 import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
@@ -10,6 +11,7 @@ const COMMAND_BUDGET = 1.4;
 const CALL_BUDGET = 2;
 /** Of processor time. */
 const RECORDING_BUDGET = 1.15;
+const TOOL_BUDGET = 1.5;
 const REPOSITORIES = 5;
 
 const commandAlone = async ({ place, quick, say }: Context, files: number) => {
@@ -97,6 +99,29 @@ const wholeCall = async ({ place, quick, say }: Context, files: number) => {
   ];
 };
 
+/** A tool that does nothing, called through the client: all the time is that of the checkpoint before it. */
+const beforeTool = async ({ place, quick, say }: Context, files: number) => {
+  say('a tool call with a checkpoint before it');
+  await using cloud = await startBenchCloud(await place.directory('checkpoint-tool'));
+  const session = await cloud.openSession('tool');
+  await createWorkspace(session.root, REPOSITORIES, files);
+  await session.start();
+  const walkback = new Walkback({ client: cloud.lambda });
+  const run = (await walkback.sessions.get(session.sessionId)).run({ message: { text: 'measure' } });
+  let calls = 0;
+  const compared = await compare({
+    repetitions: quick ? 3 : 21,
+    floor: () => session.checkpoint(),
+    subject: () => run.guard({ id: `call-${calls++}`, name: 'write_file', input: {} }, () => undefined),
+  });
+  await walkback.close();
+  return [
+    ratioRow('nothing changed: a tool call through the client, against the function call', compared, {
+      budget: TOOL_BUDGET,
+    }),
+  ];
+};
+
 export const checkpointBenchmark: Benchmark = {
   name: 'checkpoint',
   title: 'checkpoint of 5 repositories x 2,500 files, against plain git',
@@ -106,6 +131,7 @@ export const checkpointBenchmark: Benchmark = {
       ...(await commandAlone(context, files)),
       ...(await recording(context, files)),
       ...(await wholeCall(context, files)),
+      ...(await beforeTool(context, files)),
     ];
   },
 };
