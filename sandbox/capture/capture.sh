@@ -24,9 +24,10 @@ missing_target() {
   [[ $answer != *' commit '*' tree '*' commit '* ]]
 }
 
-# read_host: reads the state of the host's repository. HOST_PROBLEM describes what could not be
+# read_host TARGET: reads the state of the host's repository. HOST_PROBLEM describes what could not be
 # read.
 read_host() {
+  local before=${known_commit:-$1}
   HOST_CONFIG='' SHALLOW=0 PARTIAL=0 BASE='' HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' HOST_PROBLEM='' BROKEN=()
   if find_host; then
     read_settings
@@ -38,8 +39,8 @@ read_host() {
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
-    # Without a .git it is what it was.
-    [ ${#known_commit} != 64 ] || FORMAT=sha256
+    # Without a .git it is what it was, or what it is to be where it comes back.
+    [ ${#before} != 64 ] || FORMAT=sha256
     [ ! -e .git ] || HOST_PROBLEM="the .git of this repository is not usable, so branch, HEAD and index are not captured${WAITS:+: $WAITS $WAITS_WHY}"
   fi
   PARTIAL_FLAG=''
@@ -76,7 +77,7 @@ capture_now() {
   : >"$OUT.err"
   : >"$OUT.report"
   STEP='reading HEAD and branches'
-  read_host || return
+  read_host "$1" || return
   # A repository that was made again in another object format: nothing of before can be built on, or compared with.
   of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
   of_format "$1" || set -- '' "$2"

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
+import { createHarness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -125,41 +126,48 @@ describe('a repository made inside another one', () => {
   });
 
   /** What the outer one did not see, for a reason that no `.gitignore` of its capture gives. */
-  const UNSEEN: Record<string, { make?: string; rule: string; since?: string; path?: string; why: string }> =
-    {
-      'the rules of the user': {
-        rule: 'mkdir -p ~/.config/git; echo pkg/ > ~/.config/git/ignore',
-        why: IGNORED,
-      },
-      'a file that core.excludesFile names': {
-        rule: 'echo pkg/ > ../../rules; git config core.excludesFile "$(realpath ../../rules)"',
-        why: IGNORED,
-      },
-      'info/exclude of a worktree': {
-        make: 'git worktree add -qb tree ../tree; cd ../tree',
-        rule: 'echo /pkg/ >> "$(git rev-parse --git-common-dir)/info/exclude"',
-        path: 'tree',
-        why: IGNORED,
-      },
-      'a .gitignore that ignores itself': {
-        rule: 'mkdir pkg; printf "*\\n" > pkg/.gitignore',
-        why: IGNORED,
-      },
-      'its size': {
-        rule: 'mkdir pkg; head -c 3000 /dev/zero > pkg/u; chmod 600 pkg/u',
-        since: 'echo small > u',
-        why: 'was too large for it',
-      },
-    };
+  const UNSEEN: Record<
+    string,
+    { make?: string; rule: string; since?: string; path?: string; format?: string; why: string }
+  > = {
+    'the rules of the user': {
+      rule: 'mkdir -p ~/.config/git; echo pkg/ > ~/.config/git/ignore',
+      why: IGNORED,
+    },
+    'a file that core.excludesFile names': {
+      rule: 'echo pkg/ > ../../rules; git config core.excludesFile "$(realpath ../../rules)"',
+      why: IGNORED,
+    },
+    'info/exclude of a worktree': {
+      make: 'git worktree add -qb tree ../tree; cd ../tree',
+      rule: 'echo /pkg/ >> "$(git rev-parse --git-common-dir)/info/exclude"',
+      path: 'tree',
+      why: IGNORED,
+    },
+    'a .gitignore that ignores itself': {
+      rule: 'mkdir pkg; printf "*\\n" > pkg/.gitignore',
+      why: IGNORED,
+    },
+    'its size': {
+      rule: 'mkdir pkg; head -c 3000 /dev/zero > pkg/u; chmod 600 pkg/u',
+      since: 'echo small > u',
+      why: 'was too large for it',
+    },
+    'a rule, and the inner one has another object format,': {
+      rule: 'echo u > .gitignore; mkdir pkg; echo seen > pkg/seen',
+      format: 'sha256',
+      why: IGNORED,
+    },
+  };
 
   test.for(Object.entries(UNSEEN))(
     'what the outer one did not see by %s stays, and is named',
-    async ([, { make = ':', rule, since = ':', path = 'app', why }]) => {
+    async ([, { make = ':', rule, since = ':', path = 'app', format = 'sha1', why }]) => {
       await using harness = await withRepositories(['app'], { maxFileBytes: 1000 });
       harness.sh(`${make}; ${rule}; mkdir -p pkg; [ -e pkg/u ] || echo u > pkg/u`, 'app');
       const first = await harness.capture();
       harness.sh(
-        `cd ${path}/pkg; ${since}; git init -q -b main .; git add -Af . ":!.agent-shadow"; git commit -qm inner`,
+        `cd ${path}/pkg; ${since}; git init -q -b main --object-format=${format} .; git add -Af . ":!.agent-shadow"; git commit -qm inner`,
       );
       const looks = files(harness.root);
       const after = world(harness, ['app', `${path}/pkg`]);
@@ -172,6 +180,17 @@ describe('a repository made inside another one', () => {
       expect(world(harness, ['app', `${path}/pkg`])).toEqual(after);
     },
   );
+
+  test('what nothing saw before stays when a repository in SHA-256 format goes, and it comes back', async () => {
+    await using harness = await createHarness();
+    harness.sh('mkdir pkg; echo u > pkg/u');
+    const first = await harness.capture();
+    harness.sh('cd pkg; git init -q -b main --object-format=sha256 .; git add -A; git commit -qm inner');
+    const after = world(harness, ['pkg']);
+    const { undo } = await applies(harness, first);
+    await applies(harness, undo);
+    expect(world(harness, ['pkg'])).toEqual(after);
+  });
 
   test('what the inner one ignores stays when it goes, and is there when it comes back', async () => {
     await using harness = await withRepositories(['.']);
