@@ -70,6 +70,7 @@ write_over() {
   local exchange='' status=3
   [ ${#were[@]} -le $FEW_FILES ] || were=()
   [ ! -s "$OUT.old" ] || aside_place "$OUT.company" "${were[@]}" || return
+  touch_it || return
   STAGE=$SHADOW/stage
   # Each old file has a new one: both are done at once, and what cannot be, below.
   [ "$REMOVED" != 0 ] || [ $# != 0 ] || ! type -P perl >/dev/null || exchange=1

@@ -75,7 +75,7 @@ loosen() {
       fi
     done
     [ ${#paths[@]} -gt 0 ] || return 0
-    with_paths chmod u+rwx -- 2>>"$OUT.err" || return
+    touch_it && with_paths chmod u+rwx -- 2>>"$OUT.err" || return
     closed=("${hidden[@]}")
   done
 }

@@ -70,6 +70,7 @@ unpark() {
   local home=.agent-shadow/session-$SESSION from
   find_parked "$1" "$2" || return
   [ -n "$PARKED" ] || return 0
+  touch_it || return
   from=$PARKED
   mkdir -p -- "$ROOT/$1" && cd -- "$ROOT/$1" || return
   if [ -d "$from/shadow" ] && [ ! -e "$home" ]; then

@@ -95,6 +95,7 @@ reach() {
     fi
   fi
   if [ -z "$EXISTS" ]; then
+    touch_it || return
     T_META='' PARTS=()
     if [ -n "$HG" ]; then
       open_shadow "$FORMAT" 2>>"$OUT.err" && borrow_host && bring_objects "$i" || return
@@ -136,6 +137,7 @@ reach() {
   [ -n "$HG" ] || load_state "$meta" || return
   if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
     # The working tree exists, but its .git does not.
+    touch_it || return
     make_host "$i" "$meta" 2>>"$OUT.err" || return
     look_at_host
   fi
@@ -154,7 +156,7 @@ reach() {
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
-  drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
+  touch_it && drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
   if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
     STEP='moving HEAD, branches and index'
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return

@@ -51,6 +51,10 @@ checked() {
   printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
+# touch_it: notes that this repository is written from here on, so that a failure puts it back. One that fails before this is
+# as it was.
+touch_it() { [ -f "$OUT.touched" ] || : >"$OUT.touched"; }
+
 applied() {
   local i=$1 tree meta head
   read -r tree meta head <"$RUN/$i.stand" || return
@@ -58,7 +62,6 @@ applied() {
   [ "$tree" = - ] || TREE=$tree META=$meta
   nested_below "${R_PATH[i]}"
   if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then open_shadow "$FORMAT" || return; fi
-  : >"$OUT.touched"
   reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
 }
 
@@ -74,7 +77,6 @@ checked_again() {
 put_back() {
   local i=$1
   open_repository "$i" || return
-  [ -f "$OUT.touched" ] || return 0
   nested_below "${R_PATH[i]}"
   : >"$OUT.tree-noted"
   [ -f "$OUT.why" ] || said_in "$OUT.err" "$OUT.move" && printf '%s\n' "$SAID" >"$OUT.why"
@@ -220,7 +222,7 @@ report() {
     pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems"
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
-      if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
+      if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.ended" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
     fi
     for name in warn warn.exposed; do
       [ ! -f "$RUN/$i.$name" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.$name"
@@ -250,7 +252,10 @@ went_wrong() {
 # failed I: reports the error of a repository, and its state after it.
 failed() {
   local i=$1
-  [ -f "$RUN/$i.done" ] || went_wrong "$i" "$RUN/$i.why" "$RUN/$i.log"
+  local said=("$RUN/$i.why" "$RUN/$i.log")
+  # Nothing had to be put back, so what it said first is still there.
+  [ -f "$RUN/$i.touched" ] || said=("$RUN/$i.err" "$RUN/$i.move" "$RUN/$i.log")
+  [ -f "$RUN/$i.done" ] || went_wrong "$i" "${said[@]}"
   if [ ! -f "$RUN/$i.back" ] && [ -f "$RUN/$i.touched" ]; then
     said_in "$RUN/$i.move" "$RUN/$i.err"
     [ -n "$SAID" ] || said_in "$RUN/$i.log"

@@ -61,3 +61,26 @@ test('a repository that cannot be put back, because its shadow cannot be written
   rmSync(`${harness.root}/app/.agent-shadow/session-s1/config`, { recursive: true });
   await applies(harness, first);
 });
+
+test('a repository in which nothing was written is as it was, also where nothing can be written any more', async () => {
+  using full = replacedCommand(
+    'mkdir',
+    `[[ $* == *aside-s1* ]] || exec "$real" "$@"
+rm "$armed" .agent-shadow/session-s1/config
+"$real" .agent-shadow/session-s1/config
+echo 'mkdir: cannot create directory: No space left on device' >&2
+exit 1
+`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: full.env });
+  const first = await harness.capture();
+  harness.sh('echo two > app/a.txt; chmod 600 app/a.txt; git -C app checkout -qb topic');
+  full.arm();
+  const { report } = await harness.rollback(first);
+  expect([report.outcome, full.isArmed()]).toEqual(['reverted', false]);
+  expect(report.problems).toEqual([
+    { path: 'app', kind: 'failed', message: 'mkdir: cannot create directory: No space left on device' },
+  ]);
+  rmSync(`${harness.root}/app/.agent-shadow/session-s1/config`, { recursive: true });
+  await applies(harness, first);
+});
