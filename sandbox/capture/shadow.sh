@@ -37,7 +37,7 @@ open_shadow() {
     rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
     printf '%s\n' "$format" >"$SHADOW/format" || return 1
     printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
-  fi 2>/dev/null
+  fi
   # A restore that was killed leaves HEAD on its own commit, or half written.
   if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1; fi
   local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global

@@ -218,7 +218,7 @@ shadow_home() {
     IN_THE_WAY="$home is $what. Walkback keeps its own git directories there: rename or remove it, then call again."
     return 1
   fi
-  [ -d "$home" ] || mkdir -p "$home" 2>/dev/null || return 1
+  [ -d "$home" ] || mkdir -p -- "$home" || return 1
   # Each before what is in it.
   without_odd "$home"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/*/* || return
   for entry in "$home"/*; do
@@ -231,7 +231,7 @@ shadow_home() {
     return 1
   done
   if line_of "$home/.gitignore" && [ "$TEXT" = '*' ]; then return 0; fi
-  printf '*\n' >"$home/.gitignore" 2>/dev/null
+  printf '*\n' >"$home/.gitignore"
 }
 
 # symlink_above PATH: whether a directory above PATH is a symlink. No repository is looked for behind one, and nothing is

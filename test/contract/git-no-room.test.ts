@@ -43,6 +43,18 @@ test.for(WORDS)('%s: %s', async ([word, says]) => {
   expect([next.report.failures, next.repositories[0]?.chain]).toEqual([[], 'append']);
 });
 
+test('the first capture of a repository says why where its shadow cannot be made', async () => {
+  const says = 'mkdir: cannot create directory: No space left on device';
+  using full = replacedCommand(
+    'mkdir',
+    `[[ $* == */session-s1/* ]] || exec "$real" "$@"\necho '${says}' >&2\nexit 1\n`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: full.env });
+  full.arm();
+  const { report } = await harness.capture();
+  expect(report.failures).toEqual([{ path: 'app', reason: says }]);
+});
+
 test('a repository that cannot be put back, because its shadow cannot be written, says why', async () => {
   // The other one comes after this one was moved.
   using barred = replacedCommand(
