@@ -190,10 +190,10 @@ force_collisions() {
 # note_sought TREE: what the capture does not have of this tree was not there, ignored or not (absent_then).
 note_sought() { [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought"; }
 
-# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else
-# the last message.
+# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else that there is no room,
+# else the last message.
 first_reason() {
-  local file line last='' before=''
+  local file line last='' before='' full=''
   if [ -n "$IN_THE_WAY" ]; then
     printf '%s' "$IN_THE_WAY"
     return
@@ -201,10 +201,11 @@ first_reason() {
   for file in "$OUT.add" "$OUT.err" "$OUT.find"; do
     [ -f "$file" ] || continue
     while IFS= read -r line; do
-      if [[ $line == fatal* || $line == error* || $line == *denied* ]] || no_room "$line"; then before=$last last=$line; fi
+      if no_room "$line"; then full=$line; elif [[ $line == fatal* || $line == error* || $line == *denied* ]]; then before=$last last=$line; fi
     done <"$file"
   done
-  line="$before${before:+ }$last"
+  # What git says after it is a consequence.
+  line=${full:-$before${before:+ }$last}
   [ -n "$line" ] || line="git could not capture the repository, and did not say why${STEP:+, while $STEP}"
   printf '%s' "${line:0:300}"
 }

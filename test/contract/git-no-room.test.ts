@@ -16,6 +16,10 @@ const WORDS = [
   ['add', 'unable to write loose object file: Disk quota exceeded'],
   ['add', "sha1 file 'index.lock' write error. Out of diskspace"],
   ['pack-objects', "sha1 file '<stdout>' write error: Disk quota exceeded"],
+  [
+    'add',
+    "unable to create temporary file: No space left on device\nerror: a.txt: failed to insert into database\nerror: unable to index file 'a.txt'",
+  ],
 ] as const;
 
 test.for(WORDS)('%s: %s', async ([word, says]) => {
@@ -35,7 +39,7 @@ test.for(WORDS)('%s: %s', async ([word, says]) => {
   );
   writeFileSync(full, '');
   const { report } = await harness.capture();
-  expect(report.failures).toEqual([{ path: 'app', reason: `fatal: ${says}` }]);
+  expect(report.failures).toEqual([{ path: 'app', reason: `fatal: ${says.split('\n')[0]}` }]);
   expect(existsSync(`${harness.root}/app/.agent-shadow/session-s1/mark`)).toBe(true);
   rmSync(full);
   harness.standOn(first);
