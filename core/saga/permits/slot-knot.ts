@@ -2,6 +2,7 @@
  * A root keeps its slot while its children wait for a lock, and a saga that has the lock may stand in line for a slot. When each
  * slot of a project is kept so, none of them would ever go on (L9).
  */
+import { mapAtOnce } from '../../shared/at-once.ts';
 import type { SagaHead } from '../model/head.ts';
 import { isOlder, rootOf, slotsOf } from '../model/permit.ts';
 import type { SagaStore } from '../ports.ts';
@@ -25,37 +26,79 @@ const waitedFor = async (looking: KnotLooking, head: SagaHead): Promise<string[]
   return namedIn(started).flatMap(({ sagaId }, at) => (wait.ended[at] === '-' ? [sagaId] : []));
 };
 
-/** Whether this saga cannot go on before one of those in line gets a slot. */
-const needsSlot = async (
-  looking: KnotLooking,
-  sagaId: string,
-  slots: string,
-  seen = new Set<string>(),
+const READS_AT_ONCE = 8;
+
+/** The same read again is answered by the first one. */
+const once = <Key extends (string | number)[], Answer>(read: (...key: Key) => Promise<Answer>) => {
+  const answers = new Map<string, Promise<Answer>>();
+  return (...key: Key): Promise<Answer> => {
+    const name = key.join(' ');
+    const answer = answers.get(name) ?? read(...key);
+    answers.set(name, answer);
+    return answer;
+  };
+};
+
+/** A project has up to a thousand slots, and those who keep them wait for the same few. So each is read once. */
+const rememberingOf = ({ store }: KnotLooking): KnotLooking => ({
+  store: {
+    getHead: once((sagaId) => store.getHead(sagaId)),
+    getEntry: once((sagaId, seq) => store.getEntry(sagaId, seq)),
+    permits: { ...store.permits, granted: once((semaphore) => store.permits.granted(semaphore)) },
+  },
+});
+
+/** Whether a saga cannot go on before one of those in line gets a slot. */
+const needsSlotOf = (looking: KnotLooking, slots: string) => {
+  const needing = new Set<string>();
+  const needsSlot = async (sagaId: string, seen = new Set<string>()): Promise<boolean> => {
+    if (needing.has(sagaId)) return true;
+    if (seen.has(sagaId)) return false;
+    seen.add(sagaId);
+    const head = await looking.store.getHead(sagaId);
+    if (head === undefined) return false;
+    if (head.state.wait?.kind === 'slot') return waitsFor(head.state).includes(slots);
+    for (const next of await waitedFor(looking, head)) {
+      if (!(await needsSlot(next, seen))) continue;
+      needing.add(sagaId);
+      return true;
+    }
+    return false;
+  };
+  return needsSlot;
+};
+
+/** Whether it holds for all. After the first for which it does not, no other is looked at. */
+const holdsForAll = async (
+  items: readonly string[],
+  holds: (item: string) => Promise<boolean>,
 ): Promise<boolean> => {
-  if (seen.has(sagaId)) return false;
-  seen.add(sagaId);
-  const head = await looking.store.getHead(sagaId);
-  if (head === undefined) return false;
-  if (head.state.wait?.kind === 'slot') return waitsFor(head.state).includes(slots);
-  for (const next of await waitedFor(looking, head)) {
-    if (await needsSlot(looking, next, slots, seen)) return true;
-  }
-  return false;
+  let isSo = true;
+  await mapAtOnce(items, READS_AT_ONCE, async (item) => {
+    if (isSo && !(await holds(item))) isSo = false;
+  });
+  return isSo;
 };
 
 /**
  * Whether a saga below `root` that waits for `behind` must give up: all who have slots wait for somebody who needs one, and
  * `root` is the youngest of them.
  */
-export const closesKnot = async (looking: KnotLooking, root: SagaHead, behind: string): Promise<boolean> => {
+export const closesKnot = async (looked: KnotLooking, root: SagaHead, behind: string): Promise<boolean> => {
   if (typeof root.state.slot !== 'number') return false;
+  const looking = rememberingOf(looked);
+  const { getHead, permits } = looking.store;
   const slots = slotsOf(root.project ?? '');
-  if (!(await needsSlot(looking, behind, slots))) return false;
-  for (const { holder } of await looking.store.permits.granted(slots)) {
-    if (holder === '' || holder === root.sagaId) continue;
-    const head = await looking.store.getHead(holder);
-    if (head === undefined || typeof head.state.slot !== 'number') continue;
-    if (isOlder(rootOf(root), rootOf(head)) || !(await needsSlot(looking, holder, slots))) return false;
-  }
-  return true;
+  const needsSlot = needsSlotOf(looking, slots);
+  if (!(await needsSlot(behind))) return false;
+  const holders = (await permits.granted(slots))
+    .map(({ holder }) => holder)
+    .filter((holder) => holder !== '' && holder !== root.sagaId);
+  const keepsSlot = (head: SagaHead | undefined): head is SagaHead => typeof head?.state.slot === 'number';
+  const isYoungest = await holdsForAll(holders, async (holder) => {
+    const head = await getHead(holder);
+    return !keepsSlot(head) || !isOlder(rootOf(root), rootOf(head));
+  });
+  if (!isYoungest) return false;
+  return holdsForAll(holders, async (holder) => !keepsSlot(await getHead(holder)) || needsSlot(holder));
 };
