@@ -232,6 +232,20 @@ describe('the edge refuses before anything acts', () => {
     });
   });
 
+  test('a call that comes a little late says that the machine may be busy', async () => {
+    const tombstones = memoryTombstones();
+    const handle = toolHandler([make({ execute: never })], { tombstones, now: () => 31_500 });
+    expect(await handle(requestOf({ deadlineMs: 30_000 }))).toMatchObject({
+      outcome: 'rejected',
+      reached: false,
+      error: {
+        name: 'DeadlinePassed',
+        message:
+          'The deadline had passed 2 s before the call came. The machine may be busy; else the clock of the tool is ahead.',
+      },
+    });
+  });
+
   test('a forward call after its compensator (S4), and a fence inside the tool sees a deadline that came meanwhile', async () => {
     const tombstones = memoryTombstones();
     const handle = toolHandler([make({ execute: never })], { tombstones });

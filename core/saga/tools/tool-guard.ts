@@ -6,6 +6,7 @@ import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Outcome } from '../decide/saga-events.ts';
 import { errorOf } from '../ledger/text.ts';
 import type { Tombstones } from '../ports.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 
 type OutcomeError = ReturnType<typeof errorOf>;
 
@@ -65,6 +66,16 @@ const tooLate = (message: string): Refusal => ({
   retryable: true,
   reached: false,
 });
+
+/** Nobody waits longer behind a deadline. What seems later than that comes of a clock that is ahead. */
+const cameLate = (lateMs: number): Refusal => {
+  const seconds = Math.ceil(lateMs / 1000);
+  return tooLate(
+    lateMs <= LATE_COMMIT_MARGIN_MS
+      ? `The deadline had passed ${seconds} s before the call came. The machine may be busy; else the clock of the tool is ahead.`
+      : `By the clock of the tool, the deadline had passed ${seconds} s before the call came.`,
+  );
+};
 
 const FENCED: Refusal = {
   outcome: 'rejected',
@@ -157,11 +168,7 @@ export const guarded = async (
   act: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> => {
   const leftMs = remainingMs(request, dependencies.now());
-  // The clock of whoever serves the tool may be ahead.
-  if (leftMs <= 0) {
-    const seconds = Math.ceil(-leftMs / 1000);
-    return tooLate(`By the clock of the tool, the deadline had passed ${seconds} s before the call came.`);
-  }
+  if (leftMs <= 0) return cameLate(-leftMs);
   const deadline = new AbortController();
   let giveUp: () => void = () => undefined;
   // Not `Promise.withResolvers`: authors of tools may be on Node 20.
