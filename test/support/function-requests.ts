@@ -8,15 +8,15 @@ type Send = (this: unknown, ...given: unknown[]) => Promise<unknown>;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the base of all clients of the SDK
 const prototype = Object.getPrototypeOf(DynamoDBClient.prototype) as { send: Send };
 
-/** Each request that a function makes is made by `around`, which is told whose it is. Answers how to end that. */
+/** Each request that a function makes is made by `around`, which is told whose it is, and what it asks. Answers how to end that. */
 export const aroundRequests = (
-  around: (functionName: string, request: () => Promise<unknown>) => Promise<unknown>,
+  around: (functionName: string, request: () => Promise<unknown>, command: unknown) => Promise<unknown>,
 ): (() => void) => {
   const original = prototype.send;
   prototype.send = async function (...given) {
     const name = runningFunction.getStore();
     const request = () => original.apply(this, given);
-    return name === undefined ? request() : around(name, request);
+    return name === undefined ? request() : around(name, request, given[0]);
   };
   return () => {
     prototype.send = original;

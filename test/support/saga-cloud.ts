@@ -89,6 +89,27 @@ export const addOrder = ({ world }: RefundServicesServer, id: string): void => {
   world.shop.addOrder(order);
 };
 
+/** The ledgers of a running cloud. */
+export const ledgersOf = (cloud: Pick<TestCloud, 'invoke'>) => {
+  const rows = async (sagaId: string) => {
+    const answer = await cloud.invoke('query-ledger', { sagaId, limit: 1000 });
+    return { rows: answer['entries'] as LedgerRow[], tip: answer['tip'] as { seq: number; hash: string } };
+  };
+  return {
+    rows,
+    /** The ledger folds, its chain holds up to the head, and what is pinned beside it is there. */
+    isSound: async (sagaId: string): Promise<boolean> => {
+      const ledger = await rows(sagaId);
+      const entries = ledger.rows.map(fromRow);
+      const seen = (await cloud.invoke('describe-saga', { sagaId })) as unknown as Observation;
+      const broken = findChainBreak(entries, { seq: ledger.tip.seq, tip: ledger.tip.hash });
+      const { evidence } = await cloud.invoke('query-ledger', { sagaId, evidence: true, limit: 1000 });
+      expect(evidence, 'nothing differs from what was written').toMatchObject({ findings: [] });
+      return broken === undefined && fold(entries).status === seen.status;
+    },
+  };
+};
+
 /** The saga API of a running cloud, as callers see it. */
 export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } =
@@ -99,10 +120,6 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: 1,
   });
-  const rows = async (sagaId: string) => {
-    const answer = await cloud.invoke('query-ledger', { sagaId, limit: 1000 });
-    return { rows: answer['entries'] as LedgerRow[], tip: answer['tip'] as { seq: number; hash: string } };
-  };
   return {
     sfn,
     start: (sagaId: string, definition = 'refund') => {
@@ -116,17 +133,7 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
     },
     observe: async (sagaId: string, waitSeconds = 40) =>
       (await cloud.invoke('describe-saga', { sagaId, waitSeconds })) as unknown as Observation,
-    rows,
-    /** The ledger folds, its chain holds up to the head, and what is pinned beside it is there. */
-    isSound: async (sagaId: string): Promise<boolean> => {
-      const ledger = await rows(sagaId);
-      const entries = ledger.rows.map(fromRow);
-      const seen = (await cloud.invoke('describe-saga', { sagaId })) as unknown as Observation;
-      const broken = findChainBreak(entries, { seq: ledger.tip.seq, tip: ledger.tip.hash });
-      const { evidence } = await cloud.invoke('query-ledger', { sagaId, evidence: true, limit: 1000 });
-      expect(evidence, 'nothing differs from what was written').toMatchObject({ findings: [] });
-      return broken === undefined && fold(entries).status === seen.status;
-    },
+    ...ledgersOf(cloud),
     execution: async (sagaId: string, generation = 1) =>
       sfn.send(new DescribeExecutionCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` })),
     history: async (sagaId: string, generation = 1) =>
