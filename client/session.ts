@@ -16,7 +16,7 @@ import {
   ROLLBACK,
   type RollbackOptions,
 } from './plan.ts';
-import { type Point, targetOfPoint } from './point.ts';
+import { type Point, targetOfPoint, withFitMessage } from './point.ts';
 import type { Answer, Asker, Request } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
 import { type MessageText, saidMessage, saidTool } from './said.ts';
@@ -195,7 +195,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     revert: async (given, call) => {
       requireFields('session.revert', given, {});
       const { requestId = freshId('revert'), ...options } = given;
-      const answer = await invoke('revert', { ...options, sessionId, requestId }, call);
+      const answer = await invoke('revert', { ...withFitMessage(options), sessionId, requestId }, call);
       if (answer.status === 'APPLIED') rollbacks.moved(answer);
       return answer;
     },
@@ -208,7 +208,11 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         );
       }
       const target = to === undefined ? {} : targetOfPoint(to);
-      const answer = await invoke('fork-session', { ...options, ...target, sessionId, requestId }, call);
+      const answer = await invoke(
+        'fork-session',
+        { ...withFitMessage(options), ...target, sessionId, requestId },
+        call,
+      );
       const begun: Place = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },
@@ -236,7 +240,11 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       requireFields('session.rehydrate', given, { 'to?': 'point' });
       const { to, requestId = freshId('rehydrate'), ...options } = given;
       const target = to === undefined ? {} : targetOfPoint(to);
-      const answer = await invoke('rehydrate', { ...options, ...target, sessionId, requestId }, call);
+      const answer = await invoke(
+        'rehydrate',
+        { ...withFitMessage(options), ...target, sessionId, requestId },
+        call,
+      );
       if (options.mode === 'resume') await refresh(call);
       return answer;
     },
@@ -249,12 +257,12 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
           rollback: (request) => invoke('rollback', request, call),
           freshId,
         },
-        { ...options, sessionId },
+        { ...options, from: fitId(options.from), to: fitId(options.to), sessionId },
       );
     },
     changes: async (options, call) => {
       requireFields('session.changes', options, {});
-      return invoke('changes', { ...options, sessionId }, call);
+      return invoke('changes', { ...withFitMessage(options), sessionId }, call);
     },
     timeline: async (options = {}, call) => {
       requireFields('session.timeline', options, {});

@@ -103,6 +103,24 @@ test('a message is the end of its work, and the next turn begins there', async (
   await session.end();
 });
 
+test('a message whose id the functions do not take is found again by that id', async () => {
+  const session = await begin();
+  const [first, second] = ['chat/1: é', `m-${'2'.repeat(80)}`] as const;
+  for (const id of [first, second]) {
+    const run = session.run({ message: { id } });
+    await run.guard({ id: `call-of-${run.messageId}`, ...EDIT }, () => world.write('api/file.txt', id));
+    await run.finish();
+  }
+  expect((await session.plan({ to: first })).discardedMessageIds).toHaveLength(1);
+  expect(JSON.stringify(await session.diff({ from: first, to: second }))).toContain('file.txt');
+  const { checkpoints } = await session.changes({ messageId: second });
+  expect(checkpoints.length).toBeGreaterThan(0);
+  expect((await session.revert({ messageId: second, dryRun: true })).status).toBe('PLANNED');
+  await session.rollback({ to: { messageId: first } });
+  expect(world.read('api/file.txt')).toBe(first);
+  await session.end();
+});
+
 /** One turn with one tool, by any client of the session. */
 const turn = async (session: Session, id: string, how: { isCut?: boolean } = {}): Promise<void> => {
   const run = session.run({ message: { id, text: `text of ${id}` } });
