@@ -22,6 +22,10 @@ const WANTED_BYTES = 1024 ** 3;
 /** Used by the program in the sandbox, beside bash and git. */
 const TOOLS = ['find', 'sed', 'grep', 'sort', 'stat', 'flock', 'gzip', 'curl', 'timeout'];
 
+/** Not for want of rights: there is no room, or no more for this user. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The first line it says; undefined when it is not there. */
@@ -69,7 +73,6 @@ const existing = async (path: string): Promise<string> =>
 
 const dataDirectory = async (dataDir: string): Promise<Check> => {
   const place = await existing(dataDir);
-  const advice = `make ${place} writable for you, or choose another with --data or WALKBACK_DATA`;
   const probe = join(place, `.walkback-${randomUUID()}`);
   try {
     await access(place, constants.W_OK | constants.X_OK);
@@ -83,7 +86,13 @@ const dataDirectory = async (dataDir: string): Promise<Check> => {
       `chmod 700 ${dataDir}: it holds keys and your repositories' contents`,
     );
   } catch (error) {
-    return check('data-directory', false, reasonOf(error), advice);
+    const mend = isFull(error) ? `make room at ${place}` : `make ${place} writable for you`;
+    return check(
+      'data-directory',
+      false,
+      reasonOf(error),
+      `${mend}, or choose another with --data or WALKBACK_DATA`,
+    );
   } finally {
     await rm(probe, { recursive: true, force: true }).catch(() => undefined);
   }

@@ -4,6 +4,7 @@ import { mkdtempDisposable, readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkMachine } from '../../cli/doctor/machine.ts';
 import { describeFailure } from '../../cli/failure.ts';
 import { ensureDaemon } from '../../cli/target/daemon.ts';
 import { tellingFullDisk } from '../../cli/target/full-disk.ts';
@@ -92,6 +93,12 @@ test.skipIf(process.getuid?.() !== 0)('a full disk is told as the reason of what
     const signal = new AbortController().signal;
     const daemon = await ensureDaemon(data, { signal }).then(() => undefined, describeFailure);
     expect(daemon).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('ENOSPC') });
+    const checks = await checkMachine(data, process.env);
+    expect(checks.find(({ id }) => id === 'data-directory')).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('ENOSPC'),
+      advice: expect.stringMatching(/^make room at /),
+    });
     // Nothing is left behind that takes room.
     expect(await readdir(data)).toEqual(['daemon.log']);
   } finally {
