@@ -150,13 +150,15 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
       ['Written', time(now().toISOString())],
     ])}`,
   );
-  await must('<div class="split"><aside aria-label="Messages">');
+  await must(
+    '<div class="split"><aside aria-label="Messages"><a class="skip" href="#content">Skip to the content</a>',
+  );
   if (!(await put(timelinePart(timeline, undefined, (id) => `#${toMessage(id)}`))))
     told.cut.push('the timeline');
   await must(
     html`<p class="meta">${plural(messages.length, 'message')}, ${plural(checkpoints.length, 'checkpoint')}, ${plural(sagas.length, 'saga')}</p>`,
   );
-  await must('</aside><div>');
+  await must('</aside><div id="content" tabindex="-1">');
   for (const message of messages) {
     const { messageId } = message;
     const changes = await readChanges(ask, sessionId, messageId, isNotFound);
@@ -174,8 +176,13 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
   if (left > 0) told.cut.push(plural(left, 'message'));
   if (leftSagas > 0) told.cut.push(plural(leftSagas, 'saga'));
   if (told.cut.length > 0) {
+    // Where links to it lead.
+    const places = [
+      ...messages.slice(told.messages).map(({ messageId }) => toMessage(messageId)),
+      ...sagas.slice(told.sagas).map(({ sagaId }) => toSaga(sagaId)),
+    ];
     await must(
-      html`<section class="card warn"><h2>Cut here</h2><p>The file would be too large with all of it. Not in it:</p>${list(told.cut)}</section>`,
+      html`<section class="card warn"><h2>${places.map((id) => html`<i id="${id}"></i>`)}Cut here</h2><p>The file would be too large with all of it. Not in it:</p>${list(told.cut)}</section>`,
     );
   }
   await must('</div></div></main></body></html>\n');

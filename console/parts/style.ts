@@ -22,7 +22,7 @@ const COLOURS = `
 const TYPE = `
 * { box-sizing: border-box; }
 html { font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; color: var(--ink); background: var(--paper); overflow-y: scroll; }
-body { margin: 0; }
+body { margin: 0; overflow-wrap: break-word; }
 h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.25; margin: 0 0 .75rem; letter-spacing: -.01em; overflow-wrap: anywhere; }
 h2 { font-size: 1.125rem; font-weight: 600; line-height: 1.3; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
 h3 { font-size: 1rem; font-weight: 600; margin: 1rem 0 .35rem; overflow-wrap: anywhere; }
@@ -44,7 +44,7 @@ nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; align-items: baseline; 
 nav a { color: var(--soft); text-decoration: none; padding: .2rem 0 .25rem; border-bottom: 2px solid transparent; }
 nav a:hover { color: var(--ink); } nav a[aria-current] { color: var(--ink); border-bottom-color: var(--link); }
 nav .brand { color: var(--ink); font-weight: 650; }
-.viewer { margin: 0 0 0 auto; color: var(--soft); font-size: .86rem; }
+.viewer { min-width: 0; margin: 0 0 0 auto; color: var(--soft); font-size: .86rem; }
 main { max-width: 80rem; margin: 0 auto; padding: 1.25rem; } main.wide { max-width: 110rem; }
 main:focus { outline: none; }
 footer { max-width: 80rem; margin: 0 auto; padding: 0 1.25rem 1.5rem; color: var(--soft); font-size: .86rem; }
@@ -64,7 +64,7 @@ th { font-weight: 500; color: var(--soft); white-space: nowrap; }
 .badge.good { color: var(--good); background: var(--good-bg); } .badge.bad { color: var(--bad); background: var(--bad-bg); }
 .badge.ask { color: var(--ask); background: var(--ask-bg); } .badge.calm { color: var(--calm); background: var(--calm-bg); }
 .facts { display: flex; flex-wrap: wrap; gap: .35rem 2rem; margin: 0 0 1.1rem; }
-.facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
+.facts > div { min-width: 0; } .facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
 .card { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .75rem 1rem; margin: 0 0 .9rem; overflow-wrap: anywhere; }
 .card > :first-child { margin-top: 0; } .card > :last-child { margin-bottom: 0; }
 .warn { border-left: 3px solid var(--ask); } .stop { border-left: 3px solid var(--bad); } .done { border-left: 3px solid var(--good); }
@@ -112,7 +112,7 @@ const SESSION = `
 .timeline a:hover { background: var(--sunk); } .timeline a[aria-current] { background: var(--calm-bg); }
 .timeline .what { display: block; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .timeline .off .what { text-decoration: line-through; color: var(--soft); }
-.timeline .meta { display: flex; gap: .6rem; flex-wrap: wrap; }`;
+.timeline .meta { display: flex; gap: .6rem; flex-wrap: wrap; } .timeline .meta > * { min-width: 0; }`;
 
 const DIFFS = `
 .file { border: 1px solid var(--line); border-radius: 6px; margin: .45rem 0; background: var(--panel); overflow: clip; }
@@ -129,19 +129,28 @@ const DIFFS = `
 .lines mark, .lines mark [class] { color: var(--ink); } .lines mark { border-radius: 2px; } .lines .added mark { background: var(--added-word); } .lines .removed mark { background: var(--removed-word); }
 .lines i { font-style: normal; } .lines .c { color: var(--c-c); } .lines .s { color: var(--c-s); } .lines .n { color: var(--c-n); }
 .lines .k { color: var(--c-k); } .lines .f { color: var(--c-f); } .lines .a { color: var(--c-a); } .lines .t { color: var(--c-t); }
+@media screen { .message { content-visibility: auto; contain-intrinsic-size: auto 30rem; } }
 .tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
 
 const SMALL = `
 @media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 50rem) {
   main { padding: .9rem; }
-  .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } .facts > div { min-width: 0; } header { padding: .5rem .9rem; }
+  .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }
   form.filters { display: grid; grid-template-columns: 1fr 1fr; } form.filters > button, form.filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
   input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; } input:not([type=checkbox]), select, textarea { text-align: left; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }`;
+
+/** Where the colours are the reader's, no background says what is chosen or changed, and every border is seen. */
+const FORCED = `
+@media (forced-colors: active) {
+  nav a:not([aria-current]) { border-bottom-color: Canvas; }
+  .timeline a[aria-current] { outline: 2px solid Highlight; outline-offset: -2px; }
+  .lines mark { text-decoration: underline; }
+}`;
 
 /** Nobody scrolls or opens anything on paper. */
 const PAPER = `
@@ -158,4 +167,4 @@ const PAPER = `
   h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }
 }`;
 
-export const STYLE = [COLOURS, TYPE, FRAME, TABLES, FORMS, SESSION, DIFFS, SMALL, PAPER].join('');
+export const STYLE = [COLOURS, TYPE, FRAME, TABLES, FORMS, SESSION, DIFFS, SMALL, FORCED, PAPER].join('');

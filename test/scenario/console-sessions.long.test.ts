@@ -262,6 +262,10 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       }
       expect(await page.locator('main img, script').count()).toBe(0);
       expect(await page.title()).toBe('Session s1');
+      // By keyboard, the first stop leads past the list of messages.
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
       // Its style works, so the policy lets it through and nothing else.
       expect(
         await page.evaluate('getComputedStyle(document.querySelector(".lines .added")).backgroundColor'),
@@ -274,6 +278,9 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await expectPrintable(page, 'export');
       await page.goto(pathToFileURL(join(directory, 'cut.html')).href);
       await page.getByRole('heading', { name: 'Cut here' }).waitFor();
+      // Links to what was cut lead to the words that say so.
+      const nowhere = `[...document.querySelectorAll('a[href^="#"]')].map((one) => one.hash.slice(1)).filter((id) => document.getElementById(id) === null)`;
+      expect(await page.evaluate(nowhere)).toEqual([]);
     } finally {
       await rm(directory, { recursive: true });
     }
