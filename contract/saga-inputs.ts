@@ -139,7 +139,9 @@ export const describeSagaInput = () =>
     projection: z
       .enum(['present', 'settled'])
       .optional()
-      .describe('settled: as before the saga or as after it, never what is only there while it runs'),
+      .describe(
+        'settled: as before the saga or as after it, never what is only there while it runs; a child that is completed counts when its root is over',
+      ),
   });
 
 export const answerInput = () =>

@@ -325,32 +325,45 @@ export interface Happening {
   deed: Deed;
 }
 
-/** A tree to which several things happen, each at its call of the store. */
+const afterWrite = (store: SagaStore, look: () => Promise<void>): SagaStore => ({
+  ...store,
+  append: async (...given) => {
+    const outcome = await store.append(...given);
+    await look();
+    return outcome;
+  },
+});
+
+/** A tree to which several things happen, each at its call of the store. `look` looks at it after each write. */
 export const runRandomTree = async (
   plan: Plan,
   happenings: readonly Happening[],
   replay: boolean,
+  look: (saga: TreeSaga) => Promise<void> = async () => {},
 ): Promise<void> => {
   const open = [...happenings];
   const saga = await treeSaga({
     plan,
     replay,
     storing: (store) =>
-      atCall(store, async (now, when) => {
-        const at = open.findIndex(
-          ({ call, deed }) => call <= now && (deed === 'dies before') === (when === 'before'),
-        );
-        const [found] = at === -1 ? [] : open.splice(at, 1);
-        if (found === undefined) return;
-        if (found.deed !== 'is cancelled' && found.deed !== 'is rewound')
-          throw new Crash(`at call ${found.call}`);
-        const status = saga.memory.heads.get(ROOT)?.state.status;
-        if (status === undefined || status === 'COMPLETED') return;
-        await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' }).catch((error: unknown) => {
-          // It has ended meanwhile, or this call is the one at which something else dies.
-          if (!(error instanceof Error && /OperationRefused|Crash/.test(error.name))) throw error;
-        });
-      }),
+      atCall(
+        afterWrite(store, () => look(saga)),
+        async (now, when) => {
+          const at = open.findIndex(
+            ({ call, deed }) => call <= now && (deed === 'dies before') === (when === 'before'),
+          );
+          const [found] = at === -1 ? [] : open.splice(at, 1);
+          if (found === undefined) return;
+          if (found.deed !== 'is cancelled' && found.deed !== 'is rewound')
+            throw new Crash(`at call ${found.call}`);
+          const status = saga.memory.heads.get(ROOT)?.state.status;
+          if (status === undefined || status === 'COMPLETED') return;
+          await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' }).catch((error: unknown) => {
+            // It has ended meanwhile, or this call is the one at which something else dies.
+            if (!(error instanceof Error && /OperationRefused|Crash/.test(error.name))) throw error;
+          });
+        },
+      ),
   });
   for (let tries = 0; tries <= happenings.length; tries += 1) {
     try {

@@ -2,10 +2,10 @@ import type { Observation } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { readTrueLedger } from '../ledger/read-ledger.ts';
-import { type SagaHead, TERMINAL_STATUSES } from '../model/head.ts';
+import type { SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { awaitsBelow, observeFamily } from './family-view.ts';
-import { settledView } from './settled-view.ts';
+import { isOver, settledView } from './settled-view.ts';
 
 const POLL_MS = 250;
 /** Who has waited for long is told a little later, so that a thousand who wait do not keep the table busy. */
@@ -15,10 +15,7 @@ const POLLS_PER_TREE = 8;
 
 /** Nothing more happens by itself: there is a result, or a person is needed. */
 const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
-  status === 'AWAITING' ||
-  status === 'PARKED' ||
-  wait?.kind === 'next-step' ||
-  TERMINAL_STATUSES.some((one) => one === status);
+  status === 'AWAITING' || status === 'PARKED' || wait?.kind === 'next-step' || isOver(status);
 
 /**
  * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the
@@ -37,6 +34,17 @@ export const createDescribe =
       if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
       return head;
     };
+    const see = async (head: SagaHead): Promise<Observation> =>
+      observeFamily(store, head, await readTrueLedger(store, head));
+    /** A root that is over before all else is read, and did not move until then, takes nothing back meanwhile. */
+    const seeSettled = async ({ root = sagaId }: SagaHead): Promise<Observation> => {
+      const before = await store.getHead(root);
+      const seen = await see(await look());
+      const after = await store.getHead(root);
+      const isRootOver =
+        before !== undefined && isOver(before.state.status) && before.version === after?.version;
+      return settledView(seen, isRootOver);
+    };
     let left = waitSeconds * 1000;
     let head = await look();
     for (let polls = 0; !isSettled(head) && left > 0; polls += 1) {
@@ -48,6 +56,5 @@ export const createDescribe =
       left -= pause;
       head = await look();
     }
-    const seen = await observeFamily(store, head, await readTrueLedger(store, head));
-    return projection === 'settled' ? settledView(seen) : seen;
+    return projection === 'settled' ? seeSettled(head) : see(head);
   };

@@ -1,12 +1,22 @@
 /** A saga as it was before, or as it is after: never what is only there while it runs. Pure. */
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../model/head.ts';
 
-const ADVICE = 'The saga is not over. As long as it is not, nothing of it counts. Ask again.';
+const ADVICE = {
+  runs: 'The saga is not over. As long as it is not, nothing of it counts. Ask again.',
+  provisional:
+    'The saga is done, but the one that runs it is not over and may take it back. Until then nothing of it counts. Ask again.',
+};
 
-/** What a running saga did is left out, because it may yet be taken back. */
-export const settledView = (seen: Observation): Observation => {
-  if (TERMINAL_STATUSES.some((status) => status === seen.status)) return seen;
+export const isOver = (status: SagaStatus): boolean => TERMINAL_STATUSES.some((one) => one === status);
+
+/**
+ * What a running saga did is left out, because it may yet be taken back. So is what a completed one did while the saga above all
+ * (`isRootOver`) goes on.
+ */
+export const settledView = (seen: Observation, isRootOver: boolean): Observation => {
+  const isProvisional = seen.status === 'COMPLETED' && !isRootOver;
+  if (isOver(seen.status) && !isProvisional) return seen;
   const {
     doing: _,
     rejected: __,
@@ -17,5 +27,12 @@ export const settledView = (seen: Observation): Observation => {
     notCompensatedNotListed: _notCompensated,
     ...rest
   } = seen;
-  return { ...rest, committed: [], compensated: [], notCompensated: [], results: [], advice: ADVICE };
+  return {
+    ...rest,
+    committed: [],
+    compensated: [],
+    notCompensated: [],
+    results: [],
+    advice: isProvisional ? ADVICE.provisional : ADVICE.runs,
+  };
 };
