@@ -122,6 +122,7 @@ const sessionAnswer = () =>
     retentionDays: z.int(),
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
+    project: z.string().optional().describe('of its sagas; absent: none'),
     forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
     lines: lineCount()
       .optional()
@@ -177,6 +178,7 @@ export const forkSessionAnswer = () =>
     checkpointId: z.string().describe('its first'),
     epoch: z.int(),
     projectsRoot: z.string(),
+    project: z.string().optional().describe('of its sagas; absent: none'),
     prompt: z.string().describe('for the system prompt of the agent that works there'),
     forkedFrom: pointOf(),
     repositories: z.array(

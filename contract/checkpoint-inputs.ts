@@ -14,6 +14,7 @@ import {
   listedPatterns,
   metadata,
   patterns,
+  project,
   repositoryPaths,
   sandboxId,
   template,
@@ -58,6 +59,7 @@ export const startSessionInput = () =>
     tenant: id
       .optional()
       .describe('sessions of one tenant share stored histories; without it a session shares none'),
+    project: project.optional().describe('of its sagas, unless one is started with its own'),
   });
 export type StartSessionInput = z.output<ReturnType<typeof startSessionInput>>;
 
@@ -199,6 +201,7 @@ export const forkSessionInput = () =>
         .max(4096)
         .optional()
         .describe('what it is for: the first lines of the prompt'),
+      project: project.optional().describe('of its sagas; default: that of the source'),
       metadata: metadata.optional().describe('yours; at most 50 entries'),
     })
     .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {

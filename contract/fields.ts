@@ -12,6 +12,11 @@ export const id = z
     'must be 1 to 64 of the characters A-Z a-z 0-9 _ . : - and begin with a letter or a digit',
   );
 
+/** What sagas keep out of each other in. */
+export const project = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -');
+
 export const callersId = id.refine((value) => !value.startsWith(RESERVED_ID_PREFIX), {
   error: `ids that begin with "${RESERVED_ID_PREFIX}" are reserved`,
 });

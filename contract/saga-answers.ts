@@ -206,6 +206,7 @@ export const observation = () =>
       .object({ sessionId: z.string(), messageId: z.string().optional() })
       .optional()
       .describe('whose work it is, when the starter said so'),
+    project: z.string().optional().describe('given at the start, else that of the session'),
     createdAt: z.string(),
     updatedAt: z.string(),
     doing: doing().optional().describe('absent when it has ended or waits for a person'),

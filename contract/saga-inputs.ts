@@ -2,7 +2,7 @@
  * The inputs of the saga functions. They are strict: an unknown field is refused, and the message names it.
  */
 import * as z from 'zod';
-import { checkpointId, id } from './fields.ts';
+import { checkpointId, id, project } from './fields.ts';
 import { answeredFor, asker, who } from './identity.ts';
 import { interactivePolicy } from './interactive.ts';
 import { jsonObject, jsonValue } from './json.ts';
@@ -10,9 +10,6 @@ import { EFFECT_STATUSES, ENTRY_STATUSES } from './ledger-answers.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
 export const stepId = z.string().min(1).max(64);
-const project = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -');
 const words = z.string().max(2000);
 const day = z.iso.date();
 /** Of a session. */
@@ -46,7 +43,9 @@ export const startSagaInput = () =>
     epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
     project: project
       .optional()
-      .describe('sagas of one project keep out of each other on exclusive resources'),
+      .describe(
+        'sagas of one project keep out of each other on exclusive resources; default: that of the session',
+      ),
     maxConcurrent: z
       .int()
       .min(1)

@@ -17,6 +17,7 @@ interface Options extends FreshSandboxOptions {
   session?: string;
   to?: string;
   guidance?: string;
+  project?: string;
 }
 
 const EXAMPLES = `
@@ -35,12 +36,13 @@ export const defineFork = (fork: Command, app: App): void => {
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .option('--to <point>', 'message id or checkpoint id (default: where the session stands)')
     .option('--guidance <text>', "what it is for: the first lines of its agent's prompt")
+    .option('--project <name>', 'project of its sagas (default: that of its source)')
     .addHelpText('after', EXAMPLES)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);
         const target = options.to === undefined ? {} : await resolveTarget(run.invoke, sessionId, options.to);
-        const { guidance } = options;
+        const { guidance, project } = options;
         const requestId = options.request ?? freshId('fork');
         run.underway(underwayAs(requestId));
         const answer = await run.progress(`Forking ${sessionId}`, () =>
@@ -49,6 +51,7 @@ export const defineFork = (fork: Command, app: App): void => {
             sessionId,
             requestId,
             ...(guidance === undefined ? {} : { guidance }),
+            ...(project === undefined ? {} : { project }),
             ...freshSandboxInput(run, options),
           }),
         );

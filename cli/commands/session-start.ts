@@ -28,6 +28,7 @@ interface Options {
   retentionDays?: number;
   metadata?: Record<string, string>;
   tenant?: string;
+  project?: string;
 }
 
 type Input = StartSessionInput;
@@ -40,8 +41,8 @@ Examples:
 
 /** Optional fields are left out, not sent as undefined: the functions refuse what they do not know. */
 const startInput = (options: Options, sandboxId: string, projectsRoot: string): Input => {
-  const { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant } = options;
-  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant };
+  const { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project } = options;
+  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project };
   return {
     sessionId: options.id ?? sessionIdFor(projectsRoot),
     sandboxId,
@@ -140,6 +141,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
     .option('--retention-days <days>', 'keep the session this long after it ends', parseWholeNumber(1, 3650))
     .option('--metadata <key=value>', 'note something with the session; repeatable', collectMetadata)
     .option('--tenant <id>', 'share stored histories with the sessions of this tenant', parseId)
+    .option('--project <name>', 'project of its sagas, unless one names its own')
     .addHelpText('after', EXAMPLES)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {

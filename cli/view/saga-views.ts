@@ -98,8 +98,14 @@ const doingText = ({
     ...(error === undefined ? [] : [`${error.name}: ${error.message}`]),
   ].join(' · ');
 
-const aboutText = ({ definition, requestedBy, session, createdAt }: Observation): string =>
-  `${definition ?? 'a plan of its own'}, for ${requestedBy}${session === undefined ? '' : `, in session ${session.sessionId}`}, since ${createdAt}`;
+const aboutText = ({ definition, requestedBy, session, project, createdAt }: Observation): string =>
+  [
+    definition ?? 'a plan of its own',
+    `for ${requestedBy}`,
+    ...(session === undefined ? [] : [`in session ${session.sessionId}`]),
+    ...(project === undefined ? [] : [`of project ${printableLine(project)}`]),
+    `since ${createdAt}`,
+  ].join(', ');
 
 const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, width: number): string[] => [
   ...block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red),

@@ -8,14 +8,23 @@ import { withWhere } from '../where-words.ts';
 
 /** Everything but id and root, with the gaps. */
 const FIXED_COLUMNS = 37;
+const GAP_WIDTH = 2;
+
+const projectOf = ({ project = '' }: ListedSession): string => printableLine(project);
+
+/** A column of its own where one has any. */
+const hasProjects = (sessions: readonly ListedSession[]): boolean =>
+  sessions.some(({ project }) => project !== undefined);
 
 /** Rows of `walkback session list`: plain text, one array per session. Ids are whole, because that is what other commands take. */
 export const sessionRows = (sessions: readonly ListedSession[], width: number, now: Date): string[][] => {
   const idWidth = widest(sessions.map((session) => session.sessionId));
-  const rootWidth = Math.max(12, width - FIXED_COLUMNS - idWidth);
+  const projects = hasProjects(sessions) ? [widest(['PROJECT', ...sessions.map(projectOf)]) + GAP_WIDTH] : [];
+  const rootWidth = Math.max(12, width - FIXED_COLUMNS - idWidth - (projects[0] ?? 0));
   return sessions.map((session) => [
     session.sessionId,
     session.status,
+    ...projects.map(() => projectOf(session)),
     `cp-${session.seq}`,
     formatTime(session.updatedAt, now),
     truncateStart(printableLine(session.projectsRoot), rootWidth),
@@ -32,6 +41,7 @@ export const sessionTable = (
   const columns = [
     { head: 'SESSION' },
     { head: 'STATUS' },
+    ...(hasProjects(sessions) ? [{ head: 'PROJECT' }] : []),
     { head: 'NEWEST' },
     { head: 'UPDATED' },
     { head: 'ROOT' },

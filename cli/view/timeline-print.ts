@@ -109,7 +109,9 @@ export const timelineText = (
   ];
   const header = [
     `${paint.bold(session.sessionId)}  ${facts.join(' · ')}`,
-    paint.dim(`${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}`),
+    paint.dim(
+      `${printableLine(session.projectsRoot)}  in sandbox ${session.sandboxId}${session.project === undefined ? '' : `  of project ${printableLine(session.project)}`}`,
+    ),
     ...settledLines(session.settledRollback, paint),
     '',
   ];

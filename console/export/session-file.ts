@@ -144,6 +144,7 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
   await must(
     html`<main class="wide"><h1>Session ${shown(sessionId)}</h1>${facts([
       ['Agent', shown(session.metadata['agent'] ?? session.metadata['name'] ?? 'not said')],
+      ...(session.project === undefined ? [] : [['Project', shown(session.project)] as const]),
       ['Repositories below', shown(session.projectsRoot)],
       ['Head', session.headSeq > 0 ? html`<code>${shortCheckpointId(session.headSeq)}</code>` : 'none'],
       ['Started', time(session.createdAt)],

@@ -267,6 +267,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
     ['Status', badge(seen.status)],
     ['Template', shown(seen.definition ?? 'a plan of its own')],
     ['Asked for by', shown(seen.requestedBy)],
+    ...(seen.project === undefined ? [] : [['Project', shown(seen.project)] as const]),
     ['Began', time(seen.createdAt)],
     ['Last change', time(seen.updatedAt)],
     ...(seen.parent === undefined

@@ -63,6 +63,7 @@ const sessionFacts = ({ session }: TimelineAnswer): Markup =>
   facts([
     ['Status', session.busy === null ? badge(session.status) : badge('at work', 'ask')],
     ...(session.metadata['agent'] ? [['Agent', shown(session.metadata['agent'])] as const] : []),
+    ...(session.project === undefined ? [] : [['Project', shown(session.project)] as const]),
     ['Directory', shown(session.projectsRoot)],
     ...(session.repositories === undefined ? [] : [['Repositories', String(session.repositories)] as const]),
     ...(session.lines === undefined || session.lines.added + session.lines.deleted === 0

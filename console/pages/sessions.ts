@@ -55,9 +55,13 @@ const linesCell = ({ sessionId, lines }: ListedSession): Markup =>
 const agentOf = ({ metadata }: ListedSession): string => metadata['agent'] ?? metadata['name'] ?? '';
 
 const fits = (session: ListedSession, words: string): boolean =>
-  [session.sessionId, session.projectsRoot, session.sandboxId, ...Object.values(session.metadata)].some(
-    (text) => text.toLowerCase().includes(words),
-  );
+  [
+    session.sessionId,
+    session.projectsRoot,
+    session.sandboxId,
+    session.project ?? '',
+    ...Object.values(session.metadata),
+  ].some((text) => text.toLowerCase().includes(words));
 
 /** The first page that somebody sees. For finance that is the ledger. */
 export const showSessions: Show = async (visit) => {
@@ -78,7 +82,7 @@ const sessionsPage: Show = async (visit) => {
   const last = Math.max(1, Math.ceil(found.length / PAGE));
   const at = Math.min(last, Math.max(1, Math.trunc(Number(page)) || 1));
   const rows = found.slice((at - 1) * PAGE, at * PAGE);
-  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="28" value="${q}" placeholder="session, agent, directory" /></div><button type="submit">Find</button></form>
+  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="28" value="${q}" placeholder="session, agent, project, directory" /></div><button type="submit">Find</button></form>
     ${table(
       'Sessions, last changed first',
       [
@@ -88,6 +92,10 @@ const sessionsPage: Show = async (visit) => {
           cell: ({ status, busy }) => (busy === null ? badge(status) : badge('at work', 'ask')),
         },
         { title: 'Agent', cell: (one) => shown(agentOf(one)) },
+        // Narrow screens have no room for a column in which nothing is.
+        ...(rows.some(({ project }) => project !== undefined)
+          ? [{ title: 'Project', cell: ({ project }: ListedSession) => shown(project ?? '') }]
+          : []),
         { title: 'Directory', cell: ({ projectsRoot }) => shown(projectsRoot) },
         { title: 'Repositories', isNumber: true, cell: ({ repositories }) => repositories ?? '' },
         { title: 'Lines', isNumber: true, cell: linesCell },

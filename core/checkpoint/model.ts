@@ -37,6 +37,8 @@ export interface Session {
   metadata: Record<string, string>;
   /** Whose sessions share bases; without one a session shares with its forks alone. */
   tenant?: string;
+  /** Of its sagas, unless one names its own. Never changes. */
+  project?: string;
   /** For a fork: the owner of the bases, which it shares with its source. */
   baseOwner?: string;
   /** For a fork: the checkpoint that it began at. */

@@ -52,6 +52,9 @@ export interface SessionFence {
 /** Throws `StaleEpoch`, `SessionNotFound` and `SessionEnded`. */
 export type CheckEpoch = (fence: SessionFence) => Promise<void>;
 
+/** The project of a session. Undefined: it has none, or there is no such session. */
+export type ProjectOf = (sessionId: string) => Promise<string | undefined>;
+
 /** Written, or checked, in the transaction of a move. */
 export interface Beside {
   submitted?: SubmittedStep;

@@ -15,7 +15,14 @@ import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer
 import { createOperate } from '../../core/saga/people/operate.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
-import type { CheckEpoch, Evaluate, Invoked, SagaEngine, SagaStore } from '../../core/saga/ports.ts';
+import type {
+  CheckEpoch,
+  Evaluate,
+  Invoked,
+  ProjectOf,
+  SagaEngine,
+  SagaStore,
+} from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
@@ -43,6 +50,7 @@ export interface MachineOptions {
   maxHistoryEvents?: number;
   httpToolFunction?: string;
   checkEpoch?: CheckEpoch;
+  projectOf?: ProjectOf;
   saveFiles?: ParkDependencies['saveFiles'];
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
@@ -125,6 +133,7 @@ export const sagaMachine = (options: MachineOptions) => {
     },
     ...(options.httpToolFunction && { httpToolFunction: options.httpToolFunction }),
     ...(options.checkEpoch && { checkEpoch: options.checkEpoch }),
+    ...(options.projectOf && { projectOf: options.projectOf }),
   };
   /** As a function that has a quarter of an hour. */
   const invocation = () => ({ deadlineMs: clock.nowMs() + FUNCTION_MS });

@@ -50,7 +50,7 @@ export const rejected = (retryable = false): Invoked => ({
 export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
 
 export interface ScriptedSagaOptions
-  extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch' | 'saveFiles'> {
+  extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch' | 'projectOf' | 'saveFiles'> {
   tools: ToolManifest[];
   /** One step per tool unless given. */
   steps?: PlanStep[];
@@ -61,7 +61,7 @@ export interface ScriptedSagaOptions
 }
 
 export const scriptedSaga = async (options: ScriptedSagaOptions) => {
-  const { tools, replay, onAwait, inEpoch, checkEpoch, saveFiles } = options;
+  const { tools, replay, onAwait, inEpoch, checkEpoch, projectOf, saveFiles } = options;
   const clock = virtualClock();
   const memory = memorySagaStore(inEpoch === undefined ? {} : { inEpoch });
   const store = options.storing?.(memory.store) ?? memory.store;
@@ -78,6 +78,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     ...(replay === undefined ? {} : { replay }),
     ...(onAwait === undefined ? {} : { onAwait }),
     ...(checkEpoch === undefined ? {} : { checkEpoch }),
+    ...(projectOf === undefined ? {} : { projectOf }),
     ...(saveFiles === undefined ? {} : { saveFiles }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));

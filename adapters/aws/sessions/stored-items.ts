@@ -45,6 +45,7 @@ const session = () =>
     retentionDays: z.number(),
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().optional(),
+    project: z.string().optional(),
     status: z.enum(['active', 'ended']),
     lines: z.looseObject({ added: count, deleted: count }).optional(),
     repositoryCount: count.optional(),

@@ -52,6 +52,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
       checkpointId: baseline.checkpointId,
       epoch: fork.epoch,
       projectsRoot: fork.projectsRoot,
+      ...(fork.project !== undefined && { project: fork.project }),
       prompt: guidance === undefined ? prompt : `${guidance}\n\n${prompt}`,
       forkedFrom: { sessionId: forkedFrom.sessionId, checkpointId: forkedFrom.checkpointId },
       repositories: baseline.repositories.map(({ path, commit, branch, head }) => ({
@@ -76,6 +77,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
     const now = clock.now().toISOString();
     const { projectsRoot, include, exclude, maxFileBytes, retentionDays, tenant } = source;
     const template = input.template ?? source.template;
+    const project = input.project ?? source.project;
     return {
       sessionId: about.sessionId,
       epoch: 1,
@@ -93,6 +95,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
       retentionDays,
       metadata: input.metadata ?? {},
       ...(tenant !== undefined && { tenant }),
+      ...(project !== undefined && { project }),
       baseOwner: baseOwnerOf(source),
       forkedFrom: { sessionId: source.sessionId, seq: target.seq, checkpointId: target.checkpointId },
       status: 'active',

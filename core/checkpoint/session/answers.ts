@@ -72,6 +72,7 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   retentionDays: session.retentionDays,
   metadata: session.metadata,
   tenant: session.tenant ?? null,
+  ...(session.project !== undefined && { project: session.project }),
   ...(session.forkedFrom && {
     forkedFrom: { sessionId: session.forkedFrom.sessionId, checkpointId: session.forkedFrom.checkpointId },
   }),

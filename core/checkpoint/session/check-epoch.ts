@@ -9,3 +9,9 @@ export const createCheckEpoch =
     requireActive(session);
     requireEpoch(session, epoch);
   };
+
+/** A saga may name a session that is gone, or never was. */
+export const createProjectOf =
+  (store: Pick<SessionStore, 'getSession'>) =>
+  async (sessionId: string): Promise<string | undefined> =>
+    (await store.getSession(sessionId))?.project;

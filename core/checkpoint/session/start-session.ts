@@ -52,6 +52,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
       retentionDays,
       metadata: input.metadata ?? {},
       ...(input.tenant !== undefined && { tenant: input.tenant }),
+      ...(input.project !== undefined && { project: input.project }),
       status: 'active',
       requestHash: hash,
       createdAt: now,

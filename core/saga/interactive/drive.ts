@@ -10,7 +10,7 @@ import { BUSY, retryingErrors } from '../../shared/retry.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { createHandBack } from '../permits/hand-back.ts';
-import type { AdvanceDependencies, CheckEpoch, ToolInvoker } from '../ports.ts';
+import type { AdvanceDependencies, CheckEpoch, ProjectOf, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
 import { createDriver } from '../run/prepare-next.ts';
@@ -20,6 +20,7 @@ import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionLink'> {
   tools: ToolInvoker;
   checkEpoch?: CheckEpoch;
+  projectOf?: ProjectOf;
 }
 
 const isPassing = (error: unknown): boolean => isWalkbackError(error) && error.retryable;

@@ -212,6 +212,7 @@ export const observe = (
     ...(head.definition === undefined ? {} : { definition: head.definition }),
     requestedBy: head.requestedBy,
     ...sessionOf(head),
+    ...(head.project === undefined ? {} : { project: head.project }),
     createdAt: head.createdAt,
     updatedAt: head.updatedAt,
     ...(doing === undefined ? {} : { doing }),

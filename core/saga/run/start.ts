@@ -23,7 +23,7 @@ import { canonicalJson, hashJson } from '../plan/json.ts';
 import { overdueWarnings } from '../plan/overdue.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
-import type { CheckEpoch, Evaluate, SagaEngine, SagaStore } from '../ports.ts';
+import type { CheckEpoch, Evaluate, ProjectOf, SagaEngine, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
 import { fenceOf, requireFence } from './session-fence.ts';
 
@@ -52,6 +52,7 @@ export interface StartDependencies {
   clock: Clock;
   evaluate: Evaluate;
   checkEpoch?: CheckEpoch;
+  projectOf?: ProjectOf;
   /** Drives a saga inside this function. */
   driveInline?: (sagaId: string, invocation: Invocation) => Promise<SagaStatus | undefined>;
 }
@@ -162,6 +163,13 @@ const withInput = (request: StartRequest): Checked => {
   return { ...request, input };
 };
 
+/** The project that was asked for, else that of the session, which never changes. */
+const withProject = async (request: StartRequest, projectOf?: ProjectOf): Promise<StartRequest> => {
+  if (request.project !== undefined || request.sessionId === undefined) return request;
+  const project = await projectOf?.(request.sessionId);
+  return project === undefined ? request : { ...request, project };
+};
+
 const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
   if (existing.requestHash === requestHash) return existing;
   throw new WalkbackError(
@@ -176,7 +184,7 @@ const adopt = (existing: SagaHead, requestHash: string): SagaHead => {
  * before anything is written.
  */
 export const createStartSaga = (dependencies: StartDependencies) => {
-  const { store, engine, clock, evaluate, driveInline, checkEpoch } = dependencies;
+  const { store, engine, clock, evaluate, driveInline, checkEpoch, projectOf } = dependencies;
   const create = async (
     request: Checked,
     parts: PinnedParts,
@@ -248,10 +256,10 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');
     }
-    if (request.maxConcurrent !== undefined && request.project === undefined) {
+    const checked = withInput(await withProject(request, projectOf));
+    if (checked.maxConcurrent !== undefined && checked.project === undefined) {
       throw new WalkbackError('InvalidInput', 'maxConcurrent: name the project that it limits.');
     }
-    const checked = withInput(request);
     if (Buffer.byteLength(canonicalJson(checked.input)) > MAX_INPUT_BYTES) {
       throw new WalkbackError(
         'InvalidInput',
@@ -270,7 +278,7 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     const name = definition === undefined ? undefined : `${definition.name}@${definition.version}`;
     const { input } = checked;
     const { steps, plans } = parts;
-    const locks = await startLocksIn(steps, { input, project: request.project, evaluate });
+    const locks = await startLocksIn(steps, { input, project: checked.project, evaluate });
     const { planHash } = pinSteps(steps);
     const pinned = { sagaId: request.sagaId, planHash, inputHash: hashJson(input), input, steps, plans };
     await store.putPinned(pinned);
