@@ -59,12 +59,14 @@ const shown = (value: number, unit: Row['unit']): string => {
 
 export type Verdict = 'pass' | 'over' | 'info';
 
-export const verdict = ({ value, budget }: Row): Verdict => {
+export const verdictOf = (value: number, budget: number | undefined): Verdict => {
   if (budget === undefined) return 'info';
   return value <= budget ? 'pass' : 'over';
 };
 
-const MARKS: Record<Verdict, string> = {
+export const verdict = ({ value, budget }: Row): Verdict => verdictOf(value, budget);
+
+export const MARKS: Record<Verdict, string> = {
   pass: styleText('green', 'pass'),
   over: styleText('red', 'over'),
   info: '',

@@ -25,13 +25,26 @@ export interface Growth {
   tier: Tier;
   steps: number;
   /** Of functions: Walkback's and the tools'. */
-  callsPerStep: number;
-  transitionsPerStep: number;
+  calls: number;
+  transitions: number;
   /** Of the two tables; and with their indexes. */
-  writeUnitsPerStep: number;
-  withIndexesPerStep: number;
-  msPerStep: number;
+  writeUnits: number;
+  withIndexes: number;
+  ms: number;
 }
+
+/** What one step more takes of a saga, without its fixed costs: the difference between a short one and a long one. */
+export const furtherStep = (short: Growth, long: Growth) => {
+  const costOf = (of: 'transitions' | 'writeUnits' | 'withIndexes') => {
+    const step = (long[of] - short[of]) / (long.steps - short.steps);
+    return { step, fixed: short[of] - step * short.steps };
+  };
+  return {
+    transitions: costOf('transitions'),
+    writeUnits: costOf('writeUnits'),
+    withIndexes: costOf('withIndexes'),
+  };
+};
 
 const RETRY = { maxAttempts: 1, backoffSeconds: 0, backoffRate: 1, maxBackoffSeconds: 0 };
 const CREDENTIALS = { accessKeyId: 'bench', secretAccessKey: 'bench' };
@@ -153,11 +166,11 @@ const measure = async (
   return {
     tier,
     steps,
-    callsPerStep: (calls + machine.counts.invocations) / steps,
-    transitionsPerStep: machine.counts.transitions / steps,
-    writeUnitsPerStep: units.tables / steps,
-    withIndexesPerStep: units.withIndexes / steps,
-    msPerStep: ms / steps,
+    calls: calls + machine.counts.invocations,
+    transitions: machine.counts.transitions,
+    writeUnits: units.tables,
+    withIndexes: units.withIndexes,
+    ms,
   };
 };
 

@@ -2,21 +2,57 @@
 import Table from 'cli-table3';
 import { rate, seconds } from '../numbers.ts';
 import type { Place } from '../place.ts';
+import { MARKS, verdictOf } from '../report.ts';
 import { measureBranches } from './branches.ts';
 import { startSagaCloud } from './cloud.ts';
 import { measureContention } from './contention.ts';
-import { measureGrowth } from './growth.ts';
+import { furtherStep, type Growth, measureGrowth } from './growth.ts';
 import { measureTiers } from './tiers.ts';
 
 const MANY = 40;
 /** Of forty branches against one. */
 const BRANCHES_BUDGET = 3;
 const STEPS = 20;
+/** Of a further step. The indexes of the ledger count apart. */
+const TRANSITIONS_BUDGET = 3;
+const WRITE_UNITS_BUDGET = 7;
 
 const show = (head: string[], rows: (string | number)[][]): void => {
   const table = new Table({ head, style: { head: [], border: [] } });
   table.push(...rows);
   process.stdout.write(`${table.toString()}\n`);
+};
+
+/** Each length of the same saga against the one before. */
+const showFurtherSteps = (rows: readonly Growth[]): boolean => {
+  const measured = rows.slice(1).flatMap((long, at) => {
+    const short = rows[at];
+    if (short === undefined) return [];
+    const further = furtherStep(short, long);
+    // The shortest tells what the saga takes besides.
+    const costOf = ({ step, fixed }: { step: number; fixed: number }) => ({
+      step,
+      fixed: at === 0 ? fixed.toFixed(1) : '',
+    });
+    const what = `a further step, ${short.steps} to ${long.steps}`;
+    return [
+      { what, of: 'transitions', ...costOf(further.transitions), budget: TRANSITIONS_BUDGET },
+      { what, of: 'write units', ...costOf(further.writeUnits), budget: WRITE_UNITS_BUDGET },
+      { what, of: 'with indexes', ...costOf(further.withIndexes), budget: undefined },
+    ];
+  });
+  show(
+    ['driven as machine', '', 'measured', 'fixed costs of the saga', 'budget', ''],
+    measured.map(({ what, of, step, fixed, budget }) => [
+      what,
+      of,
+      step.toFixed(2),
+      fixed,
+      budget ?? '',
+      MARKS[verdictOf(step, budget)],
+    ]),
+  );
+  return measured.every(({ step, budget }) => verdictOf(step, budget) !== 'over');
 };
 
 export const reportGrowth = async (): Promise<boolean> => {
@@ -43,14 +79,14 @@ export const reportGrowth = async (): Promise<boolean> => {
     rows.map((row) => [
       row.tier,
       row.steps,
-      row.callsPerStep.toFixed(2),
-      row.transitionsPerStep.toFixed(2),
-      row.writeUnitsPerStep.toFixed(2),
-      row.withIndexesPerStep.toFixed(2),
-      row.msPerStep.toFixed(1),
+      (row.calls / row.steps).toFixed(2),
+      (row.transitions / row.steps).toFixed(2),
+      (row.writeUnits / row.steps).toFixed(2),
+      (row.withIndexes / row.steps).toFixed(2),
+      (row.ms / row.steps).toFixed(1),
     ]),
   );
-  return true;
+  return showFurtherSteps(rows.filter(({ tier }) => tier === 'machine'));
 };
 
 export const reportTiers = async (place: Place): Promise<boolean> => {
