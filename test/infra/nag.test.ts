@@ -83,10 +83,9 @@ test('the construct takes a key, a VPC, concurrency, retention, tools and a pref
   const toldOfConsole = functions.filter(({ Environment }) =>
     JSON.stringify(Environment).includes('"WALKBACK_CONSOLE_URL":"https://walkback.example.com"'),
   );
-  expect(toldOfConsole.map(({ FunctionName }) => FunctionName).toSorted()).toEqual([
-    'second-advance-saga',
-    'second-publish-saga-events',
-  ]);
+  expect(new Set(toldOfConsole.map(({ FunctionName }) => FunctionName))).toEqual(
+    new Set(['second-advance-saga', 'second-publish-saga-events']),
+  );
   for (const [, { Properties, ...table }] of entriesOf(template, 'AWS::DynamoDB::Table')) {
     expect(table).toMatchObject({ DeletionPolicy: 'Delete' });
     expect(Properties).toMatchObject({
