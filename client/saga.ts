@@ -33,7 +33,7 @@ export interface Saga {
   submit(step: SubmitOptions, call?: CallOptions): Promise<Answer<'submit-step'>>;
   /** Calls a tool that only reads. It is no step, and the ledger does not have it. */
   read(
-    call: Pick<RequestOf<'call-tool'>, 'tool' | 'version' | 'arguments'>,
+    call: Pick<RequestOf<'call-tool'>, 'tool' | 'version' | 'arguments' | 'timeoutSeconds'>,
     options?: CallOptions,
   ): Promise<Answer<'call-tool'>>;
   /**

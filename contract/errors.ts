@@ -157,7 +157,7 @@ const STEP_ERRORS = {
   DeadlinePassed: laterMaybe(
     fault(
       'unavailable',
-      'call again; when it repeats, see whether the machine where the tool runs has too much to do and its clock is right, or give the tool a longer `timeoutSeconds`',
+      'call again; when it repeats, see whether the machine where the tool runs has too much to do and its clock is right, or give the tool or the step a longer `timeoutSeconds`',
     ),
   ),
   Fenced: refusal('conflict', 'the step is compensated already: start another saga'),

@@ -2,6 +2,7 @@
  * The inputs of the saga functions. They are strict: an unknown field is refused, and the message names it.
  */
 import * as z from 'zod';
+import { stepDeadlines } from './deadlines.ts';
 import { checkpointId, id, project } from './fields.ts';
 import { answeredFor, asker, who } from './identity.ts';
 import { interactivePolicy } from './interactive.ts';
@@ -72,6 +73,7 @@ export const submitStepInput = () =>
     tool: z.string().min(1).max(48),
     version: z.string().max(32).optional().describe('the newest unless given'),
     arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    ...stepDeadlines(),
     sessionId: id.optional().describe('the session that submits it'),
     messageId: id.optional().describe('the message that it belongs to'),
     epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
@@ -109,6 +111,7 @@ export const callToolInput = () =>
     tool: z.string().min(1).max(48),
     version: z.string().max(32).optional().describe('the newest unless given'),
     arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    ...stepDeadlines(),
     allowIrreversible: z.boolean().optional().describe('an irreversible tool needs no approval'),
     sessionId: id.optional(),
     messageId: id.optional().describe('the message that it belongs to'),

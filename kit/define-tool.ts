@@ -58,8 +58,8 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   output: Output;
   effect: EffectKind;
   /**
-   * Deadline of one call; default 30. The function's own timeout must be shorter than the longer of this and the compensator's,
-   * plus 5 s: the catalog refuses the tool otherwise, unless it only reads.
+   * Deadline of one call; default 30. A step of a plan may have another. The function's own timeout must be shorter than the longer
+   * of this and the compensator's, plus 5 s: the catalog refuses the tool otherwise, unless it only reads.
    */
   timeoutSeconds?: number;
   retry?: Partial<RetryPolicy>;

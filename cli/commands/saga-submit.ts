@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { type DeadlineOptions, deadlinesOf, withDeadlines } from '../deadline-options.ts';
 import { parkFailure, stepFailure } from '../ending.ts';
 import { underwayAs } from '../interruption.ts';
 import { readJson } from '../json-option.ts';
@@ -10,7 +11,7 @@ import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { parkedText, stepText } from '../view/step-view.ts';
 
-interface Submitted extends SessionOptions {
+interface Submitted extends SessionOptions, DeadlineOptions {
   tool: string;
   arguments: string;
   wait: number;
@@ -33,7 +34,7 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
     .description('submit a step of an interactive saga, and show what became of it')
     .requiredOption('-t, --tool <tool>', 'tool of the catalog, NAME or NAME@VERSION')
     .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
-  withSession(submit, 'session that submits it')
+  withDeadlines(withSession(submit, 'session that submits it'))
     .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
     .action((sagaId: string, stepId: string, options: Submitted, command: Command) =>
       withConnection(app, command, async (run) => {
@@ -43,6 +44,7 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
             stepId,
             ...toolOf(options.tool),
             arguments: await readArguments(options.arguments),
+            ...deadlinesOf(options),
             waitSeconds: options.wait,
             observe: false,
             ...sessionInputOf(options),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { type DeadlineOptions, deadlinesOf, withDeadlines } from '../deadline-options.ts';
 import { stepFailure } from '../ending.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
@@ -9,7 +10,7 @@ import { readArguments, toolOf } from '../tool-option.ts';
 import { stepText } from '../view/step-view.ts';
 import { withWhere } from '../where-words.ts';
 
-interface Called extends SessionOptions {
+interface Called extends SessionOptions, DeadlineOptions {
   arguments: string;
   request: string;
   allowIrreversible?: boolean;
@@ -24,7 +25,7 @@ export const defineTool = (tool: Command, app: App): void => {
     .description('call one tool, as a saga of one step')
     .requiredOption('-r, --request <id>', 'the same again is the same call', parseId)
     .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
-  withSession(call, 'session that calls it')
+  withDeadlines(withSession(call, 'session that calls it'))
     .option('--allow-irreversible', 'an irreversible tool needs no approval')
     .option('--wait <seconds>', 'wait this long at most', parseWholeNumber(0, 600), 60)
     .option('--by <who>', 'who asks (default: you)')
@@ -35,6 +36,7 @@ export const defineTool = (tool: Command, app: App): void => {
             requestId: options.request,
             ...toolOf(name),
             arguments: await readArguments(options.arguments),
+            ...deadlinesOf(options),
             waitSeconds: options.wait,
             requestedBy: operatorOf(run, options.by),
             ...sessionInputOf(options),

@@ -173,6 +173,18 @@ describe('walkback saga', () => {
     expect(stdout).toContain('done');
   });
 
+  test.each([
+    ['submit', ['saga', 'submit', 'r1', 'one', '--tool', 'pay'], 'walkback-submit-step'],
+    ['tool call', ['tool', 'call', 'pay', '--request', 'r'], 'walkback-call-tool'],
+  ])('%s gives the call and what takes it back deadlines of their own', async (_, argv, name) => {
+    const answers = { [name]: { sagaId: null, step: { stepId: 'one', status: 'committed' }, warnings: [] } };
+    const own = ['--timeout', '120', '--undo-timeout', '90'];
+    const { calls } = await runCommand([...argv, ...own], { answers, env });
+    expect(calls[0]?.input).toMatchObject({ timeoutSeconds: 120, compensation: { timeoutSeconds: 90 } });
+    const { failure } = await runCommand([...argv, '--timeout', '901'], { answers, env });
+    expect(failure).toMatchObject({ exitCode: 2 });
+  });
+
   test('submit refuses arguments that are no object, before it calls anything', async () => {
     const argv = ['saga', 'submit', 'r1', 'one', '--tool', 'pay', '--arguments', '[1]'];
     const { calls, failure } = await runCommand(argv, { env });

@@ -240,6 +240,7 @@ const toolStep = tool.extend({
   uses: z.array(count),
   inputSchemaHash: text.optional(),
   approval: approval.optional(),
+  mayRunSeconds: z.number().optional(),
   literal: z.literal(true).optional(),
 });
 
@@ -289,6 +290,8 @@ const storedPlan = z.looseObject({
         version: text.optional(),
         arguments: jsonObject,
         approval: approval.optional(),
+        timeoutSeconds: z.number().optional(),
+        compensation: z.looseObject({ timeoutSeconds: z.number() }).optional(),
       }),
       // Their own rules are checked when a saga starts.
       z.looseObject({ id: text, saga: jsonObject }),

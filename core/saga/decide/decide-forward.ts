@@ -3,8 +3,9 @@
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState, Wait } from '../model/state.ts';
-import { backoffMs, LATE_COMMIT_MARGIN_MS, MAX_PROBES } from '../run/timing.ts';
+import { backoffMs, MAX_PROBES } from '../run/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
+import { mayActMs, safeMsOf } from './deadlines.ts';
 import { progressChildren } from './decide-children.ts';
 import { expiredFacts } from './decide-control.ts';
 import { failedFacts, progressNextStep, refusedFacts } from './decide-interactive.ts';
@@ -33,15 +34,14 @@ export const settleInFlight = (
   if (operation.generation === state.generation && around.nowMs < operation.deadlineMs) {
     return { next: { next: 'invoke', operation: operationId(operation), deadlineMs: operation.deadlineMs } };
   }
-  const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
+  const safeMs = safeMsOf(currentTool(around), operation);
   if (around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
   return { facts: lost };
 };
 
 /** The last attempt's key is still known to the provider, with room for one more call. */
 const windowIsOpen = (step: PinnedToolStep, operation: Operation, nowMs: number): boolean =>
-  nowMs + step.timeoutSeconds * 1000 + LATE_COMMIT_MARGIN_MS <
-  operation.firstMs + step.idempotencyWindowSeconds * 1000;
+  nowMs + mayActMs(step, 'forward') < operation.firstMs + step.idempotencyWindowSeconds * 1000;
 
 const mayRepeat = (step: PinnedToolStep, operation: Operation, nowMs: number): boolean => {
   if (spentAttempts(operation, nowMs) >= step.retry.maxAttempts) return false;
@@ -75,7 +75,7 @@ const settleDoubt = (
   around: Surroundings,
 ): Step => {
   const isRead = step.effect === 'read';
-  const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
+  const safeMs = safeMsOf(step, operation);
   if (!isRead && around.nowMs < safeMs) return pauseStep(safeMs, 'until a lost call can no longer act');
   if (step.probe && operation.probed !== 'absent' && spentProbes(operation, around.nowMs) < MAX_PROBES) {
     const attempt = attemptFact(around.sagaId, step, state.epoch, 'probe', operation.attempt);

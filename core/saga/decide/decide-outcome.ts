@@ -6,10 +6,10 @@
 import type { Fact, PricedFact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
-import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
 import { STOP_MS } from '../tools/tool-guard.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
+import { secondsOf } from './deadlines.ts';
 import { failedFacts, rejectedFacts } from './decide-interactive.ts';
 import { type Attempt, attemptFact, currentTool, operationId } from './facts.ts';
 import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-events.ts';
@@ -35,12 +35,8 @@ const cutShort = (
   { outcome, givenSeconds = Infinity }: Answered,
   { nowMs }: Surroundings,
 ): { callerLost?: true } => {
-  const ownSeconds =
-    direction === 'undo'
-      ? (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS)
-      : step.timeoutSeconds;
   const ranOut = outcome.outcome === 'unknown' && !outcome.answered && nowMs >= deadlineMs - STOP_MS;
-  return ranOut && givenSeconds < ownSeconds ? { callerLost: true } : {};
+  return ranOut && givenSeconds < secondsOf(step, direction) ? { callerLost: true } : {};
 };
 
 /** It took effect. If the answer breaks the tool's contract, the saga unwinds it. */

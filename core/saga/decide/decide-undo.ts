@@ -3,9 +3,8 @@
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
-import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
-import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 import { undoAgain } from './attempts.ts';
+import { safeMsOf, secondsOf } from './deadlines.ts';
 import { progressChildren, undoChildren } from './decide-children.ts';
 import { settleInFlight } from './decide-forward.ts';
 import { isInRange, isLeftOver, isUndoable } from './effects.ts';
@@ -61,7 +60,7 @@ const undoStarted = (
   direction: 'undo',
   status: 'started',
   ...attemptFact(around.sagaId, step, epoch, 'undo', attempt),
-  deadlineMs: around.nowMs + (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+  deadlineMs: around.nowMs + secondsOf(step, 'undo') * 1000,
 });
 
 /**
@@ -75,7 +74,7 @@ const settleUndo = (
 ): Step => {
   const { nowMs } = around;
   const epoch = epochOf(state, operation.effect);
-  const safeMs = operation.deadlineMs + LATE_COMMIT_MARGIN_MS;
+  const safeMs = safeMsOf(step, operation);
   const attempt = attemptFact(around.sagaId, step, epoch, 'undo', operation.attempt);
   const next = undoAgain(step, operation, attempt, {
     nowMs,

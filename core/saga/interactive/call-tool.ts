@@ -10,6 +10,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
+import { ownDeadlines } from '../plan/deadlines.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { fenceOf, requireFence } from '../run/session-fence.ts';
 import type { createStartSaga } from '../run/start.ts';
@@ -34,21 +35,23 @@ const sagaIdOf = (requestId: string): string => `call-${sha256Hex(requestId).sli
 const conflict = (requestId: string): WalkbackError =>
   new WalkbackError(
     'RequestConflict',
-    `Request "${requestId}" was another call: of another tool or version, with other arguments, or for somebody else; repeat it unchanged, or choose another id.`,
+    `Request "${requestId}" was another call: of another tool or version, with other arguments or another deadline, or for somebody else; repeat it unchanged, or choose another id.`,
   );
 
-/** A read changes nothing, so it is called again as often as its tool allows and the time holds. */
+/** A read changes nothing, so it is called again as often as its tool allows and the time holds. `lastMs`: when its answer must be there. */
 const read = async (
   { tools, clock, httpToolFunction = HTTP_TOOL_FUNCTION }: CallToolDependencies,
   step: PinnedToolStep,
   sagaId: string,
-  untilMs: number,
+  { untilMs, lastMs }: { untilMs: number; lastMs: number },
 ): Promise<StepAnswer> => {
   const { tool, version, endpoint, retry } = step;
   const key = `${sagaId}:0`;
   let unreached = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const deadlineMs = clock.now().getTime() + step.timeoutSeconds * 1000;
+    const nowMs = clock.now().getTime();
+    const slackMs = ENGINE_SLACK_SECONDS * 1000;
+    const deadlineMs = Math.min(nowMs + step.timeoutSeconds * 1000, lastMs - slackMs);
     const request = {
       operation: 'execute' as const,
       tool,
@@ -63,9 +66,7 @@ const read = async (
     };
     const [functionName, payload] =
       endpoint === undefined ? [step.functionName, request] : [httpToolFunction, { ...request, endpoint }];
-    const outcome = outcomeOf(
-      await tools.invoke(functionName, payload, (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000),
-    );
+    const outcome = outcomeOf(await tools.invoke(functionName, payload, deadlineMs - nowMs + slackMs));
     if (outcome.outcome === 'committed' && outcome.error === undefined) {
       const { result, externalRef } = outcome;
       const reference = externalRef === undefined ? {} : { externalRef };
@@ -81,8 +82,7 @@ const read = async (
     const policyMs = backoffMs(retry, Math.max(1, attempt - unreached));
     const pauseMs = isUnreached ? unreachedBackoffMs(key, unreached, policyMs) : policyMs;
     const again = outcome.outcome === 'unknown' || (outcome.outcome === 'rejected' && outcome.retryable);
-    const hasTime =
-      clock.now().getTime() + pauseMs + (step.timeoutSeconds + ENGINE_SLACK_SECONDS) * 1000 <= untilMs;
+    const hasTime = clock.now().getTime() + pauseMs + step.timeoutSeconds * 1000 + slackMs <= untilMs;
     if (!again || !hasTime || attempt - unreached >= retry.maxAttempts) {
       return { stepId: STEP_ID, status: 'rejected', error };
     }
@@ -112,17 +112,20 @@ export const createCallTool =
       tool,
       arguments: request.arguments,
       ...(version === undefined ? {} : { version }),
+      ...ownDeadlines(request),
     };
     if ((await store.getHead(sagaId)) === undefined) {
       // A read writes nothing, and work of an older epoch is refused all the same.
       await requireFence(dependencies.checkEpoch, fenceOf(request));
       const pinned = await pinSubmitted(store, await requirePolicy(store, asked), step);
-      const untilMs = Math.min(
-        clock.now().getTime() + waitSeconds * 1000,
-        invocation.deadlineMs - RESERVE_MS,
-      );
+      const lastMs = invocation.deadlineMs - RESERVE_MS;
+      const untilMs = Math.min(clock.now().getTime() + waitSeconds * 1000, lastMs);
       if (pinned.effect === 'read') {
-        return { sagaId: null, step: await read(dependencies, pinned, sagaId, untilMs), warnings: [] };
+        return {
+          sagaId: null,
+          step: await read(dependencies, pinned, sagaId, { untilMs, lastMs }),
+          warnings: [],
+        };
       }
     }
     const context = {

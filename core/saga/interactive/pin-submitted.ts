@@ -1,17 +1,19 @@
 /** Checks a submitted step against the catalog before anything is written (S8), and pins it. */
+import type { StepDeadlines } from '../../../contract/deadlines.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import { toolViolations, unknownTool } from '../plan/catalog.ts';
+import { deadlineViolation } from '../plan/deadlines.ts';
 import { canonicalJson } from '../plan/json.ts';
 import { MAX_ARGUMENT_BYTES } from '../plan/plan-rules.ts';
 import { MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { SagaStore } from '../ports.ts';
 
-export interface AskedStep {
+export interface AskedStep extends StepDeadlines {
   stepId: string;
   tool: string;
   version?: string;
@@ -35,6 +37,8 @@ export const pinSubmitted = async (
   if (tool === undefined) return refuse('unknown-tool', unknownTool(asked.tool, asked.version));
   const [unsafe] = toolViolations(tool);
   if (unsafe !== undefined) return refuse('compensator-missing', unsafe);
+  const deadline = deadlineViolation(asked, tool);
+  if (deadline !== undefined) return refuse('no-compensator', deadline);
   if (bytesOf(asked.arguments) > MAX_ARGUMENT_BYTES) {
     const message = `arguments take more than ${MAX_ARGUMENT_BYTES} bytes; pass a reference`;
     return refuse('arguments-too-large', message);
@@ -44,7 +48,15 @@ export const pinSubmitted = async (
   // Nothing takes it back, so a person says yes first (L1).
   const isGated = tool.effect === 'irreversible' && !allowIrreversible.includes(tool.name);
   const approval = isGated ? { approval: { timeoutSeconds: approvalTimeoutSeconds } } : {};
-  const step = { id: asked.stepId, tool: tool.name, arguments: asked.arguments, ...approval };
+  const { timeoutSeconds, compensation } = asked;
+  const step = {
+    id: asked.stepId,
+    tool: tool.name,
+    arguments: asked.arguments,
+    timeoutSeconds,
+    compensation,
+    ...approval,
+  };
   const pinned = { ...pin({ step, tool, index: 0, names: [] }, new Map()), literal: true as const };
   if (jsonBytes(pinned) > MAX_STEP_BYTES) {
     return refuse('step-too-large', `with its policies it takes more than ${MAX_STEP_BYTES} bytes`);

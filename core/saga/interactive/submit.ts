@@ -10,6 +10,7 @@ import type { PinnedStep } from '../model/plan.ts';
 import type { SubmittedStep } from '../model/submitted-step.ts';
 import { fittingObservation } from '../people/fit-observation.ts';
 import { observe } from '../people/observation.ts';
+import { ownDeadlines } from '../plan/deadlines.ts';
 import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
@@ -29,7 +30,7 @@ const requireSame = (known: SubmittedStep, requestHash: string): void => {
   if (known.requestHash === requestHash) return;
   throw new WalkbackError(
     'StepConflict',
-    `Step ${known.stepId} was submitted with another tool or other arguments; choose another step id.`,
+    `Step ${known.stepId} was submitted with another tool, other arguments or another deadline; choose another step id.`,
   );
 };
 
@@ -87,7 +88,7 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
     const { sagaId, stepId, tool, version = null, waitSeconds = DEFAULT_WAIT_SECONDS } = request;
     const untilMs = Math.min(nowMs() + waitSeconds * 1000, invocation.deadlineMs - RESERVE_MS);
     const { requestedBy } = await interactiveHead(store, sagaId);
-    const requestHash = hashJson({ tool, version, arguments: request.arguments });
+    const requestHash = hashJson({ tool, version, arguments: request.arguments, ...ownDeadlines(request) });
     const inline = { untilMs };
     const event = eventFor(request, requestHash);
     const moved = await move(

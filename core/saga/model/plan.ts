@@ -1,11 +1,12 @@
 /** What a saga is asked to do: plans, stored templates, and the parts that are pinned when it starts. */
+import type { StepDeadlines } from '../../../contract/deadlines.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { BranchFailure, PinnedChildrenStep, PinnedOutput } from './children.ts';
 import type { AskedPolicy } from './interactive.ts';
 import type { Approval, JsonSchema, ToolPolicy } from './tool.ts';
 
 /** Calls a tool. */
-export interface ToolPlanStep {
+export interface ToolPlanStep extends StepDeadlines {
   id: string;
   tool: string;
   /** Exact version; the newest when absent. Pinned at start either way. */
@@ -78,7 +79,7 @@ export interface SagaDefinition {
   plan: Plan;
 }
 
-/** Calls of a tool. Stored steps without a kind are of this one. */
+/** Calls of a tool, with its policies and the deadlines of the step. Stored steps without a kind are of this one. */
 export interface PinnedToolStep extends ToolPolicy {
   kind?: 'tool';
   index: number;
@@ -94,6 +95,11 @@ export interface PinnedToolStep extends ToolPolicy {
    */
   inputSchemaHash?: string;
   approval?: Approval;
+  /**
+   * A deadline of the step is shorter than what the tool declares, and its function may run for so long all the same: until
+   * then, a call that was lost may act (S3).
+   */
+  mayRunSeconds?: number;
   /** The arguments are data as they are, and nothing in them is an expression. */
   literal?: true;
 }

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { callSeconds } from '../../../contract/deadlines.ts';
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
@@ -55,7 +56,7 @@ const compensationRetry = retry
     { error: `more than ${MAX_PLAIN_ATTEMPTS} attempts need delayedAfterSeconds and giveUpAfterSeconds` },
   );
 
-const timeoutSeconds = z.int().min(1).max(900);
+const timeoutSeconds = callSeconds();
 
 /** JSONata that can be read and answers the same each time. What it makes of a result shows only then. */
 const expression = z

@@ -6,14 +6,16 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolManifest } from '../model/tool.ts';
 import type { ServingFunction, ToolFunctions } from '../ports.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
+import { longestSeconds } from './deadlines.ts';
 
 /**
- * One function serves the call and the compensator, so it needs the time of the longer one. The kit ends a
+ * The longer one of call and compensator. The kit ends a
  * call at its own deadline. `told`: whose it is, so that who reads a number that they did not write knows where it is from.
  */
-const longestDeadline = ({ timeoutSeconds, compensation }: ToolManifest) => {
-  const isUndo = compensation !== undefined && compensation.timeoutSeconds > timeoutSeconds;
-  const seconds = isUndo ? compensation.timeoutSeconds : timeoutSeconds;
+const longestDeadline = (tool: ToolManifest) => {
+  const { timeoutSeconds, compensation } = tool;
+  const seconds = longestSeconds(tool);
+  const isUndo = compensation !== undefined && seconds > timeoutSeconds;
   const whose = isUndo ? `its compensator ${compensation.name}` : 'its call';
   const advice =
     seconds === DEFAULT_TIMEOUT_SECONDS ? ', the default: give it a timeoutSeconds of its own' : '';

@@ -12,6 +12,7 @@ export type PlanRule =
   | 'unknown-tool'
   | 'duplicate-step'
   | 'compensator-missing'
+  | 'no-compensator'
   | 'irreversible-before-compensatable'
   | 'bad-expression'
   | 'unknown-reference'

@@ -1,6 +1,7 @@
 /** The shapes that plans and their steps may have. Which kind a step is, its keys say. */
 
 import * as z from 'zod';
+import { stepDeadlines } from '../../../contract/deadlines.ts';
 import { interactivePolicy } from '../../../contract/interactive.ts';
 import { jsonObject, jsonValue } from '../../../contract/json.ts';
 import { DAY_SECONDS } from '../../../contract/times.ts';
@@ -28,6 +29,7 @@ const toolStep = z.strictObject({
   version: z.string().optional(),
   arguments: jsonObject,
   approval: approval.optional(),
+  ...stepDeadlines(),
 });
 
 const childrenFields = {

@@ -12,6 +12,7 @@ import type {
 } from '../model/plan.ts';
 import type { JsonSchema, ToolManifest } from '../model/tool.ts';
 import { toolViolations, unknownTool } from './catalog.ts';
+import { deadlinesOf, deadlineViolation } from './deadlines.ts';
 import { findExpressions } from './expressions.ts';
 import { hashJson } from './json.ts';
 import { checkChildrenStep } from './plan-children.ts';
@@ -74,12 +75,11 @@ export const pin = (
     effect: tool.effect,
     functionName: tool.functionName,
     ...(tool.endpoint === undefined ? {} : { endpoint: tool.endpoint }),
-    timeoutSeconds: tool.timeoutSeconds,
     retry: tool.retry,
     idempotencyWindowSeconds: tool.idempotencyWindowSeconds,
     replaysErrors: tool.replaysErrors,
     probe: tool.probe,
-    ...(tool.compensation === undefined ? {} : { compensation: tool.compensation }),
+    ...deadlinesOf(step, tool),
     ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
     ...(tool.exclusive === true ? { exclusive: true } : {}),
     ...(tool.amount === undefined ? {} : { amount: tool.amount }),
@@ -162,6 +162,10 @@ const checkAt = async (plan: Plan, context: CheckContext): Promise<CheckedPlan> 
     }
     for (const message of toolViolations(tool)) {
       violations.push({ step: step.id, rule: 'compensator-missing', message });
+    }
+    const deadline = deadlineViolation(step, tool);
+    if (deadline !== undefined) {
+      violations.push({ step: step.id, rule: 'no-compensator', message: deadline });
     }
     if (references.length > 0) continue;
     placed.push(toolReach(step, tool));

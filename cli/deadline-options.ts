@@ -1,0 +1,21 @@
+/** Deadlines of a step's own on the command line. */
+import type { Command } from 'commander';
+import { MAX_CALL_SECONDS, type StepDeadlines } from '../contract/deadlines.ts';
+import { parseWholeNumber } from './options.ts';
+
+export interface DeadlineOptions {
+  timeout?: number;
+  undoTimeout?: number;
+}
+
+export const withDeadlines = (command: Command): Command => {
+  const parse = parseWholeNumber(1, MAX_CALL_SECONDS);
+  return command
+    .option('--timeout <seconds>', 'deadline of the call (default: what the tool declares)', parse)
+    .option('--undo-timeout <seconds>', 'the same of what takes it back', parse);
+};
+
+export const deadlinesOf = ({ timeout, undoTimeout }: DeadlineOptions): StepDeadlines => ({
+  ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
+  ...(undoTimeout === undefined ? {} : { compensation: { timeoutSeconds: undoTimeout } }),
+});

@@ -1,0 +1,20 @@
+/** How long the calls of a step may take, and from when on a lost one can no longer act (S3). Pure. */
+import type { PinnedToolStep } from '../model/plan.ts';
+import type { Operation } from '../model/state.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
+
+export const secondsOf = (step: PinnedToolStep, direction: Operation['direction']): number =>
+  direction === 'undo' ? (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) : step.timeoutSeconds;
+
+/** So long after it began a call can no longer act. A probe never does. */
+export const mayActMs = (step: PinnedToolStep, direction: Operation['direction']): number => {
+  const { mayRunSeconds = 0 } = direction === 'probe' ? {} : step;
+  return Math.max(secondsOf(step, direction), mayRunSeconds) * 1000 + LATE_COMMIT_MARGIN_MS;
+};
+
+/** Before this moment nothing is done about a call whose answer was lost. */
+export const safeMsOf = (
+  step: PinnedToolStep,
+  { deadlineMs, direction }: Pick<Operation, 'deadlineMs' | 'direction'>,
+): number => deadlineMs - secondsOf(step, direction) * 1000 + mayActMs(step, direction);
