@@ -54,3 +54,6 @@ export const settledHere = () =>
   settledRollback()
     .optional()
     .describe('a rollback that nobody had finished, and what this call did about it');
+
+export const externalUrl = () =>
+  z.string().optional().describe('where the provider shows the effect, an https address');

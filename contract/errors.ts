@@ -180,6 +180,8 @@ const STEP_ERRORS = {
   UnwoundByParent: refusal('conflict', 'the saga that runs this one is undone: walkback saga show says why'),
   AmountInvalid: fault('failed', 'mend what the tool declares as its amount, or what it answers'),
   CurrencyInvalid: fault('failed', 'mend what the tool declares as its currency, or what it answers'),
+  UrlInvalid: fault('failed', 'mend what the tool declares as its externalUrl, or what it answers'),
+  UrlUnresolved: fault('failed', 'mend what the tool declares as its externalUrl'),
   AmountUnresolved: fault('failed', 'mend what the tool declares as its amount or currency'),
   IdleTimeout: refusal('conflict', 'no step came in time, and what was done is undone'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),

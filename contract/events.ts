@@ -20,6 +20,7 @@ const reference = z.object({
   step: z.string(),
   tool: z.string(),
   externalRef: z.string().nullable(),
+  externalUrl: z.string().optional().describe('Where the provider shows it, an https address'),
   sagaId: z.string().optional().describe('Of a saga below this one: what it is worked under'),
   resourceKey: z.string().optional(),
   idempotencyKey: z.string().optional(),

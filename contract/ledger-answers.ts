@@ -98,6 +98,7 @@ export const ledgerEffect = () =>
       .describe(
         'why it is not known whether it took effect: no amount of it is known then, nor of its undo; null: it did',
       ),
+    external_url: z.string().nullish().describe('where the provider shows it: https; older releases: absent'),
   });
 export type LedgerEffect = z.infer<ReturnType<typeof ledgerEffect>>;
 

@@ -57,6 +57,7 @@ const EFFECTS: Columns<EffectLine> = {
   evidence: 'string',
   doubt: 'string',
   last_seq: 'int',
+  external_url: 'string',
 };
 
 const RECONCILIATIONS: Columns<ReconciliationLine> = {

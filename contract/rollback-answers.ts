@@ -1,6 +1,6 @@
 /** The answers of rollback, revert and merge: what was written, what was not, and what stands. */
 import * as z from 'zod';
-import { count, lateWrites, pointOf, settledHere } from './answer-fields.ts';
+import { count, externalUrl, lateWrites, pointOf, settledHere } from './answer-fields.ts';
 import { hostChange } from './change-answers.ts';
 import { askedBy } from './identity.ts';
 
@@ -13,6 +13,7 @@ export const standingEffect = () =>
     step: z.string(),
     tool: z.string(),
     externalRef: z.string().nullable(),
+    externalUrl: externalUrl(),
     reversible: z.boolean().describe('false when nothing takes it back'),
   });
 export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;

@@ -3,7 +3,7 @@
  * does not know.
  */
 import * as z from 'zod';
-import { cursor } from './answer-fields.ts';
+import { cursor, externalUrl } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { ledgerEffect, ledgerTotals } from './ledger-answers.ts';
@@ -107,6 +107,7 @@ const observedStep = () =>
     step: z.string(),
     tool: z.string(),
     externalRef: z.string().nullable(),
+    externalUrl: externalUrl(),
     amount: z.string().optional().describe('what it moved: an exact decimal'),
     currency: z.string().optional(),
     epoch: z.int().optional().describe('from the first rewind on: how many came before this step'),
@@ -322,6 +323,7 @@ const stepAnswer = () =>
       ),
     result: jsonValue.optional(),
     externalRef: z.string().optional(),
+    externalUrl: externalUrl(),
     error: namedError().optional(),
   });
 export type StepAnswer = z.infer<ReturnType<typeof stepAnswer>>;
@@ -368,6 +370,10 @@ const ledgerRow = () =>
         'what an effect moved, or its compensator took back: an exact decimal; older releases: absent',
       ),
     currency: z.string().nullish(),
+    external_url: z
+      .string()
+      .nullish()
+      .describe('where the provider shows the effect: https; older releases: absent'),
   });
 export type LedgerRow = z.infer<ReturnType<typeof ledgerRow>>;
 

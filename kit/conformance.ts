@@ -3,14 +3,17 @@
  * both orders, against any provider, and compares what the provider then shows. For any test runner: it
  * throws the problems found.
  */
-import type { JsonObject } from '../contract/json.ts';
+import type { Json, JsonObject } from '../contract/json.ts';
 import type { ToolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
+import { readExternalUrl } from '../core/saga/model/external-url.ts';
+import { evaluateExpression } from '../core/saga/plan/expressions.ts';
 import { canonicalJson } from '../core/saga/plan/json.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
 import { STOP_MS } from '../core/saga/tools/tool-guard.ts';
 import type { Tool } from './define-tool.ts';
 import { toolHandler } from './handler.ts';
+import { evaluateHere } from './testing/evaluate-here.ts';
 
 export interface SafetyCase {
   /** Arguments the provider accepts. */
@@ -79,6 +82,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'hand `call.idempotencyKey` to the provider; one without keys needs a `probe`, and no `idempotencyWindowSeconds`',
   'acts once when it is delivered twice at once':
     'leave `idempotencyWindowSeconds` out when the provider knows no keys: the kit claims each call then',
+  'its link is an https address':
+    'let `externalUrl` make an https address of at most 500 characters out of `arguments`, `result` and `externalRef`',
   'its probe finds what happened': 'look for `call.forwardKey`, with a consistent read',
   'its probe does not find what did not happen':
     'answer `{ happened: false }` for a key the provider never saw',
@@ -98,6 +103,21 @@ const ADVICE: Readonly<Record<string, string>> = {
   'stops when its signal aborts, before the deadline':
     'pass `call.signal` to every request, and wait for nothing else',
   'changes nothing': 'a tool that changes something is not `read`: declare its effect',
+};
+
+/** Why a tool's address of its effect is none. */
+const linkProblem = async (
+  externalUrl: string,
+  given: JsonObject,
+  { result, externalRef = null }: { result: Json; externalRef?: string | null },
+): Promise<string | undefined> => {
+  try {
+    const scope = { arguments: given, result, externalRef };
+    const url = readExternalUrl(await evaluateExpression(externalUrl, scope, evaluateHere));
+    return typeof url === 'string' ? undefined : url.message;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 };
 
 /** Runs every check and answers their names. Throws `ToolUnsafe` with all that failed. */
@@ -130,7 +150,7 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     ...known,
   });
   const look = async () => canonicalJson(await subject.observe());
-  const check = (what: string, holds: boolean, seen?: Outcome) => {
+  const check = (what: string, holds: boolean, seen?: Outcome | string) => {
     checks.push(what);
     if (holds) return;
     const got = seen === undefined ? '' : ` (got ${canonicalJson(seen)})`;
@@ -156,6 +176,11 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
   const tookMs = performance.now() - before;
   check('does its work', first.outcome === 'committed' && first.error === undefined, first);
   const done = await look();
+  const { externalUrl } = tool.definition;
+  if (externalUrl !== undefined && first.outcome === 'committed') {
+    const problem = await linkProblem(externalUrl, subject.arguments, first);
+    check('its link is an https address', problem === undefined, problem);
+  }
   // A provider without keys is never asked to repeat a call. A call in doubt is looked up instead.
   const isRepeated =
     effect === 'read' || (tool.definition.idempotencyWindowSeconds ?? 0) > 0 || !tool.hasProbe;

@@ -76,6 +76,11 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
   /**
+   * JSONata over `arguments`, `result` and `externalRef`: where the provider shows the effect, as
+   * `"https://dashboard.example/payments/" & result.id`. An https address of at most 500 characters; people who work the saga get it as a link.
+   */
+  externalUrl?: string;
+  /**
    * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`) or as a number that
    * is exact. The ledger and finance's totals have it. Needs `currency`.
    */

@@ -75,6 +75,7 @@ export const manifestOf = (tool: Tool, served: string | { endpoint: string }): T
             ...(compensate.currency === undefined ? {} : { currency: compensate.currency }),
           },
         }),
+    ...(definition.externalUrl === undefined ? {} : { externalUrl: definition.externalUrl }),
     ...(definition.resourceKey === undefined ? {} : { resourceKey: definition.resourceKey }),
     ...(definition.exclusive === true ? { exclusive: true } : {}),
     ...(definition.amount === undefined ? {} : { amount: definition.amount }),

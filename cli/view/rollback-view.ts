@@ -60,12 +60,16 @@ const MOST_EFFECTS = 10;
 
 /** What sagas did after the target, which no rollback takes back. */
 const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint): string[] => {
-  const lines = effects.slice(0, MOST_EFFECTS).map(({ sagaId, step, tool, externalRef, reversible }) => {
-    const reference = externalRef === null ? '' : `  ${externalRef}`;
-    const note = reversible ? '' : '  nothing takes it back';
-    const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
-    return `  ${paint.red('✖')} ${text}`;
-  });
+  const lines = effects
+    .slice(0, MOST_EFFECTS)
+    .map(({ sagaId, step, tool, externalRef, externalUrl, reversible }) => {
+      const reference = [externalRef ?? undefined, externalUrl]
+        .map((one) => (one === undefined ? '' : `  ${one}`))
+        .join('');
+      const note = reversible ? '' : '  nothing takes it back';
+      const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
+      return `  ${paint.red('✖')} ${text}`;
+    });
   const more = effects.length - lines.length;
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };

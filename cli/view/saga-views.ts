@@ -43,10 +43,11 @@ const moneyText = ({ amount, currency }: Pick<ObservedStep, 'amount' | 'currency
   amount === undefined ? '' : `  ${printableLine(`${amount} ${currency ?? ''}`.trimEnd())}`;
 
 const effect = (mark: string, one: ObservedStep, paint: Paint): string => {
-  const { step, tool, externalRef, epoch } = one;
+  const { step, tool, externalRef, externalUrl, epoch } = one;
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
   const again = epoch === undefined ? '' : paint.dim(`  epoch ${epoch}`);
-  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${moneyText(one)}${again}`;
+  const where = externalUrl === undefined ? '' : paint.dim(`  ${printableLine(externalUrl)}`);
+  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${moneyText(one)}${again}${where}`;
 };
 
 const MAX_ARGUMENTS = 20;

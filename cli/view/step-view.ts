@@ -19,7 +19,7 @@ const colourOf = (status: StepAnswer['status'], paint: Paint): ((text: string) =
 
 /** What became of a submitted step. */
 export const stepText = (
-  { stepId, status, result, externalRef, error }: StepAnswer,
+  { stepId, status, result, externalRef, externalUrl, error }: StepAnswer,
   paint: Paint,
   width: number,
 ): string => {
@@ -27,6 +27,7 @@ export const stepText = (
   const lines = [
     `Step ${paint.bold(printableLine(stepId))}  ${colourOf(status, paint)(WORDS[status])}`,
     ...(externalRef === undefined ? [] : [`    ${printableLine(externalRef)}`]),
+    ...(externalUrl === undefined ? [] : [`    ${printableLine(externalUrl)}`]),
     ...(result === undefined ? [] : [line(JSON.stringify(result))]),
     ...(error === undefined ? [] : [line(`${error.name}: ${error.message}`)]),
   ];

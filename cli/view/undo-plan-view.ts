@@ -4,13 +4,14 @@ import { printableLine } from '../terminal/text.ts';
 
 /** A step that runs sagas has no reference of its own: theirs follow. */
 const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
-  const { step, tool, externalRef, epoch, amount, currency, children, sagaId } = one;
+  const { step, tool, externalRef, externalUrl, epoch, amount, currency, children, sagaId } = one;
   const none = children === true ? 'its sagas:' : paint.dim('no reference');
   const reference = externalRef === null ? none : printableLine(externalRef);
   const money = amount === undefined ? '' : `  ${amount} ${currency ?? ''}`;
   const again = epoch === undefined ? '' : paint.dim(` (epoch ${epoch})`);
   const below = sagaId === undefined ? '' : paint.dim(`  of saga ${printableLine(sagaId)}`);
-  return `${printableLine(step)}${again} ${paint.dim(printableLine(tool))}  ${reference}${money}${below}`;
+  const where = externalUrl === undefined ? '' : paint.dim(`  ${printableLine(externalUrl)}`);
+  return `${printableLine(step)}${again} ${paint.dim(printableLine(tool))}  ${reference}${money}${below}${where}`;
 };
 
 /** The steps that an undo or a rewind takes back, in their order, and those that nothing takes back. */

@@ -76,7 +76,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
     ${seen.notCompensated.map((one) => {
       const hidden = effectFields(seen, one);
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
-        <p>${one.externalRef === null ? 'Without a reference' : html`Reference ${reference(one.externalRef)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${said(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : said(`${one.error.name}: ${one.error.message}`)}</p>
+        <p>${one.externalRef === null && one.externalUrl === undefined ? 'Without a reference' : html`Reference ${reference(one.externalRef, one.externalUrl)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${said(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : said(`${one.error.name}: ${one.error.message}`)}</p>
         ${
           one.children === true
             ? NOTHING

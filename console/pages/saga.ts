@@ -133,7 +133,7 @@ const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
       { title: 'Step', cell: stepName },
       { title: 'Tool', cell: ({ tool }) => shown(tool) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
-      { title: 'Reference', cell: ({ externalRef }) => reference(externalRef) },
+      { title: 'Reference', cell: ({ externalRef, externalUrl }) => reference(externalRef, externalUrl) },
       { title: 'Tries', isNumber: true, cell: (one) => attempts(entries, one, 'forward') },
       { title: 'Tries to undo', isNumber: true, cell: (one) => attempts(entries, one, 'undo') },
       { title: 'Now', cell: ({ what }) => what },

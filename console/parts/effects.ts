@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { StandingEffect } from '../../contract/rollback-answers.ts';
 import type { SessionEffect } from '../../contract/saga-answers.ts';
+import { reference } from './ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table } from './markup.ts';
 
 /** Of a plan: these stay, whatever becomes of files. */
@@ -14,7 +15,7 @@ export const standingPart = (effects: readonly StandingEffect[] = []): Markup =>
       [
         { title: 'Saga', cell: ({ sagaId }) => link(path('sagas', sagaId), sagaId) },
         { title: 'Tool', cell: ({ tool }) => shown(tool) },
-        { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
+        { title: 'Reference', cell: ({ externalRef, externalUrl }) => reference(externalRef, externalUrl) },
         { title: 'Message', cell: ({ messageId }) => shown(messageId) },
         { title: 'Can be undone', cell: ({ reversible }) => (reversible ? 'yes' : 'no') },
       ],
@@ -43,7 +44,7 @@ export const outsidePart = (
       ? html`<p class="empty">No saga did anything for this message.</p>`
       : html`<div class="effects">${effects.map(
           (one) => html`<div class="card"><p><strong>${shown(one.tool)}</strong> ${standing(one)}</p>
-        <p class="meta">${one.externalRef === null ? 'no reference' : shown(one.externalRef)}</p>
+        <p class="meta">${one.externalRef === null && one.externalUrl === undefined ? 'no reference' : reference(one.externalRef, one.externalUrl)}</p>
         <p class="meta">step ${shown(one.step)} of ${link(to(one.sagaId), one.sagaId)}</p></div>`,
         )}</div>`
   }</section>`;

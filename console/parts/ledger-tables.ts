@@ -1,4 +1,5 @@
 /** Ledger entries, effects and totals as tables. */
+
 import { html } from 'hono/html';
 import { formatSpan } from '../../cli/terminal/text.ts';
 import {
@@ -9,6 +10,7 @@ import {
   undoneAt,
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { isWebAddress } from '../../contract/web-address.ts';
 import { badge, folded, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
 
 const personIn = (detail: string): boolean => {
@@ -32,11 +34,13 @@ export const money = (amount: string | null | undefined, currency: string | null
     ? NOTHING
     : html`<span class="number">${shown(amount)} ${shown(currency)}</span>`;
 
-/** What a provider knows it by. Some give an address. */
-export const reference = (ref: string | null | undefined): Markup =>
-  ref !== null && ref !== undefined && /^https:\/\/[^\s]+$/.test(ref)
-    ? html`<a href="${ref}" rel="noreferrer noopener">${shown(ref)}</a>`
-    : shown(ref);
+/** What a provider knows it by, as a link to where it shows it (`url`). Some references are an address themselves. */
+export const reference = (ref: string | null | undefined, url?: string | null): Markup => {
+  const to = [url, ref].find((one) => typeof one === 'string' && isWebAddress(one));
+  return to === null || to === undefined
+    ? shown(ref)
+    : html`<a href="${to}" rel="noreferrer noopener">${shown(ref ?? to)}</a>`;
+};
 
 const sagaCell = (sagaId: string): Markup => link(path('sagas', sagaId), sagaId);
 
@@ -55,7 +59,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Mark
           html`<span class="whole">${shown(`${direction} ${status.replaceAll('_', ' ')}`)}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
       },
       { title: 'Amount', isNumber: true as const, cell: (one: LedgerRow) => money(one.amount, one.currency) },
-      { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref) },
+      { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref, one.external_url) },
       {
         title: 'Error',
         cell: ({ error }: LedgerRow) =>
@@ -96,7 +100,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Tool', cell: (one) => shown(one.tool) },
       { title: 'Agent', cell: (one) => shown(one.agent) },
       { title: 'Resource', cell: (one) => shown(one.resource_key) },
-      { title: 'Reference', cell: (one) => reference(one.external_ref) },
+      { title: 'Reference', cell: (one) => reference(one.external_ref, one.external_url) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
       {
         title: 'Now',

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { UndoPlan } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { money } from './ledger-tables.ts';
+import { money, reference } from './ledger-tables.ts';
 import { badge, folded, type Markup, NOTHING, shown, table } from './markup.ts';
 
 export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Markup =>
@@ -20,7 +20,7 @@ const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
       { title: 'Step', cell: ({ step }) => shown(step) },
       { title: 'Tool', cell: ({ tool }) => shown(tool) },
       { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
-      { title: 'Reference', cell: ({ externalRef }) => shown(externalRef) },
+      { title: 'Reference', cell: ({ externalRef, externalUrl }) => reference(externalRef, externalUrl) },
       { title: 'What becomes of it', cell: ({ what }) => what },
     ],
     [

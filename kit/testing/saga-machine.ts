@@ -3,7 +3,6 @@
  * behind the same transitions, without sockets. The scenarios on the embedded cloud show that the real
  * definition does the same.
  */
-import type { Json } from '../../contract/json.ts';
 import type { CallToolInput, ParkSagaInput, SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createCallTool } from '../../core/saga/interactive/call-tool.ts';
@@ -14,7 +13,6 @@ import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
-import { evaluateToText } from '../../core/saga/plan/evaluate.ts';
 import type {
   CheckEpoch,
   Evaluate,
@@ -28,7 +26,7 @@ import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.t
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
 import { executionName } from '../../core/saga/tools/keys.ts';
-import { WalkbackError } from '../../core/shared/errors.ts';
+import { evaluateHere } from './evaluate-here.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /** The execution is gone, as when its machine dies. */
@@ -55,17 +53,6 @@ export interface MachineOptions {
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
 }
-
-/** Runs in this process, because authors trust the expressions of their own test plans. */
-const evaluateHere: Evaluate = (expressions, scope) =>
-  Promise.all(
-    expressions.map(async (expression): Promise<Json> => {
-      const found = await evaluateToText(expression, scope);
-      if ('problem' in found) throw new WalkbackError('ArgumentsUnresolved', found.problem);
-      const value: Json = JSON.parse(found.text);
-      return value;
-    }),
-  );
 
 const FUNCTION_MS = 900_000;
 

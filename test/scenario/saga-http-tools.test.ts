@@ -19,6 +19,7 @@ const reserve = defineTool({
   input: z.strictObject({ room: z.string(), after: z.string().optional() }),
   output: z.object({ key: z.string() }),
   externalRef: ({ key }) => key,
+  externalUrl: '"https://hotel.example/rooms/" & externalRef',
   execute: async ({ room }, call) => {
     if (soldOut && room === 'second') throw new ToolRejected('SoldOut', 'There is no such room left.');
     rooms.set(call.idempotencyKey, room);
@@ -66,6 +67,15 @@ test('a saga whose tools are HTTP endpoints commits', async () => {
     ['both:1', 'second'],
   ]);
   expect(served.seen.unsigned).toBe(0);
+});
+
+test('where the provider shows an effect is stored and answered', async () => {
+  const externalUrl = 'https://hotel.example/rooms/linked:0';
+  expect((await run('linked')).committed[0]).toMatchObject({ externalRef: 'linked:0', externalUrl });
+  const { entries } = await cloud.invoke('query-ledger', { externalRef: 'linked:0' });
+  expect(entries).toMatchObject([{ external_ref: 'linked:0', external_url: externalUrl }]);
+  const { csv } = await cloud.invoke('query-ledger', { sagaId: 'linked', view: 'effects', format: 'csv' });
+  expect(csv).toContain(`"${externalUrl}"`);
 });
 
 test('the catalog says where such a tool is served', async () => {

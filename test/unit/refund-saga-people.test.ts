@@ -44,7 +44,7 @@ describe('people', () => {
     expect(seen?.awaiting).toMatchObject({
       step: 'refund',
       tool: 'issue_refund',
-      version: '1.0.0',
+      version: '1.1.0',
       arguments: call,
       promptBy: 'template',
     });

@@ -12,7 +12,14 @@ describe('the refund saga', () => {
     expect(await expectInvariants(saga)).toBe('COMPLETED');
     const { observation } = await saga.seen();
     expect(observation.committed).toEqual([
-      { step: 'refund', tool: 'issue_refund', externalRef: 're_000001', amount: '42.00', currency: 'EUR' },
+      {
+        step: 'refund',
+        tool: 'issue_refund',
+        externalRef: 're_000001',
+        externalUrl: expect.stringMatching(/^https:\/\/dashboard\.stripe\.com\/payments\/pi_/),
+        amount: '42.00',
+        currency: 'EUR',
+      },
       { step: 'ticket', tool: 'create_support_ticket', externalRef: 'zendesk-7001' },
       { step: 'booking', tool: 'post_ledger_adjustment', externalRef: 'je-9001' },
       { step: 'confirm', tool: 'send_customer_confirmation', externalRef: 'msg-1' },

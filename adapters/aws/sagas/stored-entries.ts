@@ -54,6 +54,8 @@ const priced = {
 };
 const committed = attempt.extend({
   ...priced,
+  externalUrl: text.optional(),
+  externalUrlProblem: namedError.optional(),
   result: json,
   externalRef: text.optional(),
   error: namedError.optional(),

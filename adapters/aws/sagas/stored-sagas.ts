@@ -221,6 +221,7 @@ const tool = z.looseObject({
   replaysErrors: z.boolean(),
   probe: z.boolean(),
   compensation: compensation.optional(),
+  externalUrl: text.optional(),
   resourceKey: text.optional(),
   exclusive: z.boolean().optional(),
   amount: text.optional(),

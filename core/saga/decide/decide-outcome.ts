@@ -3,7 +3,7 @@
  * ignored (S9).
  */
 
-import type { Fact, PricedFact } from '../model/ledger-entry.ts';
+import type { Fact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
 import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
@@ -17,7 +17,7 @@ import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
 
 /** An answer, and what the call moved when it took effect. */
-type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price' | 'givenSeconds'>;
+type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price' | 'link' | 'givenSeconds'>;
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
   a.effect === b.effect && a.direction === b.direction && a.attempt === b.attempt && a.probes === b.probes;
@@ -46,7 +46,7 @@ const committedFacts = (
   step: PinnedToolStep,
   attempt: Attempt,
   outcome: Outcome & { outcome: 'committed' },
-  price: PricedFact,
+  { price, link }: Answered,
 ): Fact[] => {
   const { result, externalRef, error } = outcome;
   const committed: Fact = {
@@ -56,6 +56,7 @@ const committedFacts = (
     result,
     ...(externalRef === undefined ? {} : { externalRef }),
     ...price,
+    ...link,
     ...(error === undefined ? {} : { error }),
   };
   if (error === undefined) return [committed];
@@ -70,10 +71,10 @@ const forwardFacts = (
   answered: Answered,
   around: Surroundings,
 ): Fact[] => {
-  const { outcome, price = {} } = answered;
+  const { outcome } = answered;
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts(state, 'forward', step, attempt, outcome, price);
+      return committedFacts(state, 'forward', step, attempt, outcome, answered);
     case 'rejected': {
       const spent = spentAttempts(operation, around.nowMs, outcome);
       const again = outcome.retryable && spent < step.retry.maxAttempts && turningFact(state) === undefined;
@@ -136,10 +137,10 @@ const probeFacts = (
   answered: Answered,
   around: Surroundings,
 ): Fact[] => {
-  const { outcome, price = {} } = answered;
+  const { outcome } = answered;
   switch (outcome.outcome) {
     case 'committed':
-      return committedFacts(state, 'probe', step, attempt, outcome, price);
+      return committedFacts(state, 'probe', step, attempt, outcome, answered);
     case 'absent':
       return [{ direction: 'probe', status: 'absent', ...attempt }];
     case 'rejected':

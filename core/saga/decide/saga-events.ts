@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { ChildEnd, ChildStatus, EntryLink, NamedChild } from '../model/children.ts';
-import type { Fact, PricedFact, SagaError } from '../model/ledger-entry.ts';
+import type { Fact, LinkedFact, PricedFact, SagaError } from '../model/ledger-entry.ts';
 import type { Money } from '../model/money.ts';
 import type { Look, Root } from '../model/permit.ts';
 import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
@@ -64,6 +64,8 @@ export type SagaEvent =
       givenSeconds?: number;
       /** Of one that committed: what it moved, or took back. */
       price?: PricedFact;
+      /** Where people see it. */
+      link?: LinkedFact;
     }
   /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
   | { type: 'continue' }

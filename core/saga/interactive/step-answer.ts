@@ -74,6 +74,7 @@ export const stepAnswer = async (
     answer.result = committed.result;
   }
   if (committed !== undefined && 'externalRef' in committed) answer.externalRef = committed.externalRef;
+  if (committed !== undefined && 'externalUrl' in committed) answer.externalUrl = committed.externalUrl;
   if (status !== 'committed' && failed !== undefined && 'error' in failed) answer.error = failed.error;
   return answer;
 };

@@ -73,6 +73,7 @@ const EFFECT_COLUMNS = [
   'error',
   'evidence',
   'doubt',
+  'external_url',
 ] as const satisfies readonly (keyof LedgerEffect)[];
 
 export const effectsCsv = (rows: readonly LedgerEffect[]): string => csvOf(EFFECT_COLUMNS, rows);

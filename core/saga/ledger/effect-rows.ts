@@ -56,7 +56,7 @@ const rowOf = (
   entry: Commit | Doubt,
   started: Started,
   agent: string,
-): Omit<LedgerEffect, 'status' | 'amount' | 'currency' | 'amount_problem' | 'doubt'> => ({
+): Omit<LedgerEffect, 'status' | 'amount' | 'currency' | 'amount_problem' | 'doubt' | 'external_url'> => ({
   saga_id: entry.sagaId,
   step_index: entry.stepIndex,
   epoch: entry.epoch,
@@ -78,6 +78,7 @@ const committedRow = (entry: Commit, started: Started, agent: string): LedgerEff
   currency: entry.currency ?? null,
   amount_problem: textOf(entry.amountProblem),
   doubt: null,
+  external_url: entry.externalUrl ?? null,
 });
 
 const doubtfulRow = (entry: Doubt, started: Started, agent: string): LedgerEffect => ({
@@ -87,6 +88,7 @@ const doubtfulRow = (entry: Doubt, started: Started, agent: string): LedgerEffec
   currency: null,
   amount_problem: null,
   doubt: textOf(entry.error),
+  external_url: null,
 });
 
 const undoneBy = ({ at, seq, actor }: LedgerEntry) => ({ undone_at: at, undone_seq: seq, undone_by: actor });

@@ -13,9 +13,9 @@ import type { SagaEffects } from './effect-rows.ts';
 
 /**
  * Raised with each release that makes other lines of the same entries, so that what a release before it made is replaced.
- * 2: effects in doubt have lines.
+ * 2: effects in doubt have lines. 3: effects have the address that the provider shows them at.
  */
-const EXPORT_FORM = 2;
+const EXPORT_FORM = 3;
 
 export interface ExportObject {
   key: string;

@@ -30,6 +30,7 @@ export const LEDGER_COLUMNS = [
   'detail',
   'amount',
   'currency',
+  'external_url',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 const COLUMN_OF = [
@@ -64,10 +65,12 @@ const attemptColumns = (entry: LedgerEntry) =>
  * Copies of what `detail` holds, for queries. The entry is read from `detail`, so an older release, which does not know
  * these columns, still finds the entry that was hashed.
  */
-const moneyColumns = (entry: LedgerEntry) =>
-  entry.status === 'committed'
+const copiedColumns = (entry: LedgerEntry) => ({
+  ...(entry.status === 'committed'
     ? { amount: entry.amount ?? null, currency: entry.currency ?? null }
-    : { amount: null, currency: null };
+    : { amount: null, currency: null }),
+  external_url: ('externalUrl' in entry ? entry.externalUrl : undefined) ?? null,
+});
 
 const errorOf = (entry: LedgerEntry) => ('error' in entry ? entry.error : undefined);
 
@@ -102,7 +105,7 @@ export const toRow = (entry: LedgerEntry): LedgerRow => ({
   prev_hash: entry.prevHash,
   hash: entry.hash,
   detail: detailOf(entry),
-  ...moneyColumns(entry),
+  ...copiedColumns(entry),
 });
 
 /** The rows are our own and were made from entries. The hash chain shows when one was changed. */

@@ -40,7 +40,15 @@ export interface PricedFact {
   amountProblem?: SagaError;
 }
 
-interface CommittedFact extends AttemptFact, PricedFact {
+/** Where people see an effect at its provider. Only of tools that declare it. */
+export interface LinkedFact {
+  /** An https address. */
+  externalUrl?: string;
+  /** Why there is none. It never changes what becomes of the saga. */
+  externalUrlProblem?: SagaError;
+}
+
+interface CommittedFact extends AttemptFact, PricedFact, LinkedFact {
   status: 'committed';
   result: Json;
   externalRef?: string;

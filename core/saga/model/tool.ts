@@ -83,6 +83,8 @@ export interface ToolPolicy extends Priced {
   /** The tool can ask the provider whether a key took effect. */
   probe: boolean;
   compensation?: CompensationPolicy;
+  /** JSONata over `arguments`, `result` and `externalRef`: where people see the effect at the provider, an https address. */
+  externalUrl?: string;
   /** JSONata over the arguments. Effects on one resource are undone strictly one after the other. */
   resourceKey?: string;
   /**

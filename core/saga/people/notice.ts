@@ -45,6 +45,7 @@ const approvalNotice = (
     step: one.step,
     tool: one.tool,
     externalRef: one.externalRef,
+    ...(one.externalUrl === undefined ? {} : { externalUrl: one.externalUrl }),
     ...(one.amount === undefined ? {} : { amount: one.amount }),
     ...(one.currency === undefined ? {} : { currency: one.currency }),
   }));
@@ -77,13 +78,18 @@ type Left = Observation['notCompensated'][number];
 export const placeOf = ({ step, path, sagaId }: Left): string =>
   path === undefined || sagaId === undefined ? step : `${short(path)}/${step} of saga ${sagaId}`;
 
+/** Its reference, and where it is seen. */
+export const referenceText = ({ externalRef, externalUrl }: Left): string =>
+  `${externalRef ?? 'none'}${externalUrl === undefined ? '' : ` ${externalUrl}`}`;
+
 /** What stands, for people and for programs. */
 const listedOf = (left: Left) => ({
-  line: `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${left.externalRef ?? 'none'}: ${clip(left.reason, 200)}`,
+  line: `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${referenceText(left)}: ${clip(left.reason, 200)}`,
   reference: {
     step: left.step,
     tool: left.tool,
     externalRef: left.externalRef,
+    ...(left.externalUrl === undefined ? {} : { externalUrl: left.externalUrl }),
     ...(left.sagaId === undefined ? {} : { sagaId: left.sagaId }),
     ...(left.resourceKey === undefined ? {} : { resourceKey: short(left.resourceKey) }),
     ...(left.idempotencyKey === undefined ? {} : { idempotencyKey: left.idempotencyKey }),

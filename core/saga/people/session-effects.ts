@@ -36,13 +36,14 @@ const effectsOf = async (
   return stories
     .filter(({ effect }) => isTold(effect))
     .filter(({ submitted }) => submitted === undefined || isStepMeant(submitted, head, sessionId, isMeant))
-    .map(({ step, tool, externalRef, effect, submitted, residue }) => ({
+    .map(({ step, tool, externalRef, externalUrl, effect, submitted, residue }) => ({
       sagaId: head.sagaId,
       status: head.state.status,
       messageId: submitted?.messageId ?? head.messageId ?? null,
       step,
       tool,
       externalRef,
+      ...(externalUrl === undefined ? {} : { externalUrl }),
       reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
       stands: stands(effect),
       ...(residue === undefined ? {} : { residue }),

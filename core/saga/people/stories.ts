@@ -15,6 +15,8 @@ export interface Story {
   /** The forward key. The provider knows the call by it, even one whose answer was lost. */
   idempotencyKey: string | null;
   externalRef: string | null;
+  /** Where its provider shows it. */
+  externalUrl?: string;
   /** Of the call that took effect. */
   money?: Money;
   resourceKey?: string;
@@ -51,6 +53,7 @@ const told = (story: Story, entry: StepEntry): void => {
   if (entry.direction !== 'undo' && entry.status === 'committed') {
     const { amount, currency } = entry;
     if (amount !== undefined && currency !== undefined) story.money = { amount, currency };
+    if ('externalUrl' in entry && entry.externalUrl !== undefined) story.externalUrl = entry.externalUrl;
   }
   if (entry.direction === 'undo' && 'error' in entry) story.undoError = entry.error;
   if (entry.direction === 'operator' && entry.evidence !== undefined) story.evidence = entry.evidence;
@@ -78,10 +81,11 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
 };
 
 /** One line of an observation. */
-export const observed = ({ step, tool, externalRef, effect, money }: Story): ObservedStep => ({
+export const observed = ({ step, tool, externalRef, externalUrl, effect, money }: Story): ObservedStep => ({
   step,
   tool,
   externalRef,
+  ...(externalUrl === undefined ? {} : { externalUrl }),
   ...money,
   ...(effect.epoch > 0 ? { epoch: effect.epoch } : {}),
 });

@@ -96,6 +96,7 @@ const toolSchema = z.strictObject({
       currency: expression.optional(),
     })
     .optional(),
+  externalUrl: expression.optional(),
   resourceKey: z
     .string()
     .max(500)

@@ -77,6 +77,7 @@ const argumentsOf = (input: JsonSchema): JsonSchema =>
 export const nameViolations = ({
   schemas,
   resourceKey,
+  externalUrl,
   amount,
   currency,
   compensation,
@@ -85,6 +86,7 @@ export const nameViolations = ({
   const moved = { arguments: given, result: schemas.output, externalRef: {} };
   const declared: [string, string | undefined, JsonSchema][] = [
     ['resourceKey', resourceKey, given],
+    ['externalUrl', externalUrl, closed(moved)],
     ['amount', amount, closed(moved)],
     ['currency', currency, closed(moved)],
     ['compensation.amount', compensation?.amount, closed({ ...moved, undone: {} })],

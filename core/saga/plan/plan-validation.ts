@@ -80,6 +80,7 @@ export const pin = (
     replaysErrors: tool.replaysErrors,
     probe: tool.probe,
     ...deadlinesOf(step, tool),
+    ...(tool.externalUrl === undefined ? {} : { externalUrl: tool.externalUrl }),
     ...(tool.resourceKey === undefined ? {} : { resourceKey: tool.resourceKey }),
     ...(tool.exclusive === true ? { exclusive: true } : {}),
     ...(tool.amount === undefined ? {} : { amount: tool.amount }),

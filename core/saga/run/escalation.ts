@@ -8,7 +8,7 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
 import { notListedIn } from '../people/not-listed.ts';
-import { consoleLink, placeOf } from '../people/notice.ts';
+import { consoleLink, placeOf, referenceText } from '../people/notice.ts';
 
 /** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
@@ -18,11 +18,11 @@ const MAX_CAUSE_LENGTH = 1000;
 const sizeOf = (text: string): number => jsonBytes(text);
 
 const lineOf = (left: Observation['notCompensated'][number]): string => {
-  const { tool, externalRef, idempotencyKey, resourceKey, amount, currency, reason } = left;
+  const { tool, idempotencyKey, resourceKey, amount, currency, reason } = left;
   const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
   const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
   const key = idempotencyKey === undefined ? '' : `, key ${idempotencyKey}`;
-  return `- ${placeOf(left)} (${tool}) ref ${externalRef ?? 'none'}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
+  return `- ${placeOf(left)} (${tool}) ref ${referenceText(left)}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
 };
 
 /** As many lines as fit, and the number of the rest with those that are not among them. */

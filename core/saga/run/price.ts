@@ -1,13 +1,14 @@
 /**
- * What an effect moved, and how much of it was taken back, in money: the expressions of the tool over what is in the
- * ledger and in the answer. A bad value is told by name. It never changes an outcome, and never keeps an undo from
+ * What an effect moved, and how much of it was taken back, in money, and where people see it: the expressions of the tool over
+ * what is in the ledger and in the answer. A bad value is told by name. It never changes an outcome, and never keeps an undo from
  * being recorded.
  */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { clip } from '../../shared/clip.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import type { LedgerEntry, PricedFact, SagaError } from '../model/ledger-entry.ts';
+import { readExternalUrl } from '../model/external-url.ts';
+import type { LedgerEntry, LinkedFact, PricedFact, SagaError } from '../model/ledger-entry.ts';
 import { isMoney, type Money, readMoney } from '../model/money.ts';
 import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
@@ -17,7 +18,7 @@ import type { Reading } from './reading.ts';
 
 type OutcomeEvent = SagaEvent & { type: 'outcome' };
 
-/** What a call moved, before it is decided what its answer means. */
+/** What a call moved, and where that is seen, before it is decided what its answer means. */
 export type Price = (
   reading: Reading,
   state: SagaState,
@@ -27,8 +28,9 @@ export type Price = (
 
 const MAX_PROBLEM = 300;
 
-const problemOf = ({ name, message }: SagaError): PricedFact => ({
-  amountProblem: { name, message: clip(message, MAX_PROBLEM) },
+const shortened = ({ name, message }: SagaError): SagaError => ({
+  name,
+  message: clip(message, MAX_PROBLEM),
 });
 
 interface Expressions {
@@ -53,7 +55,18 @@ const moneyOf = async (
   }
 };
 
-const pricedFact = (money: Money | SagaError): PricedFact => (isMoney(money) ? money : problemOf(money));
+const pricedFact = (money: Money | SagaError): PricedFact =>
+  isMoney(money) ? money : { amountProblem: shortened(money) };
+
+const linkOf = async (source: string, scope: JsonObject, evaluate: Evaluate): Promise<LinkedFact> => {
+  try {
+    const url = readExternalUrl(await evaluateExpression(source, scope, evaluate));
+    return typeof url === 'string' ? { externalUrl: url } : { externalUrlProblem: shortened(url) };
+  } catch (error) {
+    if (!isWalkbackError(error)) throw error;
+    return { externalUrlProblem: shortened({ name: 'UrlUnresolved', message: error.message }) };
+  }
+};
 
 const entryAt = async ({ store, head }: Reading, seq: number | null): Promise<LedgerEntry | undefined> =>
   seq === null ? undefined : store.getEntry(head.sagaId, seq);
@@ -65,16 +78,16 @@ const argumentsOf = async (reading: Reading, effect: EffectRecord): Promise<Json
 
 type Committed = Extract<OutcomeEvent['outcome'], { outcome: 'committed' }>;
 
-const forwardPrice = async (
+/** What the expressions of a tool see when its call took effect. */
+const scopeOf = async (
   reading: Reading,
   effect: EffectRecord,
-  expressions: Expressions,
   { result, externalRef }: Committed,
-  evaluate: Evaluate,
-): Promise<PricedFact> => {
-  const scope = { arguments: await argumentsOf(reading, effect), result, externalRef: externalRef ?? null };
-  return pricedFact(await moneyOf(expressions, scope, evaluate));
-};
+): Promise<JsonObject> => ({
+  arguments: await argumentsOf(reading, effect),
+  result,
+  externalRef: externalRef ?? null,
+});
 
 const isCommitted = (entry: LedgerEntry | undefined): entry is LedgerEntry & { result: Json } & PricedFact =>
   entry !== undefined && entry.status === 'committed' && 'result' in entry;
@@ -129,18 +142,22 @@ export const createPrice =
     const { outcome, operation } = event;
     const effect = state.effects[operation.effect];
     if (step.kind === 'children' || effect === undefined) return event;
-    const { amount, currency, minorUnits } = step;
-    if (amount === undefined || currency === undefined) return event;
+    const { amount, currency, minorUnits, externalUrl } = step;
+    const isPriced = amount !== undefined && currency !== undefined;
     if (operation.direction === 'undo') {
-      const undone = undoneResult(outcome);
+      const undone = isPriced ? undoneResult(outcome) : undefined;
       return undone === undefined
         ? event
         : { ...event, price: await undoPrice(reading, effect, step, undone, evaluate) };
     }
-    if (outcome.outcome !== 'committed') return event;
+    if (outcome.outcome !== 'committed' || (!isPriced && externalUrl === undefined)) return event;
+    const scope = await scopeOf(reading, effect, outcome);
     return {
       ...event,
-      price: await forwardPrice(reading, effect, { amount, currency, minorUnits }, outcome, evaluate),
+      ...(isPriced && {
+        price: pricedFact(await moneyOf({ amount, currency, minorUnits }, scope, evaluate)),
+      }),
+      ...(externalUrl !== undefined && { link: await linkOf(externalUrl, scope, evaluate) }),
     };
   };
 

@@ -67,7 +67,7 @@ export const issueRefund = (services: RefundServices) => {
   const client = clientOf(services);
   return defineTool({
     name: 'issue_refund',
-    version: '1.0.0',
+    version: '1.1.0',
     description:
       'Refunds a payment with Stripe. Undone by void_refund while the refund waits for the customer.',
     effect: 'compensatable',
@@ -82,6 +82,7 @@ export const issueRefund = (services: RefundServices) => {
     amount: 'result.amount',
     currency: 'result.currency',
     minorUnits: true,
+    externalUrl: '"https://dashboard.stripe.com/payments/" & arguments.paymentIntent',
     execute: async ({ paymentIntent, amount }, call) => {
       const params = { payment_intent: paymentIntent, amount, metadata: { [KEY]: call.forwardKey } };
       return refund.parse(await asking(client.refunds.create(params, optionsOf(call))));
