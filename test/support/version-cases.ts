@@ -51,6 +51,8 @@ const action = fc.oneof(
     }),
   },
   fc.record({ kind: fc.constant('fail' as const), isLost: fc.boolean() }),
+  // A clock that was wrong is set.
+  fc.record({ kind: fc.constant('clock' as const), ms: fc.constantFrom(-660_000, 3_600_000) }),
 );
 
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
@@ -137,6 +139,8 @@ const run = async (actions: readonly Action[], seed: number) => {
         return put(one.effect, one.exclusive);
       case 'settle':
         return fleet.settle(one.ms);
+      case 'clock':
+        return fleet.clock.advance(one.ms);
       case 'fail':
         failing = one.isLost ? 'lost' : 'rejected';
         return;
