@@ -67,7 +67,7 @@ export interface Death {
 /** Counts what the calls of each entry ask of services. A call that died asks nothing any more, and the entry's later ones live. */
 const watchCalls = () => {
   const invocation = new AsyncLocalStorage<{ id?: string; isDead?: boolean; exit: () => void }>();
-  const run = runningFunction.run.bind(runningFunction) as (name: string, act: () => unknown) => unknown;
+  const run = runningFunction.run.bind<(name: string, act: () => unknown) => unknown>(runningFunction);
   const within = (name: string, act: () => unknown) =>
     run(name, () => {
       if (name !== TOOLS_FUNCTION) return act();

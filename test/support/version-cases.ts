@@ -203,7 +203,7 @@ const run = async (actions: readonly Action[], seed: number) => {
         if (one.approve) approved.add(keyOf(one.saga, index, epoch));
         await fleet.answer({
           sagaId: one.saga,
-          stepId: String(asked.step),
+          stepId: asked.step,
           epoch,
           decision: one.approve ? 'approve' : 'reject',
           by: 'ada',
@@ -296,15 +296,15 @@ const run = async (actions: readonly Action[], seed: number) => {
 /** A saga with a plan and an interactive one begin at first, so that something happens to both. */
 const worlds = fc.record({
   first: fc.tuple(start, live),
-  then: fc.array(action, { minLength: 10, maxLength: 80, size: 'max' }),
+  later: fc.array(action, { minLength: 10, maxLength: 80, size: 'max' }),
   seed: fc.integer({ min: 1, max: 2_000_000_000 }),
 });
 
 export const checkVersions = async (seed: number, numRuns: number): Promise<Tally> => {
   const total: Tally = { calls: 0, asked: 0, refused: 0, rewound: 0 };
   await fc.assert(
-    fc.asyncProperty(worlds, async ({ first, then, seed: drawn }) => {
-      const { problems, tally } = await run([...first, ...then], drawn);
+    fc.asyncProperty(worlds, async ({ first, later, seed: drawn }) => {
+      const { problems, tally } = await run([...first, ...later], drawn);
       for (const name of ['calls', 'asked', 'refused', 'rewound'] as const) total[name] += tally[name];
       expect(problems).toEqual([]);
     }),
