@@ -210,19 +210,12 @@ host_state() {
     return 0
   fi
   rm -f -- "$SHADOW/meta.id" || return
-  {
-    printf 'head %s\n' "$HEAD_KIND"
-    [ -z "$HEAD_REF" ] || printf 'ref %s\n' "$HEAD_REF"
-    [ -z "$HEAD_COMMIT" ] || printf 'commit %s\n' "$HEAD_COMMIT"
-    # A symref has its own kind of line, which an older release does not take for a branch.
-    text=$'\n'$BRANCHES
-    text=${text//$'\n'/$'\nbranch '}
-    text=${text//$'\nbranch symref '/$'\nsymref '}
-    [ -z "$BRANCHES" ] || printf '%s\n' "${text#$'\n'}"
-  } >"$OUT.host"
-  : >"$OUT.shallow"
-  : >"$OUT.remotes"
-  : >"$OUT.sparse"
+  # A symref has its own kind of line, which an older release does not take for a branch.
+  text=${BRANCHES:+$'\n'$BRANCHES}
+  text=${text//$'\n'/$'\nbranch '}
+  text=${text//$'\nbranch symref '/$'\nsymref '}
+  text="head $HEAD_KIND${HEAD_REF:+$'\n'ref $HEAD_REF}${HEAD_COMMIT:+$'\n'commit $HEAD_COMMIT}$text"
+  printf '%s\n' "$text" >"$OUT.host" && : >"$OUT.shallow" && : >"$OUT.remotes" && : >"$OUT.sparse" || return
   if [ -n "$HG" ]; then
     list_sparse || return
     [ ! -s "$HC/shallow" ] || cat -- "$HC/shallow" >"$OUT.shallow" || return

@@ -53,7 +53,7 @@ leave_out_big() {
     printf '%s\0' "${BIG[@]#*/}" | GIT_INDEX_FILE=$SHADOW/host-index xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.big" || return
     while IFS= read -r -d '' path; do host[$path]=1; done <"$OUT.big"
   fi
-  for entry in "${BIG[@]}"; do [ -n "${host[${entry#*/}]-}" ] || printf './%s\0' "${entry#*/}"; done >"$OUT.big"
+  for entry in "${BIG[@]}"; do [ -n "${host[${entry#*/}]-}" ] || printf './%s\0' "${entry#*/}" || return; done >"$OUT.big" || return
   [ -s "$OUT.big" ] || return 0
   perhaps git check-ignore -z --no-index --stdin <"$OUT.big" >"$OUT.big-ignored" 2>>"$OUT.err" || return
   local -A ignored=()
@@ -63,7 +63,7 @@ leave_out_big() {
     [ -z "${host[$path]-}" ] || continue
     # A captured file that grew past the cap, or is ignored now, leaves the index, so that no
     # stale copy looks current.
-    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" >&3
+    [ -z "${tracked[$path]-}" ] || printf '%s\0' "$path" >&3 || return
     [ -z "${ignored[$path]-}" ] || continue
     pattern_for "$path"
     printf '%s\n' "$PATTERN" >&4 && left_out "$path" "${entry%%/*}" || return

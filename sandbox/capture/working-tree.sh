@@ -251,10 +251,10 @@ drop_ignored() {
   while IFS= read -r -d '' entry; do ignored[${entry#./}]=1; done <"$OUT.ignored"
   while IFS= read -r -d '' entry; do
     if [ "$strip" = 1 ]; then
-      [ -n "${ignored[${entry#*/}]-}" ] || printf '%s\0' "$entry"
+      [ -n "${ignored[${entry#*/}]-}" ] || printf '%s\0' "$entry" || return
     else
-      [ -n "${ignored[$entry]-}" ] || printf '%s\0' "$entry"
+      [ -n "${ignored[$entry]-}" ] || printf '%s\0' "$entry" || return
     fi
-  done <"$file" >"$file.kept"
+  done <"$file" >"$file.kept" || return
   mv -f -- "$file.kept" "$file"
 }

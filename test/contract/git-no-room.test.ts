@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
-import { applies, TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
-import { replacedCommand } from '../support/placing.ts';
+import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { replacedCommand, replacedCommands } from '../support/placing.ts';
 
 /** A git that says this of each command with this word, while the file is there. */
 const shim = (word: string, says: string, file: string): string => `#!/bin/sh
@@ -57,6 +57,26 @@ test('the first capture of a repository says why where its shadow cannot be made
   full.arm();
   const { report } = await harness.capture();
   expect(report.failures).toEqual([{ path: 'app', reason: says }]);
+});
+
+test('where there is no room in memory for the state of HEAD, no capture has an empty one', async () => {
+  // What cannot be written is empty by the time that git reads it.
+  using full = replacedCommands({
+    git: `for word; do [[ ! -L $word ]] || { rm -f "$armed" "$word"; : >"$word"; }; done\nexec "$real" "$@"\n`,
+    mkdir: `"$real" "$@" || exit\n[[ $* != */run-s1/* ]] || [ -e "$armed.once" ] || { : >"$armed.once"; ln -s /dev/full "\${@: -1}/0.host"; }\n`,
+  });
+  await using harness = await withTwoFiles(['app'], { env: full.env });
+  const first = await harness.capture();
+  harness.sh('git checkout -qb topic; echo more >more; git add more; git commit -qm more', 'app');
+  const looks = world(harness, ['app']);
+  full.arm();
+  const { report } = await harness.capture();
+  expect(report.failures).toEqual([
+    { path: 'app', reason: expect.stringContaining('No space left on device') },
+  ]);
+  const { undo } = await applies(harness, first);
+  await applies(harness, undo);
+  expect(world(harness, ['app'])).toEqual(looks);
 });
 
 test('a repository that cannot be put back, because its shadow cannot be written, says why', async () => {
