@@ -22,6 +22,14 @@ test.each([
   ],
   ['The file a.b is over; see 1.5 of it.', 'The file a.b is over; see 1.5 of it.'],
   ['walkback saga undo takes it back.', 'walkback saga undo takes it back.'],
+  [
+    'walkback-demo: 3 files stay, because they were there before. Delete what should not stay.',
+    'walkback-demo: 3 files stay, because they were there before. Delete what should not stay.',
+  ],
+  [
+    'walkback-demo/app: it is locked; wait. Look at it with walkback-changes.',
+    'walkback-demo/app: it is locked; wait.',
+  ],
   ['an open " quote; walkback log shows it', 'an open " quote'],
 ])('%s', (text, shown) => {
   expect(withoutCommands(text)).toBe(shown);
