@@ -174,6 +174,21 @@ test('a root that moves while it is looked at is not over', async () => {
   expect(await look(saga, 'root.inner')).toMatchObject({ status: 'COMPENSATED', committed: [] });
 });
 
+test('a root that is completed while it is looked at is not told as one below another', async () => {
+  const saga = await treeSaga({ plan: plan(put('last')) });
+  await saga.start();
+  const getHead = async (sagaId: string) => {
+    const head = await saga.store.getHead(sagaId);
+    if (reads === 2) await saga.machine.settle();
+    reads += 1;
+    return head;
+  };
+  let reads = 1;
+  const seen = await look({ ...saga, store: { ...saga.store, getHead } }, ROOT);
+  expect(reads).toBeGreaterThan(3);
+  expect(seen.advice).not.toContain('the one that runs it');
+});
+
 test('in any tree, what is shown once stays, and before that nothing is shown', async () => {
   const seed = printedSeed('saga-settled-view');
   const shown = { complete: 0, provisional: 0 };

@@ -38,8 +38,10 @@ export const createDescribe =
       observeFamily(store, head, await readTrueLedger(store, head));
     /** A root that is over before all else is read, and did not move until then, takes nothing back meanwhile. */
     const seeSettled = async ({ root = sagaId }: SagaHead): Promise<Observation> => {
-      const before = await store.getHead(root);
-      const seen = await see(await look());
+      const above = root === sagaId ? undefined : await store.getHead(root);
+      const head = await look();
+      const before = root === sagaId ? head : above;
+      const seen = await see(head);
       const after = await store.getHead(root);
       const isRootOver =
         before !== undefined && isOver(before.state.status) && before.version === after?.version;
