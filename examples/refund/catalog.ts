@@ -18,6 +18,12 @@ export const refundTools = (services: RefundServices): Tool[] => [
   sendCustomerConfirmation(services),
 ];
 
+/** Those of the catalog, and the versions that sagas of before have pinned. */
+export const servedRefundTools = (services: RefundServices): Tool[] => [
+  ...refundTools(services),
+  issueRefund(services, '1.0.0'),
+];
+
 export const refundManifests = (services: RefundServices, functionName: string) =>
   refundTools(services).map((tool) => manifestOf(tool, functionName));
 

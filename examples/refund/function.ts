@@ -2,7 +2,7 @@
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { toolHandler } from '../../kit/handler.ts';
-import { refundTools } from './catalog.ts';
+import { servedRefundTools } from './catalog.ts';
 import { servicesAt } from './tools/services.ts';
 
 const required = (name: string): string => {
@@ -15,7 +15,7 @@ const required = (name: string): string => {
 
 const serve = () =>
   toolHandler(
-    refundTools(servicesAt(required('REFUND_SERVICES_URL'), required('REFUND_STRIPE_KEY'), fetch)),
+    servedRefundTools(servicesAt(required('REFUND_SERVICES_URL'), required('REFUND_STRIPE_KEY'), fetch)),
     { tombstones: createTombstones({ sagasTable: required('WALKBACK_SAGAS_TABLE') }) },
   );
 

@@ -63,11 +63,14 @@ const findByKey = async (
   return page.data.find(({ metadata }) => metadata?.[KEY] === call.forwardKey);
 };
 
-export const issueRefund = (services: RefundServices) => {
+/** 1.0.0 declared no link to the refund. Sagas that pinned it go on with it, so the function serves both. */
+type Version = '1.0.0' | '1.1.0';
+
+export const issueRefund = (services: RefundServices, version: Version = '1.1.0') => {
   const client = clientOf(services);
   return defineTool({
     name: 'issue_refund',
-    version: '1.1.0',
+    version,
     description:
       'Refunds a payment with Stripe. Undone by void_refund while the refund waits for the customer.',
     effect: 'compensatable',
@@ -82,7 +85,9 @@ export const issueRefund = (services: RefundServices) => {
     amount: 'result.amount',
     currency: 'result.currency',
     minorUnits: true,
-    externalUrl: '"https://dashboard.stripe.com/payments/" & arguments.paymentIntent',
+    ...(version === '1.1.0' && {
+      externalUrl: '"https://dashboard.stripe.com/payments/" & arguments.paymentIntent',
+    }),
     execute: async ({ paymentIntent, amount }, call) => {
       const params = { payment_intent: paymentIntent, amount, metadata: { [KEY]: call.forwardKey } };
       return refund.parse(await asking(client.refunds.create(params, optionsOf(call))));
