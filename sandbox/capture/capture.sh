@@ -159,7 +159,8 @@ capture_one() {
 capture_job() {
   capture_one "$@" >"$RUN/$INDEX.out" 2>"$RUN/$INDEX.log" || return
   [ -z "$LOST" ] || return
-  : >"$RUN/$INDEX.finished"
+  # An empty file needs no room. With this byte a full disk is noticed, whatever was written before it.
+  printf . >"$RUN/$INDEX.finished"
 }
 
 # tag_capture: tags every checkpoint, so that a person in the sandbox finds it with plain git. The
@@ -207,9 +208,10 @@ capture_all() {
   # A shell that was killed says nothing about its repository. It is tried once more, alone, when
   # there may be more memory.
   for ((INDEX = 0; INDEX < COUNT; INDEX++)); do
-    [ -f "$RUN/$INDEX.finished" ] || (capture_job "${ROOTS[INDEX]}" "${known[INDEX]}" "${targets[INDEX]}") && [ -f "$RUN/$INDEX.finished" ] && continue
+    [ -s "$RUN/$INDEX.finished" ] || (capture_job "${ROOTS[INDEX]}" "${known[INDEX]}" "${targets[INDEX]}") && [ -s "$RUN/$INDEX.finished" ] && continue
     slurp "$RUN/$INDEX.log"
     TEXT=${TEXT%$'\n'}
+    [ -n "$TEXT" ] || printf . 2>/dev/null >"$RUN/room" || TEXT="there is no room left in $RUN"
     fault "${TEXT:-the shell that captured ${ROOTS[INDEX]} was ended}"
   done
 }

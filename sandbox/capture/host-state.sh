@@ -122,8 +122,8 @@ intended() {
   while IFS= read -r -d '' entry && IFS= read -r -d '' path; do
     printf 'N %s\0' "$path" || return
     case $entry in
-      ':000000 100755 '*) printf 'X %s\0' "$path" ;;
-      ':000000 120000 '*) printf 'L %s\0' "$path" ;;
+      ':000000 100755 '*) printf 'X %s\0' "$path" || return ;;
+      ':000000 120000 '*) printf 'L %s\0' "$path" || return ;;
     esac
   done <"$OUT.raw"
 }

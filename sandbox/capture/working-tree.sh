@@ -236,7 +236,7 @@ drop_lost() {
   while IFS= read -r -d '' entry; do
     above=/${entry#*/}
     while [ -n "$above" ] && [ -z "${out[$above]-}" ]; do above=${above%/*}; done
-    [ -n "$above" ] || printf '%s\0' "$entry"
+    [ -n "$above" ] || printf '%s\0' "$entry" || return
   done <"$1" >"$1.kept"
   mv -f -- "$1.kept" "$1"
 }

@@ -185,7 +185,7 @@ compose_job() {
       emit fail-path . && emit fail-reason "${SAID:-its states could not be merged}"
     } >"$RUN/$1.out"
   fi
-  : >"$RUN/$1.finished"
+  printf . >"$RUN/$1.finished"
 }
 
 main() {
@@ -207,7 +207,7 @@ main() {
   done
   wait
   for i in "${!KNOWN_PATH[@]}"; do
-    [ -f "$RUN/$i.finished" ] || (compose_job "$i") && [ -f "$RUN/$i.finished" ] || fault "the states of ${KNOWN_PATH[i]} could not be merged"
+    [ -s "$RUN/$i.finished" ] || (compose_job "$i") && [ -s "$RUN/$i.finished" ] || fault "the states of ${KNOWN_PATH[i]} could not be merged"
   done
   note_composed 2>/dev/null || :
   [ ! -e "$IN" ] || rm -rf -- "$IN"

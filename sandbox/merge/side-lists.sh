@@ -154,10 +154,10 @@ clash() {
 write_lists() {
   local path
   : >"$OUT.list"
-  for path in "${!modes[@]}"; do [ "$path" = ./ ] || [ -z "${modes[$path]}" ] || printf '%s/%s\0' "${modes[$path]}" "${path#./}"; done >"$OUT.unsorted"
+  for path in "${!modes[@]}"; do [ "$path" = ./ ] || [ -z "${modes[$path]}" ] || printf '%s/%s\0' "${modes[$path]}" "${path#./}" || return; done >"$OUT.unsorted"
   sort -z "$OUT.unsorted" >"$OUT.list" || return
   [ -z "${modes[./]-}" ] || printf '%s/\0' "${modes[./]}" >>"$OUT.list" || return
   MODES_ID=$(exec git hash-object -w --no-filters -- "$OUT.list") || return
-  for path in "${!empty[@]}"; do [ -z "${empty[$path]}" ] || printf '%s\0' "${path#./}"; done >"$OUT.unsorted"
+  for path in "${!empty[@]}"; do [ -z "${empty[$path]}" ] || printf '%s\0' "${path#./}" || return; done >"$OUT.unsorted"
   sort -z "$OUT.unsorted" >"$OUT.list" && EMPTY_ID=$(exec git hash-object -w --no-filters -- "$OUT.list")
 }

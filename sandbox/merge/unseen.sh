@@ -29,7 +29,7 @@ with_unseen() {
   [ -s "$OUT.kept" ] || return 0
   kept_warnings "$OUT.warn.kept" || return
   while IFS= read -r -d '' path; do
-    printf '%s\t%s\0' "${entry[$path]}" "$path"
+    printf '%s\t%s\0' "${entry[$path]}" "$path" || return
     KEPT[./$path]=1
     while [[ $path == */* ]] && path=${path%/*} && [ -z "${KEPT[./$path]-}" ]; do KEPT[./$path]=1 && above+=("$path"); done
   done <"$OUT.kept" >"$OUT.returning"

@@ -64,7 +64,7 @@ forgiven() { [ -n "$LENIENT" ] && ! ended "$1"; }
 # ended properly.
 survey_job() {
   OUT=$RUN/$1
-  survey_one "${ROOTS[$1]}" >"$OUT" 2>/dev/null && [ -z "$LOST" ] && : >"$OUT.finished"
+  survey_one "${ROOTS[$1]}" >"$OUT" 2>/dev/null && [ -z "$LOST" ] && printf . >"$OUT.finished"
 }
 
 main() {
@@ -81,7 +81,7 @@ main() {
   done
   wait
   for i in "${!ROOTS[@]}"; do
-    [ -f "$RUN/$i.finished" ] || (LENIENT=1 && survey_job "$i") || fault "a process that looked at ${ROOTS[i]} ended with $?; the sandbox may be short of memory"
+    [ -s "$RUN/$i.finished" ] || (LENIENT=1 && survey_job "$i") || fault "a process that looked at ${ROOTS[i]} ended with $?; the sandbox may be short of memory"
     parts+=("$RUN/$i")
   done
   {

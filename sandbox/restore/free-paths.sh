@@ -90,7 +90,7 @@ no_foreign() {
     path=${path#./}
     [ -z "${captured[$path]-}" ] || continue
     for inner in "${leaving[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
-    printf '%s\0' "$path"
+    printf '%s\0' "$path" || return
   done <"$OUT.inside" >"$OUT.foreign"
   IFS= read -r -d '' inner <"$OUT.foreign" || return 0
   for dir in "${paths[@]}"; do [[ $inner != "$dir"/* ]] || break; done

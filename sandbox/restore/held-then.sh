@@ -27,7 +27,7 @@ free_part() {
   while IFS= read -r -d '' entry; do
     path=$entry
     [ "$2" = empty ] || path=${entry#*/}
-    in_held "$path" || printf '%s\0' "$entry"
+    in_held "$path" || printf '%s\0' "$entry" || return
   done <"$3" >"$3.free" || return
   mv -f -- "$3.free" "$3"
 }

@@ -56,8 +56,7 @@ keep_unseen() {
   FROM_TREE=$1
   find_kept "$1" "$2" || return
   [ -s "$OUT.kept" ] || return 0
-  pass_on "$OUT.kept" >>"$OUT.unseen"
-  leave_alone "$OUT.kept"
+  pass_on "$OUT.kept" >>"$OUT.unseen" && leave_alone "$OUT.kept"
 }
 
 # list_ignored FILE: lists the paths that the present rules ignore. A directory that they name is one line, which ends with a

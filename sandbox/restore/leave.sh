@@ -73,11 +73,11 @@ spare() {
     return
   fi
   git ls-tree -r -z --name-only "$FROM_TREE" >"$OUT.mine" || return
-  while IFS= read -r -d '' path; do printf '%s\0' "$BELOW/$path"; done <"$OUT.mine" >"$OUT.below"
+  while IFS= read -r -d '' path; do printf '%s\0' "$BELOW/$path" || return; done <"$OUT.mine" >"$OUT.below"
   unseen_around "$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION" && staying "$OUT.theirs" "$OUT.below" "$OUT.below-stays" "$OUT.below-said" || return
   # The proof of the repository around this one passes over them (unseen_of).
-  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}"; done <"$OUT.below-stays" >"$OUT.spared" && pass_on "$OUT.spared" >>"$OUT.unseen" || return
-  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}"; done <"$OUT.below-said" >"$OUT.warn.kept"
+  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}" || return; done <"$OUT.below-stays" >"$OUT.spared" && pass_on "$OUT.spared" >>"$OUT.unseen" || return
+  while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}" || return; done <"$OUT.below-said" >"$OUT.warn.kept"
 }
 
 # unseen_around SHADOW: the array `stays` says so of them, as the repository around this one names them. This needs a git
@@ -117,7 +117,7 @@ spare_beside() {
   while IFS= read -r -d '' path; do
     [ -n "$unseen" ] || [ "${THERE[$below$path]-}" = f ] || under_unseen "$below$path" || continue
     count=$((count + 1))
-    printf '%s\0' "$path"
+    printf '%s\0' "$path" || return
   done <"$OUT.mine" >"$OUT.spared"
   while IFS= read -r -d '' path; do
     [ -z "$unseen" ] && [ "${THERE[$below$path]-}" != d ] && ! under_unseen "$below$path" || WANTED[$path]=1

@@ -32,7 +32,7 @@ own() {
   git ls-files -s -z >"$OUT.here" || return
   while IFS= read -r -d '' entry; do
     tree=${entry%%$'\t'*}
-    [ -n "${ours[${tree% *}$'\t'${entry#*$'\t'}]-}" ] || printf '%s\0' "${entry#*$'\t'}"
+    [ -n "${ours[${tree% *}$'\t'${entry#*$'\t'}]-}" ] || printf '%s\0' "${entry#*$'\t'}" || return
   done <"$OUT.here" >"$OUT.late"
   half_written "${R_TREE[i]}" || return
   FROM_TREE=$TREE
@@ -64,7 +64,7 @@ half_written() {
       head -c "$size" "$BULK/$INDEX.whole" >"$BULK/$INDEX.part" || return
       if cmp -s -- "$BULK/$INDEX.part" "$path"; then continue; elif [ $? -gt 1 ]; then return 2; fi
     fi
-    printf '%s\0' "$path"
+    printf '%s\0' "$path" || return
   done <"$OUT.late" >"$OUT.late.kept"
   mv -f -- "$OUT.late.kept" "$OUT.late"
 }

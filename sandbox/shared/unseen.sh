@@ -35,7 +35,7 @@ hiding_rules() {
     (cd -- "$1" && GIT_WORK_TREE=$1 GIT_INDEX_FILE=$1.index check_ignore "$OUT.own" "$OUT.own-ignored") || return
     local -A ignored=()
     while IFS= read -r -d '' path; do ignored[$path]=1; done <"$OUT.own-ignored"
-    for path in "${own[@]}"; do [ -n "${ignored[$path]-}" ] || printf '%s\0' "$1/$path"; done >"$OUT.own-gone"
+    for path in "${own[@]}"; do [ -n "${ignored[$path]-}" ] || printf '%s\0' "$1/$path" || return; done >"$OUT.own-gone"
     [ ! -s "$OUT.own-gone" ] || xargs -0 rm -f -- <"$OUT.own-gone" || return
     own=("${!ignored[@]}")
     list_into "$OUT.own" "${own[@]}" || return
@@ -109,8 +109,8 @@ staying() {
     [ -n "${stays[$path]-}" ] || continue
     above=$path
     while [[ $above == */* ]]; do above=${above%/*} && [ -z "${added[$above]-}" ] || continue 2; done
-    printf '%s\0' "$path" >&3
-    [ "${stays[$path]}" = ' ' ] || printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}"
+    printf '%s\0' "$path" >&3 || return
+    [ "${stays[$path]}" = ' ' ] || printf '%s stays, although the checkpoint does not have it: %s\0' "$path" "${stays[$path]}" || return
   done <"$2" 3>"$3" >"$4"
 }
 

@@ -79,6 +79,23 @@ test('where there is no room in memory for the state of HEAD, no capture has an 
   expect(world(harness, ['app'])).toEqual(looks);
 });
 
+test('a capture at whose end nothing can be written is none, and the next one is whole', async () => {
+  using full = replacedCommand(
+    'mkdir',
+    `"$real" "$@" || exit\n[[ $* != */run-s1/* ]] || { rm "$armed"; ln -s /dev/full "\${@: -1}/0.finished"; }\n`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: full.env });
+  const first = await harness.capture();
+  harness.sh('echo more >more', 'app');
+  const looks = world(harness, ['app']);
+  full.arm();
+  await expect(harness.capture()).rejects.toMatchObject({ name: 'SandboxUnavailable' });
+  expect(full.isArmed()).toBe(false);
+  const { undo } = await applies(harness, first);
+  await applies(harness, undo);
+  expect(world(harness, ['app'])).toEqual(looks);
+});
+
 test('a repository that cannot be put back, because its shadow cannot be written, says why', async () => {
   // The other one comes after this one was moved.
   using barred = replacedCommand(
