@@ -1,7 +1,8 @@
 /** Random repositories, links, worktrees and modes in each other's places, and ways to other states of them. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { placesAreKept, placesTurns } from '../support/places-work.ts';
+import { placesTurns } from '../support/places-turns.ts';
+import { placesAreKept } from '../support/places-work.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 6);

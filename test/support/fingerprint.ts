@@ -117,3 +117,11 @@ export const gitState = (repository: string): string[] => {
     }),
   ];
 };
+
+/** Whether a line of `files` is that of one of two states, or, as after a merge, has the content of one and the mode of the other. */
+export const isOfBoth = (now: string, before: string, then: string | undefined): boolean => {
+  if (now === then) return true;
+  const [ours, theirs] = [before, then ?? ''].map((line) => /^f (\d+) .* (\w+)$/.exec(line));
+  const [, mode, hash] = /^f (\d+) .* (\w+)$/.exec(now) ?? [];
+  return (mode === theirs?.[1] && hash === ours?.[2]) || (mode === ours?.[1] && hash === theirs?.[2]);
+};

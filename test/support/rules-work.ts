@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { files } from './fingerprint.ts';
+import { files, isOfBoth } from './fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
 
 const FILES = ['a', 'key', 'in/a', 'in/key', 'in/deep/key', 'out/a', 'out/key'];
@@ -127,14 +127,6 @@ const heldBy = (harness: Harness, snapshot: Snapshot): Set<string> => {
   if (one?.state !== 'captured') throw new Error('not captured');
   const said = harness.sh(`git --git-dir=.agent-shadow/session-s1 ls-tree -r --name-only ${one.tree}`, 'app');
   return new Set(said.split('\n').filter((line) => line !== ''));
-};
-
-/** A merge may take the content of one side and the mode of the other. */
-const isOfBoth = (now: string, before: string, then: string | undefined): boolean => {
-  if (now === then) return true;
-  const [ours, theirs] = [before, then ?? ''].map((line) => /^f (\d+) .* (\w+)$/.exec(line));
-  const [, mode, content] = /^f (\d+) .* (\w+)$/.exec(now) ?? [];
-  return (mode === theirs?.[1] && content === ours?.[2]) || (mode === ours?.[1] && content === theirs?.[2]);
 };
 
 /** What is gone must be in the checkpoint before it, and must not have been there then; what stayed is as it was. */
