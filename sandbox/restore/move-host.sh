@@ -60,7 +60,7 @@ move_refs() {
 try_refs() {
   local id ref symrefs=() N_REF N_COMMIT N_BRANCHES
   # Linked worktrees share their branches. The second one finds them already in place.
-  exec 8>"$RUN/refs.lock" && flock 8 || return 1
+  exec 8>"$RUN/refs.lock" && flock 8 || return
   # The file of the branch that HEAD names may be broken, and is mended below.
   read_head || [ -n "$HEAD_REF" ] || return
   N_REF=$HEAD_REF N_COMMIT=$HEAD_COMMIT N_BRANCHES=$BRANCHES
