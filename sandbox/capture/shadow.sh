@@ -34,18 +34,18 @@ open_shadow() {
   export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
   shadow_without_odd "$SHADOW" || return
   if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
-    rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return 1
-    printf '%s\n' "$format" >"$SHADOW/format" || return 1
-    printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1
+    rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return
+    printf '%s\n' "$format" >"$SHADOW/format" || return
+    printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return
   fi
   # A restore that was killed leaves HEAD on its own commit, or half written.
-  if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return 1; fi
+  if ! line_of "$SHADOW/HEAD" || [ "$TEXT" != 'ref: refs/heads/walkback' ]; then printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return; fi
   local config='[core]\n\trepositoryformatversion = 0\n' global=$SHADOW/info/exclude-global
   [ "$format" = sha1 ] || config='[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
   global=${global//\\/\\\\}
   global=${global//\"/\\\"}
-  printf "$config$SHADOW_CONFIG" "${global//$'\n'/\\n}" >"$SHADOW/config" || return 1
-  printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return 1
+  printf "$config$SHADOW_CONFIG" "${global//$'\n'/\\n}" >"$SHADOW/config" || return
+  printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return
   # Left behind by a crash of ours or of the sandbox. We hold the lock, so no other process uses
   # them.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
@@ -88,7 +88,7 @@ alternate() {
 # borrow_host: lets the shadow read the host's objects, and see its shallow boundary.
 borrow_host() {
   alternate "$HC/objects"
-  printf '%s\n' "$TEXT" >"$SHADOW/objects/info/alternates" || return 1
+  printf '%s\n' "$TEXT" >"$SHADOW/objects/info/alternates" || return
   if [ -s "$HC/shallow" ]; then
     slurp "$HC/shallow"
     printf '%s' "$TEXT" >"$SHADOW/shallow"
@@ -113,7 +113,7 @@ write_excludes() {
   done
   # Paths that a restore found ignored before it put older rules in place.
   rules+=${UNSEEN_RULES-}
-  printf '%s' "$rules" >"$SHADOW/info/exclude" || return 1
+  printf '%s' "$rules" >"$SHADOW/info/exclude" || return
   # core.excludesFile as the user's own git would see it. Read only when some config mentions it.
   ! settings_wait "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig || { bar "$WAITS" || return; }
   text=${HOST_CONFIG,,}$USER_CONFIG
@@ -123,7 +123,7 @@ write_excludes() {
   fi
   ! waits "${file:-$WB_XDG/ignore}" || { bar "${file:-$WB_XDG/ignore}" || return; }
   slurp "${file:-$WB_XDG/ignore}"
-  printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return 1
+  printf '%s\n' "$TEXT" >"$SHADOW/info/exclude-global" || return
   rules+=$TEXT
   slurp "$SHADOW/rules"
   if [ "$TEXT" != "$rules" ]; then

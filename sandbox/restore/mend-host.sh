@@ -25,7 +25,7 @@ group_of() {
 # everything. A mixture counts as reached, as a half-written file does.
 mend_host() {
   local i=$1 group from to at reached unreached
-  reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return 1
+  reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return
   [ ! -s "$OUT.torn" ] || reached=$((reached + 1))
   if [ "$FILES_ONLY" = 0 ]; then
     for group in "${MEND_GROUPS[@]}"; do
@@ -146,7 +146,7 @@ whole_group() {
 # written.
 cut_short() {
   local size whole
-  [ -n "$1" ] && [ -n "$2" ] && size=$(git cat-file -s "$1" 2>>"$OUT.err") && whole=$(git cat-file -s "$2" 2>>"$OUT.err") && [ "$size" -lt "$whole" ] || return 1
+  [ -n "$1" ] && [ -n "$2" ] && size=$(git cat-file -s "$1" 2>>"$OUT.err") && whole=$(git cat-file -s "$2" 2>>"$OUT.err") && [ "$size" -lt "$whole" ] || return
   cmp -s -n "$size" <(git cat-file blob "$1") <(git cat-file blob "$2")
 }
 

@@ -78,8 +78,8 @@ only_begun() {
 # mend_stand I: the repository as it is, as compared with its destination.
 mend_stand() {
   rm -f -- "$RUN/$1.stand"
-  open_repository "$1" || return 1
-  [ -z "$EXISTS" ] || stand "$1" "${R_TREE[$1]}" 2>>"$OUT.err" || return 1
+  open_repository "$1" || return
+  [ -z "$EXISTS" ] || stand "$1" "${R_TREE[$1]}" 2>>"$OUT.err" || return
   printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
 }
 
@@ -101,7 +101,7 @@ mend_report() {
 # and TO_END (target).
 mend_open() {
   local i=$1
-  open_repository "$i" || return 1
+  open_repository "$i" || return
   FROM_END=${R_UNDO_TREE[i]:-$EMPTY} TO_END=${R_TREE[i]:-$EMPTY}
   [ -z "$EXISTS" ] || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err"
 }
@@ -153,8 +153,8 @@ differing() {
 }
 
 mend_paths() {
-  differing "$FROM_END" "$TO_END" "$OUT.planned" && differing "$FROM_END" "$TREE" "$OUT.off-undo" && differing "$TO_END" "$TREE" "$OUT.off-target" || return 1
-  comm -z -23 "$OUT.planned" "$OUT.off-undo" >"$OUT.unreached" && comm -z -23 "$OUT.planned" "$OUT.off-target" >"$OUT.reached" || return 1
+  differing "$FROM_END" "$TO_END" "$OUT.planned" && differing "$FROM_END" "$TREE" "$OUT.off-undo" && differing "$TO_END" "$TREE" "$OUT.off-target" || return
+  comm -z -23 "$OUT.planned" "$OUT.off-undo" >"$OUT.unreached" && comm -z -23 "$OUT.planned" "$OUT.off-target" >"$OUT.reached" || return
   comm -z -12 "$OUT.planned" "$OUT.off-undo" >"$OUT.worked.part" && comm -z -12 "$OUT.worked.part" "$OUT.off-target" >"$OUT.worked" && mend_torn
 }
 
@@ -185,18 +185,18 @@ mend_goal() {
   local i=$1 end_tree=${R_TREE[$1]} end_meta=${R_META[$1]} other=${R_UNDO_META[$1]} moving=$RUN/$1.unreached goal
   rm -f -- "$RUN/$i.goal-state"
   if [ "$MENDED" = undo ]; then end_tree=${R_UNDO_TREE[i]} end_meta=${R_UNDO_META[i]} other=${R_META[i]} moving=$RUN/$i.reached; fi
-  open_repository "$i" && read -r TREE META _ <"$OUT.stand" || return 1
+  open_repository "$i" && read -r TREE META _ <"$OUT.stand" || return
   if [ -z "$EXISTS" ]; then
     [ -s "$OUT.worked" ] || goal="${end_tree:--} ${end_meta:--}"
     printf '%s\n' "${goal:-- -}" >"$OUT.goal-state"
     return 0
   fi
-  open_shadow "$FORMAT" && cat -- "$moving" "$OUT.torn" >"$OUT.moving" && mend_tree "${end_tree:-$EMPTY}" "$OUT.moving" || return 1
+  open_shadow "$FORMAT" && cat -- "$moving" "$OUT.torn" >"$OUT.moving" && mend_tree "${end_tree:-$EMPTY}" "$OUT.moving" || return
   if [ -z "$end_tree" ] && [ "$GOAL" = "$EMPTY" ] && grep -q '^host' "$OUT.groups"; then
     printf -- '- -\n' >"$OUT.goal-state"
     return 0
   fi
-  mend_meta "$end_meta" "$other" "$GOAL" || return 1
+  mend_meta "$end_meta" "$other" "$GOAL" || return
   printf '%s %s\n' "$GOAL" "$META" >"$OUT.goal-state"
 }
 
@@ -207,7 +207,7 @@ mend_tree() {
   GOAL=$TREE
   [ -s "$2" ] || return 0
   while IFS= read -r -d '' path; do moving[$path]=1; done <"$2"
-  git diff-tree -r -z --no-renames "$TREE" "$1" >"$OUT.mend.raw" 2>>"$OUT.err" || return 1
+  git diff-tree -r -z --no-renames "$TREE" "$1" >"$OUT.mend.raw" 2>>"$OUT.err" || return
   : >"$OUT.mend.gone"
   : >"$OUT.mend.come"
   while IFS= read -r -d '' status && IFS= read -r -d '' path; do
@@ -220,9 +220,9 @@ mend_tree() {
     fi
   done <"$OUT.mend.raw"
   rm -f -- "$index"
-  GIT_INDEX_FILE=$index git read-tree "$TREE" 2>>"$OUT.err" || return 1
+  GIT_INDEX_FILE=$index git read-tree "$TREE" 2>>"$OUT.err" || return
   # Removed paths come first, to make way for new ones.
-  cat -- "$OUT.mend.gone" "$OUT.mend.come" >"$OUT.mend.info" && GIT_INDEX_FILE=$index git update-index -z --index-info <"$OUT.mend.info" 2>>"$OUT.err" || return 1
+  cat -- "$OUT.mend.gone" "$OUT.mend.come" >"$OUT.mend.info" && GIT_INDEX_FILE=$index git update-index -z --index-info <"$OUT.mend.info" 2>>"$OUT.err" || return
   GOAL=$(GIT_INDEX_FILE=$index git write-tree 2>>"$OUT.err")
 }
 
@@ -231,19 +231,19 @@ mend_tree() {
 mend_meta() {
   local end=$1 other=$2 name group entry ENTRY parents='' tree
   : >"$OUT.mend.entries"
-  git ls-tree "$META" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
+  git ls-tree "$META" >"$OUT.mend.meta" 2>>"$OUT.err" || return
   local -A replaced=([modes]=1 [empty]=1)
   while IFS= read -r group; do for name in $group; do replaced[$name]=1; done; done <"$OUT.groups"
   while IFS= read -r entry; do [ -n "${replaced[${entry##*$'\t'}]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"; done <"$OUT.mend.meta"
   if [ -n "$end" ]; then
-    git ls-tree "$end" >"$OUT.mend.meta" 2>>"$OUT.err" || return 1
+    git ls-tree "$end" >"$OUT.mend.meta" 2>>"$OUT.err" || return
     # What that end left out, a restore to it leaves alone.
-    ! grep -q $'\tleft-out$' "$OUT.mend.meta" || { sed -i '/\tleft-out$/d' "$OUT.mend.entries" && replaced[left-out]=1; } || return 1
+    ! grep -q $'\tleft-out$' "$OUT.mend.meta" || { sed -i '/\tleft-out$/d' "$OUT.mend.entries" && replaced[left-out]=1; } || return
     while IFS= read -r entry; do
       name=${entry##*$'\t'}
       case $name in modes | empty) continue ;; esac
       if [ "$name" = host ] && [ -n "${replaced[host]-}" ]; then
-        mend_refs "$end" "$other" || return 1
+        mend_refs "$end" "$other" || return
         [ -z "$ENTRY" ] || entry="100644 blob $ENTRY"$'\t'host
       fi
       [ -z "${replaced[$name]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"
@@ -253,10 +253,10 @@ mend_meta() {
     printf '100644 blob %s\thost\n' "$(printf 'head none\n' | git hash-object -w --stdin)" >>"$OUT.mend.entries"
   fi
   for name in modes empty; do
-    mend_sidecar "$name" "$end" "$other" "$3" || return 1
-    entry=$(git hash-object -w --no-filters -- "$OUT.mend.$name") && printf '100644 blob %s\t%s\n' "$entry" "$name" >>"$OUT.mend.entries" || return 1
+    mend_sidecar "$name" "$end" "$other" "$3" || return
+    entry=$(git hash-object -w --no-filters -- "$OUT.mend.$name") && printf '100644 blob %s\t%s\n' "$entry" "$name" >>"$OUT.mend.entries" || return
   done
-  tree=$(git mktree --missing <"$OUT.mend.entries") || return 1
+  tree=$(git mktree --missing <"$OUT.mend.entries") || return
   for name in "$META" ${end:+"$end"}; do
     git cat-file commit "$name" >"$OUT.mend.commit" 2>>"$OUT.err" || return
     while IFS= read -r entry && [ -n "$entry" ]; do
@@ -276,8 +276,8 @@ mend_sidecar() {
   part "$2" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.end" || return
   part "$3" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.other" || return
   part "$META" "$name" "$OUT.mend.part" && sort -zu "$OUT.mend.part" >"$OUT.mend.now" || return
-  comm -z -13 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.drop" && comm -z -23 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.add" || return 1
-  comm -z -23 "$OUT.mend.now" "$OUT.mend.drop" >"$OUT.mend.left" || return 1
+  comm -z -13 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.drop" && comm -z -23 "$OUT.mend.end" "$OUT.mend.other" >"$OUT.mend.add" || return
+  comm -z -23 "$OUT.mend.now" "$OUT.mend.drop" >"$OUT.mend.left" || return
   while IFS= read -r -d '' path; do kept[$path]=1; done <"$OUT.worked"
   while IFS= read -r -d '' line; do
     path=$line
@@ -294,7 +294,7 @@ under_file() {
   local path=$2
   while :; do
     [ "$(git cat-file -t "$1:$path" 2>/dev/null)" != blob ] || return 0
-    [[ $path == */* ]] || return 1
+    [[ $path == */* ]] || return
     path=${path%/*}
   done
 }

@@ -218,7 +218,7 @@ shadow_home() {
     IN_THE_WAY="$home is $what. Walkback keeps its own git directories there: rename or remove it, then call again."
     return 1
   fi
-  [ -d "$home" ] || mkdir -p -- "$home" || return 1
+  [ -d "$home" ] || mkdir -p -- "$home" || return
   # Each before what is in it.
   without_odd "$home"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/*/* || return
   for entry in "$home"/*; do

@@ -17,6 +17,7 @@ import {
   spillFor,
 } from '../../adapters/git/script.ts';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
+import { COMMANDS as STARTED } from '../support/command-faults.ts';
 
 const bytes = (...pairs: string[]) => Buffer.from(`${pairs.join('\0')}\0`);
 
@@ -65,6 +66,17 @@ describe('what goes into the sandbox', () => {
     expect(EXPANDED_AGAIN.test('unset "goal[$unit]"')).toBe(true);
     expect(EXPANDED_AGAIN.test('[[ -v seen[$path] ]]')).toBe(true);
     expect(EXPANDED_AGAIN.test('n=$((count[$path] + 1))')).toBe(true);
+  });
+
+  test('no exit of a command is turned into 1, which would take a kill for a failure of the repository', () => {
+    const names = STARTED.join('|');
+    const turned = new RegExp(
+      String.raw`(?:^|&&|\|\||[|;({!])\s*(?:exec |[A-Z_]+=\S+ )*(?:${names})\s.*\|\| return 1\b`,
+    );
+    const found = scripts().flatMap(({ name, code }) =>
+      code.split('\n').flatMap((line) => (turned.test(line) ? [`${name}: ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
   });
 
   test('shell tricks are only text', () => {
