@@ -22,6 +22,7 @@ import { endLambdaInstance } from './end-instance.ts';
 import { heard } from './heard.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
 import { createSpans } from './spans.ts';
+import { createInstanceWatch, unwatched } from './watch-instance.ts';
 
 export interface HandlerDependencies {
   tombstones: Tombstones;
@@ -156,6 +157,10 @@ const run = async (
   }
 };
 
+/** Not a probe, and not a tool that only reads: neither does harm, however late. */
+const mayAct = ({ definition }: Tool, { operation }: ToolRequest): boolean =>
+  operation !== 'probe' && definition.effect !== 'read';
+
 const makeCall = (request: ToolRequest, signal: AbortSignal, dependencies: GuardDependencies): ToolCall => ({
   sagaId: request.sagaId,
   step: request.step,
@@ -214,11 +219,13 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
   const describe = describing(dependencies.onError);
   const full = { now: Date.now, endInstance: endLambdaInstance, describe, ...dependencies };
   const trace = createSpans(process.env);
+  const watch = dependencies.endInstance === undefined ? createInstanceWatch() : unwatched;
   return async (event: unknown): Promise<Outcome> => {
     const checked = check(tools, event);
     if ('outcome' in checked) return checked;
     const { tool, request } = checked;
     return trace(request, async () => {
+      const unwatch = mayAct(tool, request) ? watch(request.deadlineMs) : undefined;
       try {
         return await guarded(request, { ...full, claims: !knowsKeys(tool) }, (signal) =>
           run(tool, request, makeCall(request, signal, full), describe).catch((error: unknown) =>
@@ -227,6 +234,8 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
         );
       } catch (error) {
         return outcomeOf(error, describe);
+      } finally {
+        unwatch?.();
       }
     });
   };

@@ -193,14 +193,29 @@ describe('a call that does not stop at its deadline (S3)', () => {
     expect(outcome).toMatchObject({ outcome: 'committed', externalRef: 'x2' });
   });
 
-  test('on Lambda that is the process: nothing acts after the deadline, and no answer is given', async () => {
+  const onLambda = async (...how: string[]) => {
     const env = { ...process.env, AWS_LAMBDA_RUNTIME_API: '127.0.0.1:9001' };
     const script = join(import.meta.dirname, '../support/functions/overrunning-tool.ts');
-    const { code, stdout } = await run(process.execPath, [script], { env }).then(
-      ({ stdout }) => ({ code: 0, stdout }),
-      (error: { code: number; stdout: string }) => error,
+    return run(process.execPath, [script, ...how], { env }).then(
+      ({ stdout, stderr }) => ({ ended: 'by itself' as const, stdout, stderr }),
+      (error: { code: number | null; signal: string | null; stdout: string; stderr: string }) => ({
+        ended: error.code ?? error.signal,
+        stdout: error.stdout,
+        stderr: error.stderr,
+      }),
     );
-    expect([code, stdout]).toEqual([1, 'begins\n']);
+  };
+
+  test('on Lambda that is the process: nothing acts after the deadline, and no answer is given', async () => {
+    expect(await onLambda()).toMatchObject({ ended: 1, stdout: 'begins\n' });
+  });
+
+  test('also while its code blocks the process, when the function has more time than the call', async () => {
+    expect(await onLambda('blocks')).toMatchObject({
+      ended: 'SIGKILL',
+      stdout: 'begins\n',
+      stderr: expect.stringContaining('blocked the process until after its deadline'),
+    });
   });
 });
 

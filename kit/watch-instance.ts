@@ -1,0 +1,71 @@
+/**
+ * A call whose code blocks (`execFileSync`, a long loop) runs no timers, so nothing on its thread ends it at its deadline. Its
+ * function may have time left: the compensator's deadline is longer, or the call came late. Another thread
+ * ends the process then (S3).
+ */
+import { Worker } from 'node:worker_threads';
+
+/** A call that still runs timers has ended by then, and nothing is done about a lost call before 5 s. */
+const GRACE_MS = 1000;
+
+/** So often the clock is looked at: while a machine sleeps, its timers stand still. */
+const LOOK_MS = 1000;
+
+// As text, so that it is there in whatever bundle the author makes. The blocked thread cannot write for it: `writeSync`.
+const SCRIPT = `
+const { writeSync } = require('node:fs');
+const { parentPort } = require('node:worker_threads');
+const timers = new Map();
+const watch = (call, endMs) => {
+  const restMs = endMs - Date.now();
+  if (restMs > 0) {
+    timers.set(call, setTimeout(watch, Math.min(restMs, ${LOOK_MS}), call, endMs));
+    return;
+  }
+  writeSync(2, 'A tool blocked the process until after its deadline; it must not, or must stop by itself before.\\n');
+  process.kill(process.pid, 'SIGKILL');
+};
+parentPort.on('message', ({ call, endMs }) => {
+  clearTimeout(timers.get(call));
+  timers.delete(call);
+  if (endMs !== undefined) watch(call, endMs);
+});
+`;
+
+/** Watches a call until what it returns is called. */
+type WatchCall = (deadlineMs: number) => () => void;
+
+/** Where nothing is ended. */
+export const unwatched: WatchCall = () => () => undefined;
+
+/** On Lambda; elsewhere it does nothing, because a process that runs several calls is not ended because of one. */
+export const createInstanceWatch = (): WatchCall => {
+  if (process.env['AWS_LAMBDA_RUNTIME_API'] === undefined) return unwatched;
+  let worker: Worker | undefined;
+  let calls = 0;
+  // The call goes on all the same, and the next one starts another thread.
+  const failed = (error: unknown): undefined => {
+    process.stderr.write(`Nothing ends a call that blocks this process: ${String(error)}\n`);
+    worker = undefined;
+  };
+  const start = (): Worker | undefined => {
+    try {
+      const started = new Worker(SCRIPT, { eval: true });
+      started.unref();
+      return started.on('error', failed);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  const tell = (message: { call: number; endMs?: number }): void => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+    worker?.postMessage(message);
+  };
+  return (deadlineMs) => {
+    worker ??= start();
+    calls += 1;
+    const call = calls;
+    tell({ call, endMs: deadlineMs + GRACE_MS });
+    return () => tell({ call });
+  };
+};
