@@ -12,5 +12,6 @@ export const handler = createEventHandler('workspace-tools', async (runtime) => 
     tombstones: sagaTombstones(runtime),
     now: () => runtime.clock.now().getTime(),
   });
-  return (event: unknown) => serve(event);
+  return (event: unknown, { deadlineMs }) =>
+    serve(event, { getRemainingTimeInMillis: () => deadlineMs - Date.now() });
 });

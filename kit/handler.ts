@@ -22,7 +22,7 @@ import { endLambdaInstance } from './end-instance.ts';
 import { heard } from './heard.ts';
 import { ToolRejected, ToolUncertain } from './outcomes.ts';
 import { createSpans } from './spans.ts';
-import { createInstanceWatch, unwatched } from './watch-instance.ts';
+import { createInstanceWatch, type FunctionContext, unwatched } from './watch-instance.ts';
 
 export interface HandlerDependencies {
   tombstones: Tombstones;
@@ -220,12 +220,12 @@ export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDepende
   const full = { now: Date.now, endInstance: endLambdaInstance, describe, ...dependencies };
   const trace = createSpans(process.env);
   const watch = dependencies.endInstance === undefined ? createInstanceWatch() : unwatched;
-  return async (event: unknown): Promise<Outcome> => {
+  return async (event: unknown, context?: FunctionContext): Promise<Outcome> => {
     const checked = check(tools, event);
     if ('outcome' in checked) return checked;
     const { tool, request } = checked;
     return trace(request, async () => {
-      const unwatch = mayAct(tool, request) ? watch(request.deadlineMs) : undefined;
+      const unwatch = mayAct(tool, request) ? watch(request.deadlineMs, context) : undefined;
       try {
         return await guarded(request, { ...full, claims: !knowsKeys(tool) }, (signal) =>
           run(tool, request, makeCall(request, signal, full), describe).catch((error: unknown) =>

@@ -21,4 +21,4 @@ const serve = () =>
 
 let served: ReturnType<typeof serve> | undefined;
 
-export const handler = (event: unknown) => (served ??= serve())(event);
+export const handler: ReturnType<typeof toolHandler> = (...call) => (served ??= serve())(...call);

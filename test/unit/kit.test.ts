@@ -10,6 +10,7 @@ import { defineTool, type ToolDefinition } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { manifestOf } from '../../kit/manifest.ts';
 import { ToolRejected, ToolUncertain } from '../../kit/outcomes.ts';
+import { mayOutlast } from '../../kit/watch-instance.ts';
 import { cutShort, requestOf } from '../support/tool-requests.ts';
 
 const run = promisify(execFile);
@@ -216,6 +217,18 @@ describe('a call that does not stop at its deadline (S3)', () => {
       stdout: 'begins\n',
       stderr: expect.stringContaining('blocked the process until after its deadline'),
     });
+  });
+
+  test.each([
+    ['in the middle of the margin', 34_900, false],
+    ['at its end', 35_000, true],
+    ['after it, for the sake of the compensator', 600_000, true],
+  ])('a function that ends %s, 30 s before the deadline', (_, leftMs, outlasts) => {
+    expect(mayOutlast(130_000, 100_000, { getRemainingTimeInMillis: () => leftMs })).toBe(outlasts);
+  });
+
+  test('a function that does not say how long it has is watched', () => {
+    expect(mayOutlast(130_000, 100_000)).toBe(true);
   });
 });
 
