@@ -224,6 +224,7 @@ main() {
   count_processors
   read_umask
   read_user_config
+  read_mounts
   capture_all
   if [ -f "$RUN/rescan" ]; then
     rm -f -- "$BULK"/[0-9]*.* "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"

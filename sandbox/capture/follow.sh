@@ -118,7 +118,7 @@ names_of() {
 } 2>>"$OUT.err"
 
 # same_names: whether what is there now (here) has the names of `entries`, all of which are files. Then
-# `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way.
+# `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way, unless many of them were touched.
 same_names() {
   local path now before kinds=("${entries[@]%%$'\t'*}") paths=("${entries[@]#*$'\t'}")
   [ ${#here[@]} -gt 0 ] && [ ${#here[@]} = ${#paths[@]} ] && [[ ${kinds[*]} != *' tree '* && ${kinds[*]} != *' commit '* ]] || return
@@ -127,6 +127,10 @@ same_names() {
   printf -v before '/./%s' "${paths[@]}"
   [ "$now" = "$before" ] || return
   names=("${paths[@]}") SAME_NAMES=1
+  if [ ${#files[@]} -gt 50 ]; then
+    for path in "${paths[@]}"; do known[$path]=blob; done
+    return
+  fi
   for path in "${files[@]}"; do [[ $now/./ != *"/./$path/./"* ]] || known[$path]=blob; done
 }
 

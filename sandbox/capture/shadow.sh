@@ -70,7 +70,7 @@ may_write() {
 # shadow_without_odd SHADOW: removes every symlink from it in whose place something of ours is written, but for what
 # note_borrowed writes. Into a directory of single objects git only puts files that have the name of their content.
 shadow_without_odd() {
-  without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,refs,objects/info,objects/pack}/* && without_odd "$1"/refs/$DEEP
+  without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,objects/info,objects/pack}/* && without_odd "$1"/refs/$DEEP
 }
 
 # alternate DIRECTORY: TEXT is how a list of object directories names this one.
@@ -115,7 +115,7 @@ write_excludes() {
   rules+=${UNSEEN_RULES-}
   printf '%s' "$rules" >"$SHADOW/info/exclude" || return
   # core.excludesFile as the user's own git would see it. Read only when some config mentions it.
-  ! settings_wait "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig || { bar "$WAITS" || return; }
+  [ -z "$USER_WAITS" ] || { bar "$USER_WAITS" || return; }
   text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
     file=$(env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE -u GIT_CONFIG_NOSYSTEM -u GIT_CONFIG_SYSTEM HOME="$WB_HOME" XDG_CONFIG_HOME="${WB_XDG%/git}" GIT_CONFIG_GLOBAL="$WB_GLOBAL_CONFIG" \
@@ -165,11 +165,12 @@ of_attributes() {
 forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 
 # read_user_config: USER_CONFIG is the config that the user's git reads for every repository, in
-# lower case. Read once a call.
+# lower case. USER_WAITS is a file of it that git would wait for. Read once a call.
 read_user_config() {
-  local file
-  USER_CONFIG=''
-  for file in "$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig; do
+  local file files=("$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig)
+  USER_CONFIG='' USER_WAITS=''
+  ! settings_wait "${files[@]}" || USER_WAITS=$WAITS
+  for file in "${files[@]}"; do
     slurp "$file"
     USER_CONFIG+=${TEXT,,}$'\n'
   done

@@ -85,18 +85,18 @@ walked() {
 # slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text.
 slurp() {
   TEXT=''
-  [ ! -f "$1" ] || { IFS= read -r -d '' TEXT <"$1"; } 2>/dev/null || :
+  [[ ! -f $1 ]] || { IFS= read -r -d '' TEXT <"$1"; } 2>/dev/null || :
 }
 
 # line_of FILE: its first line in TEXT.
 line_of() {
   TEXT=''
-  [ -f "$1" ] && { IFS= read -r TEXT <"$1"; } 2>/dev/null || [ -n "$TEXT" ]
+  [[ -f $1 ]] && { IFS= read -r TEXT <"$1"; } 2>/dev/null || [[ -n $TEXT ]]
 }
 
 # waits PATH: whether this is a named pipe or a device. Who opens a pipe waits until somebody writes into it, and a device
 # may have no end. A socket is refused at once.
-waits() { [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && [ ! -S "$1" ] && [ ! "$1" -ef /dev/null ]; }
+waits() { [[ -e $1 && ! -f $1 && ! -d $1 && ! -S $1 && ! $1 -ef /dev/null ]]; }
 
 # any_odd PATH...: whether one of these is neither a file nor a directory. One look at many, before each is asked about by itself.
 any_odd() {
