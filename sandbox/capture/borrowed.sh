@@ -78,13 +78,13 @@ mend_borrowed() {
 
 # holds_all OLD NEW: whether every line of the one is in the other.
 holds_all() {
-  local line lines=()
+  local line
   local -A there=()
   [ "$1" != "$2" ] || return 0
-  mapfile -t lines <<<"$2"
-  for line in "${lines[@]}"; do there[/$line]=1; done
-  mapfile -t lines <<<"$1"
-  for line in "${lines[@]}"; do [ -n "${there[/$line]-}" ] || return; done
+  lines_in "$2"
+  for line in "${SPLIT[@]}"; do there[/$line]=1; done
+  lines_in "$1"
+  for line in "${SPLIT[@]}"; do [ -n "${there[/$line]-}" ] || return; done
 }
 
 # all_directories: `changed` are all directories of single objects.

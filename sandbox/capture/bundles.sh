@@ -101,7 +101,7 @@ announce() {
   [ ${#bundles[@]} -gt 0 ] || return 0
   stat -c %s -- "${bundles[@]}" "${records[@]}" >"$RUN/sizes" &
   # From where they are: a line about a name with a backslash begins with one, and their own names have none.
-  TEXT=$(cd -- "$BULK" && exec sha256sum -- "${bundles[@]##*/}") && mapfile -t sums <<<"$TEXT" && wait $! && mapfile -t sizes <"$RUN/sizes" || return
+  TEXT=$(cd -- "$BULK" && exec sha256sum -- "${bundles[@]##*/}") && lines_in "$TEXT" && sums=("${SPLIT[@]}") && wait $! && mapfile -t sizes <"$RUN/sizes" || return
   [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = $((${#bundles[@]} + ${#records[@]})) ] || return 1
   RECORD_SIZES=("${sizes[@]:${#bundles[@]}}") sizes=("${sizes[@]:0:${#bundles[@]}}")
   for size in "${sizes[@]}"; do total=$((total + size)); done

@@ -172,9 +172,9 @@ state_tree() {
   # Of what is to be picked, git writes the commits in short (sequencer/todo).
   lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b|^[a-z]+ [0-9a-f]{4,39}\b' -- "${files[@]}" </dev/null | sed 's/.* //' | sort -u) || return
   # A list of commits to pick may be long, but git needs only its start to go on.
-  local -a tips=()
-  mapfile -t -n 200 tips <<<"$lines"
-  STATE_TIPS=${tips[*]}
+  lines_in "$lines"
+  lines=("${SPLIT[@]:0:200}")
+  STATE_TIPS=${lines[*]}
   STATE_TIPS=${STATE_TIPS// /$'\n'}
   for file in "${refs[@]}"; do line_of "$file" && STATE_TIPS+=$'\n'$TEXT; done
 }
@@ -222,7 +222,7 @@ host_state() {
     [[ ${HOST_CONFIG,,} != *remote* && ${HOST_CONFIG,,} != *branch* ]] || list_remotes || return
   fi
   lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes" "$OUT.sparse")
-  text=$(git hash-object -w --no-filters -- "${lists[@]}") && mapfile -t ids <<<"$text" || return
+  text=$(git hash-object -w --no-filters -- "${lists[@]}") && lines_in "$text" && ids=("${SPLIT[@]}") || return
   [ ${#ids[@]} = 7 ] || return 1
   printf -v entries '100644 blob %s\t%s\n' "${ids[0]}" host "${ids[1]}" modes "${ids[2]}" empty
   [ ! -s "$OUT.left-out" ] || entries+="100644 blob ${ids[3]}"$'\tleft-out\n'
@@ -234,18 +234,20 @@ host_state() {
   # Host HEAD first, then every other tip that exists: commits that the agent made travel with the
   # capture.
   tips=$HEAD_COMMIT
-  while read -r tip line; do
-    [ -z "$tip" ] || [ "$tip" = symref ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'
-  done <<<"$BRANCHES"$'\n'"$STATE_TIPS"
+  lines_in "$BRANCHES"$'\n'"$STATE_TIPS"
+  for tip in "${SPLIT[@]%% *}"; do
+    [ "$tip" = symref ] || [ "$tip" = "$HEAD_COMMIT" ] || others+=$tip$'\n'
+  done
   if [ -n "$others" ]; then
-    others=$(sort -u <<<"${others%$'\n'}") || return
+    others=$(printf '%s' "$others" | sort -u) || return
     tips+=${tips:+$'\n'}$others
   fi
   if [ -n "$tips" ]; then
-    tips=$(git cat-file --batch-check='%(objectname) %(objecttype)' <<<"$tips") || return
-    while read -r tip line; do
-      [ "$line" != commit ] || parents+="parent $tip"$'\n'
-    done <<<"$tips"
+    tips=$(printf '%s\n' "$tips" | git cat-file --batch-check='%(objectname) %(objecttype)') || return
+    lines_in "$tips"
+    for line in "${SPLIT[@]}"; do
+      [[ $line != *' commit' ]] || parents+="parent ${line% *}"$'\n'
+    done
   fi
   META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
     | git hash-object -t commit -w --stdin) || return

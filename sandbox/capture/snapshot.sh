@@ -84,7 +84,7 @@ changes() {
   line_of "$file.of" || :
   if [ "${TEXT% * * * * end}" = "$pair" ]; then
     IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER _ <<<"${TEXT#"$pair "}"
-    return 0
+    return
   fi
   : >"$file.of" && : >"$file" || return
   [ "$1" = "$2" ] || git diff-tree -r -z --raw --no-renames "$1" "$2" >"$file" || return

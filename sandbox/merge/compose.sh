@@ -7,7 +7,7 @@
 bring() {
   local entry kind cuts file
   for entry in ${C_BUNDLES[$1]}; do
-    IFS=: read -r kind entry cuts <<<"$entry"
+    IFS=: read -r kind entry cuts <<<"$entry" || return
     file=$IN/$entry.bundle
     unpack "$file" "$kind" 2>>"$OUT.err" && continue
     [ "$kind" = small ] || [ "$kind" = many ] || return

@@ -18,7 +18,7 @@ sides() {
   printf 'tree %s\n%s\n\nside\n' "$1" "$who" >"$OUT.base-side" || return
   TEXT=$(exec git hash-object -t commit -w --stdin <"$OUT.base-side") || return
   printf 'tree %s\nparent %s\n%s\n\nside\n' "$2" "$TEXT" "$who" >"$OUT.our-side" && printf 'tree %s\nparent %s\n%s\n\nside\n' "$3" "$TEXT" "$who" >"$OUT.their-side" || return
-  TEXT=$(exec git hash-object -t commit -w --no-filters -- "$OUT.our-side" "$OUT.their-side") && mapfile -t ids <<<"$TEXT" && [ ${#ids[@]} = 2 ] || return
+  TEXT=$(exec git hash-object -t commit -w --no-filters -- "$OUT.our-side" "$OUT.their-side") && lines_in "$TEXT" && ids=("${SPLIT[@]}") && [ ${#ids[@]} = 2 ] || return
   printf '%s\n' "${ids[0]}" >"$GIT_DIR/refs/heads/$LABEL_OURS" && printf '%s\n' "${ids[1]}" >"$GIT_DIR/refs/heads/$LABEL_THEIRS"
 }
 

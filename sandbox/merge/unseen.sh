@@ -17,7 +17,7 @@ with_unseen() {
     if [[ ${entries[i]} == *A ]]; then added+=("$path") && continue; fi
     removed+=("$path")
     ! chosen "./$path" || goes+=("$path")
-    read -r mode _ id _ <<<"${entries[i]#:}"
+    read -r mode _ id _ <<<"${entries[i]#:}" || return
     entry[$path]="$mode $id"
   done
   [ ${#goes[@]} -gt 0 ] || return 0

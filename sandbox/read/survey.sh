@@ -30,7 +30,8 @@ survey_one() {
   line=$(config_remote) || forgiven $? || return
   emit remote "$line"
   line=$("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null) || forgiven $? || return
-  [ -z "$line" ] || while IFS= read -r line; do emit recent "$line"; done <<<"$line"
+  lines_in "$line"
+  for line in "${SPLIT[@]}"; do emit recent "$line"; done
   # Then this is not known.
   ! look_waits || return 0
   # Filters of the repository are commands. `git status` would run them, and our own plain
@@ -48,12 +49,13 @@ config_remote() {
 plain_status() {
   local name names
   names=$(perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u) || return
-  [ -z "$names" ] || while IFS= read -r name; do
+  lines_in "$names"
+  for name in "${SPLIT[@]}"; do
     name=${name#filter.}
     name=${name%.*}
     name=${name//\\/\\\\}
     printf '[filter "%s"]\n\tclean =\n\tsmudge =\n\tprocess =\n\trequired = false\n' "${name//\"/\\\"}"
-  done <<<"$names" >"$OUT.filters" || return
+  done >"$OUT.filters" || return
   "${HOST_GIT[@]}" ${names:+-c include.path="$OUT.filters"} --git-dir="$HG" --work-tree="$PWD" status --porcelain -z --no-renames --ignore-submodules=all 2>/dev/null
 }
 

@@ -17,7 +17,11 @@ part_id() {
       git ls-tree "$1" >"$OUT.parts" 2>>"$OUT.err" || return
       slurp "$OUT.parts"
     fi
-    while IFS=$'\t' read -r id name; do [ -z "$name" ] || PARTS[$1/$name]=${id##* }; done <<<"$TEXT"
+    lines_in "$TEXT"
+    for id in "${SPLIT[@]}"; do
+      name=${id#*$'\t'} id=${id%%$'\t'*}
+      [ "$name" = "$id" ] || PARTS[$1/$name]=${id##* }
+    done
     PARTS[$1]='read'
   fi
   ID=${PARTS[$1/$2]-}
@@ -83,10 +87,11 @@ load_state() {
 refs_in() {
   local -n into=$1
   local id ref
-  while read -r id ref; do
-    [ -n "$ref" ] || continue
+  lines_in "$2"
+  for id in "${SPLIT[@]}"; do
+    ref=${id#* } id=${id%% *}
     if [ "$id" = symref ]; then into[${ref#* }]="symref ${ref%% *}"; else into[$ref]=$id; fi
-  done <<<"$2"
+  done
 }
 
 # host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture, and the commits into COMMITS.

@@ -79,12 +79,12 @@ backdate() {
 # name_directories: gives the directories at the top of STAGE their names. A rename never takes the place of a
 # directory with anything in it, nor of a file. What has no name after it, place_new gives one.
 name_directories() {
-  local entry status=0 devices=() directories=()
+  local entry status=0 directories=()
   for entry in "$STAGE"/*; do [ ! -d "$entry" ] || [ -L "$entry" ] || directories+=("$entry"); done
   [ ${#directories[@]} -gt 0 ] || return 0
   # On another file system, mv would copy.
-  TEXT=$(exec stat -c %d -- . "$STAGE") && mapfile -t devices <<<"$TEXT" || return
-  [ "${devices[0]}" = "${devices[1]}" ] || return 0
+  TEXT=$(exec stat -c %d -- . "$STAGE") && lines_in "$TEXT" || return
+  [ "${SPLIT[0]}" = "${SPLIT[1]}" ] || return 0
   printf '%s\0' "${directories[@]}" >"$OUT.operands" || return
   xargs -0 mv -n -t . -- <"$OUT.operands" 2>>"$OUT.move" || status=$?
   ! ended $status || return $status

@@ -212,7 +212,7 @@ mend_tree() {
   : >"$OUT.mend.come"
   while IFS= read -r -d '' status && IFS= read -r -d '' path; do
     [ -n "${moving[$path]-}" ] || continue
-    read -r _ mode _ id status <<<"$status"
+    read -r _ mode _ id status <<<"$status" || return
     if [ "$status" = D ]; then
       printf '0 %s\t%s\0' "$id" "$path" >>"$OUT.mend.gone"
     else

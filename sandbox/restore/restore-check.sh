@@ -102,7 +102,7 @@ bring_objects() {
     rm -rf -- "$objects" && mkdir -p -- "$objects/pack" || return
   fi
   for entry in ${R_BUNDLES[i]}; do
-    IFS=: read -r kind entry cuts <<<"$entry"
+    IFS=: read -r kind entry cuts <<<"$entry" || return
     file=$IN/$entry.bundle status=0
     if [ -n "$objects" ]; then
       if [ -n "$cuts" ]; then GIT_OBJECT_DIRECTORY=$objects each_link "$file" "$IN/$cuts.cuts"; else GIT_OBJECT_DIRECTORY=$objects unpack "$file" link; fi 2>>"$OUT.err" || return

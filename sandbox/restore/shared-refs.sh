@@ -23,14 +23,15 @@ same_host() {
   [ -n "$HG" ] && [ "$HG" != "$HC" ] || return 0
   load_state "$1" || return 2
   [ -z "$T_COMMIT" ] || ids+=("$T_COMMIT")
-  while read -r id _; do [ -z "$id" ] || [ "$id" = symref ] || ids+=("$id"); done <<<"$T_BRANCHES"
+  lines_in "$T_BRANCHES"
+  for id in "${SPLIT[@]%% *}"; do [ "$id" = symref ] || ids+=("$id"); done
   [ ${#ids[@]} -gt 0 ] || return 0
   id=0
   host_has "${ids[@]}" || id=$?
   [ $id = 1 ] || return $id
   roots=$(exec git rev-list --max-parents=0 "${ids[@]}" 2>>"$OUT.err") || return 2
-  mapfile -t ids <<<"$roots"
-  host_has "${ids[@]}"
+  lines_in "$roots"
+  host_has "${SPLIT[@]}"
 }
 
 # host_has COMMIT...: whether the host's own objects have one of them. Ends with 2 when git cannot tell.

@@ -80,15 +80,16 @@ stores_wait() {
 
 # settings_wait FILE...: whether git would wait for one of these files of settings, or for one that they include, WAITS.
 settings_wait() {
-  local at path files=("$@") paths=()
+  local at path files=("$@")
   for ((at = 0; at < ${#files[@]} && at < 50; at++)); do
     WAITS=${files[at]}
     ! waits "$WAITS" || return 0
     slurp "$WAITS"
     [[ ${TEXT,,} == *'[include'* ]] || continue
     # A file that git cannot read includes nothing.
-    path=$(HOME=$WB_HOME GIT_DIR=/dev/null git config --no-includes --file "$WAITS" --type=path --get-regexp '^include(if\..*)?\.path$' 2>/dev/null) && mapfile -t paths <<<"$path" || paths=()
-    for path in "${paths[@]#* }"; do
+    path=$(HOME=$WB_HOME GIT_DIR=/dev/null git config --no-includes --file "$WAITS" --type=path --get-regexp '^include(if\..*)?\.path$' 2>/dev/null) || path=''
+    lines_in "$path"
+    for path in "${SPLIT[@]#* }"; do
       [[ $path == /* ]] || path=${WAITS%/*}/$path
       files+=("$path")
     done
@@ -110,12 +111,10 @@ refs_wait() {
 
 # look_waits: whether git would wait for a file of rules or attributes when it looks at all files here, WAITS.
 look_waits() {
-  local file files
+  local files
   files=$("${HOST_GIT[@]}" --git-dir="$HG" config --path --get-regexp '^core\.(excludes|attributes)file$' 2>/dev/null) || files=''
-  while IFS= read -r file; do
-    WAITS=${file#* }
-    ! waits "$WAITS" || return 0
-  done <<<"$files"
+  lines_in "$files"
+  for WAITS in "${SPLIT[@]#* }"; do ! waits "$WAITS" || return 0; done
   WAITS=$(find . -name .git -prune -o \( -name .gitignore -o -name .gitattributes \) \( -xtype p -o -type b -o -type c \) -print -quit 2>/dev/null)
   [ -n "$WAITS" ]
 }

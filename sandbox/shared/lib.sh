@@ -94,6 +94,15 @@ line_of() {
   [[ -f $1 ]] && { IFS= read -r TEXT <"$1"; } 2>/dev/null || [[ -n $TEXT ]]
 }
 
+# lines_in TEXT: SPLIT is its lines, without empty ones. Not by `<<<`: bash writes a longer text into a file below /tmp, and where
+# there is no room for that file, what reads it does not run.
+lines_in() {
+  local - IFS=$'\n'
+  set -f
+  # shellcheck disable=SC2206
+  SPLIT=($1)
+}
+
 # waits PATH: whether this is a named pipe or a device. Who opens a pipe waits until somebody writes into it, and a device
 # may have no end. A socket is refused at once.
 waits() { [[ -e $1 && ! -f $1 && ! -d $1 && ! -S $1 && ! $1 -ef /dev/null ]]; }

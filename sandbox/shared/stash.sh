@@ -10,7 +10,7 @@ read_stash() {
   local i line lines=()
   STASH=()
   if [ -n "$HC" ] && [ -d "$HC/reftable" ]; then
-    line=$(env -u GIT_INDEX_FILE GIT_WORK_TREE="$HC" "${HOST_GIT[@]}" --git-dir="$HC" rev-list -g ${1:+-n "$1"} refs/stash -- 2>/dev/null) && [ -n "$line" ] && mapfile -t STASH <<<"$line"
+    line=$(env -u GIT_INDEX_FILE GIT_WORK_TREE="$HC" "${HOST_GIT[@]}" --git-dir="$HC" rev-list -g ${1:+-n "$1"} refs/stash -- 2>/dev/null) && lines_in "$line" && STASH=("${SPLIT[@]}")
     return 0
   fi
   [ -n "$HC" ] && [ -f "$HC/logs/refs/stash" ] || return 0

@@ -2,7 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
-import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand, replacedCommands } from '../support/placing.ts';
 
 /** A git that says this of each command with this word, while the file is there. */
@@ -137,3 +138,30 @@ exit 1
   rmSync(`${harness.root}/app/.agent-shadow/session-s1/config`, { recursive: true });
   await applies(harness, first);
 });
+
+/** /tmp has room for the program and for little else. What lies below it and is in use, the first argument, stays where it is. */
+const LITTLE_ROOM_IN_TMP = `cd "$0" && mount -t tmpfs -o size=100k tmpfs /tmp && mkdir -p "$0" && mount --bind /proc/self/cwd "$0" && cd "$1" && shift && exec "$@"`;
+
+test(
+  'where /tmp has little room, the commits of many branches are captured, and rolled back',
+  NEEDS_ROOT,
+  async () => {
+    const prefix: string[] = [];
+    await using harness = await withTwoFiles(['app'], { prefix });
+    // Too long for a pipe, so bash would write them into a file.
+    harness.sh(
+      'side=$(git commit-tree -p HEAD -m side HEAD^{tree}); for n in {1..700}; do printf "create refs/heads/%0120d $side\\n" "$n"; done | git update-ref --stdin; git pack-refs --all',
+      'app',
+    );
+    const looks = world(harness, ['app']);
+    prefix.push('unshare', '-m', 'sh', '-c', LITTLE_ROOM_IN_TMP, harness.top, harness.root);
+    const first = await harness.capture();
+    expect(first.report.failures).toEqual([]);
+    harness.sh('git update-ref refs/heads/another HEAD', 'app');
+    await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(looks);
+    prefix.length = 0;
+    await rebuilds(harness, first);
+    expect(world(harness, ['app'])).toEqual(looks);
+  },
+);
