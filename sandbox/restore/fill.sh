@@ -50,6 +50,7 @@ write_stage() {
     cd -- "$STAGE" || exit
     GIT_WORK_TREE=$STAGE exec git -c checkout.workers="$WORKERS" -c checkout.thresholdForParallelism=$MANY_FILES read-tree --reset -u "$1"
   ) 2>"$OUT.move" && wrote_all || status=$?
+  [ $status = 0 ] || name_full_disk
   [ $status != 0 ] && ! ended $status && [ "$WORKERS" -gt 1 ] || return $status
   WORKERS=1
   rm -f -- "$SHADOW/index" "$SHADOW/index.lock" && write_stage "$1"

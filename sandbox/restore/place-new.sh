@@ -5,9 +5,21 @@
 # stage_new: lets git write the new files into STAGE, on the file system of the repository. What it
 # says is a failure, because older versions exit with 0 after some.
 stage_new() {
+  local status=0
   [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
-  git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" || return
-  wrote_all
+  git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" && wrote_all || status=$?
+  [ $status = 0 ] || name_full_disk
+  return $status
+}
+
+# name_full_disk: git does not say why it could not write a file. When there is no room beside STAGE, that is the reason.
+name_full_disk() {
+  slurp "$OUT.move"
+  [[ $TEXT == *'unable to write file'* ]] && ! no_room "$TEXT" || return 0
+  TEXT=''
+  { printf '%65536s' '' >"$STAGE.probe"; } 2>/dev/null || TEXT='No space left on device'
+  rm -f -- "$STAGE.probe"
+  [ -z "$TEXT" ] || printf '%s\n' "$TEXT" >>"$OUT.err"
 }
 
 # wrote_all: whether git said nothing, or only what it thinks of a file of attributes.

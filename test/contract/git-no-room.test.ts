@@ -165,3 +165,27 @@ test(
     expect(world(harness, ['app'])).toEqual(looks);
   },
 );
+
+test('a rollback whose new files have no room says so', NEEDS_ROOT, async () => {
+  await using harness = await createHarness();
+  harness.sh('mkdir app; mount -t tmpfs -o size=5m tmpfs app');
+  try {
+    harness.sh(`${TWO_FILES}; head -c 1500000 /dev/urandom > big; echo filler > .git/info/exclude`, 'app');
+    const first = await harness.capture();
+    harness.sh(
+      'rm big; echo two > a.txt; head -c $(($(stat -f -c "%a * %S" .) - 500000)) /dev/zero > filler',
+      'app',
+    );
+    const looks = world(harness, ['app']);
+    const { report } = await harness.rollback(first);
+    expect(report.outcome).toBe('reverted');
+    expect(report.problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^No space left on device .*unable to write file/),
+    ]);
+    expect(world(harness, ['app'])).toEqual(looks);
+    harness.sh('rm filler', 'app');
+    await applies(harness, first);
+  } finally {
+    harness.sh('umount app');
+  }
+});
