@@ -203,7 +203,7 @@ main() {
   # In the meantime: nothing below reads what it writes.
   keep_tree_ids R_PATH &
   settle_asides
-  report "$outcome" >"$RUN/report" || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
+  report "$outcome" >"$RUN/report" && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"
   wait
   exec 9>&-
@@ -217,10 +217,10 @@ report() {
   emit outcome "$1"
   [ -z "$MENDED" ] || mend_report
   gone_from_under
-  pass_on "$RUN/aside"
+  pass_on "$RUN/aside" || LOST=1
   for i in "${!R_PATH[@]}"; do
     emit repo "${R_PATH[i]}"
-    pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems"
+    pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems" || LOST=1
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.ended" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi

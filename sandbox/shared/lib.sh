@@ -44,7 +44,7 @@ DEPENDENCY_DIRS=(node_modules bower_components .venv venv .tox site-packages Pod
 # emit KEY VALUE: one pair of the report. Both end with NUL, so any file name fits. LOST is set
 # when one could not be written.
 LOST=''
-emit() { printf '%s\0%s\0' "$1" "$2" || LOST=1; }
+emit() { printf '%s\0%s\0' "$1" "$2" || { LOST=1 && return 1; }; }
 
 # perhaps COMMAND...: runs a command whose exit 1 only means that nothing was found (grep, git
 # check-ignore).

@@ -189,3 +189,23 @@ test('a rollback whose new files have no room says so', NEEDS_ROOT, async () => 
     harness.sh('umount app');
   }
 });
+
+test('a restore whose answer has no room says so, and the same call goes on with it', async () => {
+  using full = replacedCommand(
+    'mkdir',
+    `"$real" "$@" || exit\n[[ $* != */run-s1/* ]] || { rm "$armed"; ln -s /dev/full "\${@: -1}/report"; }\n`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: full.env });
+  const looks = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh('echo two > a.txt', 'app');
+  const from = await harness.capture(first);
+  full.arm();
+  await expect(harness.rollback(first, { from })).rejects.toMatchObject({
+    name: 'SandboxUnavailable',
+    message: expect.stringContaining('Free some disk space'),
+  });
+  expect(full.isArmed()).toBe(false);
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(looks);
+});
