@@ -55,7 +55,10 @@ room_in_memory() {
   # What a file system in memory takes if it is not told otherwise (tmpfs(5)).
   size=$((BASH_REMATCH[1] / 2)) free=${BASH_REMATCH[2]} used=${BASH_REMATCH[3]}
   slurp "$MOUNTS"
-  [[ $'\n'$TEXT =~ $'\n'[^\ ]*\ "$MEMORY"\ tmpfs\ ([^\ ]*) ]] || return
-  [[ ! ,${BASH_REMATCH[1]}, =~ ,size=([0-9]+)k, ]] || size=${BASH_REMATCH[1]}
+  # Of several mounts at one place, the last one is seen.
+  [[ $'\n'$TEXT =~ .*$'\n'[^\ ]*\ "$MEMORY"\ ([^\ ]*)\ ([^\ ]*) ]] && [ "${BASH_REMATCH[1]}" = tmpfs ] || return
+  TEXT=,${BASH_REMATCH[2]},
+  [[ ! $TEXT =~ ,size=([0-9]+)k, ]] || size=${BASH_REMATCH[1]}
+  [[ ! $TEXT =~ ,nr_inodes=([0-9]+), ]] || [ "${BASH_REMATCH[1]}" -ge 65536 ] || return
   [ $((need * 2 + used)) -le "$size" ] && [ $((need * 4)) -le "$free" ]
 }

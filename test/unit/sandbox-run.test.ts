@@ -1,5 +1,13 @@
 /** Where a call keeps its lists: in memory when there is room many times over, else on the disk. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,6 +43,8 @@ interface Machine {
   available?: number;
   shared?: number;
   mount?: string;
+  /** What was mounted on top of it later. */
+  over?: string;
 }
 
 /** All in KiB. A machine of 8 GiB unless said otherwise. */
@@ -72,13 +82,19 @@ test.each<[string, Machine, boolean]>([
   ['no capture yet', { indexBytes: '' }, false],
   ['a note that is no number', { indexBytes: '1$(touch owned)\n' }, false],
   ['a disk at its place', { mount: 'ext4' }, false],
+  ['room for few files', { mount: 'size=1048576k,nr_inodes=10000' }, false],
+  ['room for many files', { mount: 'size=1048576k,nr_inodes=100000' }, true],
+  ['a small one over it', { mount: 'size=1048576k', over: 'tmpfs rw,size=64k' }, false],
+  ['a disk over it', { mount: 'size=1048576k', over: 'ext4 rw' }, false],
+  ['a large one over a small one', { mount: 'size=64k', over: 'tmpfs rw,size=1048576k' }, true],
 ])('%s', (_what, machine, isMemory) => {
-  const { mount } = machine;
+  const { mount, over } = machine;
   given({
     ...machine,
     ...(mount?.startsWith('size') && { mount: `shm ${top}/memory tmpfs rw,${mount},mode=1777 0 0` }),
     ...(mount === 'ext4' && { mount: `/dev/vdb ${top}/memory ext4 rw 0 0` }),
   });
+  if (over !== undefined) appendFileSync(join(top, 'mounts'), `other ${top}/memory ${over} 0 0\n`);
   expect(bash(WHERE).stdout).toBe(isMemory ? ofMemory() : ofDisk());
   expect(existsSync(join(top, 'owned'))).toBe(false);
 });
