@@ -1,6 +1,6 @@
 /**
  * The machine and the functions of sagas in virtual time, with random plans, trees, agents, people and faults. The tools
- * keep a book of what they did. At the end it agrees with the ledger, its rows and totals, and what was told.
+ * keep a book of what they did. At the end it agrees with the ledger, its rows and totals in every view, its export, and what was told.
  */
 import { expect, test } from 'vitest';
 import { FAULTS } from '../support/book/faults.ts';

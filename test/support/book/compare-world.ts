@@ -5,7 +5,9 @@ import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts'
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';
 import type { Told } from './agents.ts';
 import { compareSaga, compareTold, compareTotals, rowKey } from './compare.ts';
+import { type BookExport, compareViews } from './compare-views.ts';
 import type { Book } from './effects.ts';
+import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 
 const DAYS = { from: '2026-02-28', to: '2026-12-31' };
@@ -31,7 +33,7 @@ const readLedger = async ({ store, heads }: Memory, clock: VirtualClock) => {
   }
   const { totals } = await query({ view: 'totals', ...DAYS });
   if (totals === undefined) throw new Error('the ledger answers no totals');
-  return { byDay, bySaga, totals };
+  return { query, byDay, bySaga, totals };
 };
 
 const sorted = (rows: readonly LedgerEffect[]): string =>
@@ -43,12 +45,17 @@ interface EndedWorld {
   book: Book;
   told: readonly Told[];
   tally: Tally;
+  random: Random;
+  exported: BookExport;
 }
 
 /** Answers what differs. */
-export const compareWorld = async ({ memory, clock, book, told, tally }: EndedWorld): Promise<string[]> => {
+export const compareWorld = async (world: EndedWorld): Promise<string[]> => {
+  const { memory, clock, book, told, tally, random, exported } = world;
   const found: string[] = [];
-  const { byDay, bySaga, totals } = await readLedger(memory, clock);
+  for (const sagaId of memory.heads.keys()) await exported.exportSaga(sagaId);
+  const { query, byDay, bySaga, totals } = await readLedger(memory, clock);
+  found.push(...(await compareViews({ memory, query, exported, random, rows: byDay, totals })));
   if (sorted(byDay) !== sorted(bySaga)) found.push('rows by day differ from rows by saga');
   const rows = new Map(bySaga.map((row) => [rowKey(row), row]));
   if (rows.size !== bySaga.length) found.push('an effect has two rows');

@@ -17,12 +17,14 @@ export const isSound = (head: SagaHead, entries: readonly LedgerEntry[]): boolea
   isDeepStrictEqual(fold(entries), head.state) &&
   differingHeadFields(head, entries).length === 0;
 
-const DIGITS = 6;
+const DIGITS = 12;
 
-/** A decimal as a whole number of millionths. On its own, so that it does not share a mistake with the code under test. */
+/** A decimal as a whole number of its last possible digit. On its own, so that it does not share a mistake with the code under test. */
 const exact = (text: string): bigint => {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(text) ?? [];
-  return BigInt(`${sign}${whole}${fraction.padEnd(DIGITS, '0')}`);
+  const [, sign = '', whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,12}))?$/.exec(text) ?? [];
+  if (whole === undefined) throw new Error(`no amount: ${text}`);
+  const value = BigInt(`${whole}${fraction.padEnd(DIGITS, '0')}`);
+  return sign === '-' ? -value : value;
 };
 
 export const rowKey = (row: LedgerEffect): string => idempotencyKey(row.saga_id, row.step_index, row.epoch);

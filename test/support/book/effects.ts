@@ -20,13 +20,12 @@ export interface BookedEffect {
   undos: number;
 }
 
-const THOUSANDTHS = 1000;
-
-/** Half of an amount of at most three digits after the point. The rest is the residue of `part`. */
+/** Half of an amount, down to the last digit that the ledger keeps. The rest is the residue of `part`. */
 const halfOf = (amount: string): string => {
-  const half = BigInt(Math.round(Number(amount) * THOUSANDTHS)) / 2n;
-  const digits = String(half < 0n ? -half : half).padStart(4, '0');
-  return `${half < 0n ? '-' : ''}${digits.slice(0, -3)}.${digits.slice(-3)}`;
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  const half = BigInt(`${whole}${fraction.padEnd(12, '0')}`) / 2n;
+  const digits = String(half).padStart(13, '0');
+  return `${sign}${digits.slice(0, -12)}.${digits.slice(-12)}`;
 };
 
 const textOf = (amount: Json = null): string =>

@@ -59,6 +59,13 @@ const AMOUNTS: readonly (readonly [amount: Json, currency: string])[] = [
   ['1.5', 'usd'],
   ['0.01', 'EUR'],
   [123_456.78, 'USD'],
+  // As many digits as the ledger keeps, and one that it refuses.
+  ['999999999999999999999999.999999999999', 'EUR'],
+  ['-000000000000000000000000.000000000001', 'EUR'],
+  ['+0.1', 'KWD'],
+  ['-0.00', 'JPY'],
+  [9_007_199_254_740_991, 'CLF'],
+  ['1000000000000000000000000', 'EUR'],
 ];
 
 export const toolOf = (random: Random): string => (random.chance(0.12) ? 'look' : random.pick(TAKEN_BACK));

@@ -10,17 +10,22 @@ import type { Tally } from './tally.ts';
 /** Less than the margin for which nothing is done about a call in doubt (S3). */
 const LATE_MS = 3_000;
 
+/** Each call has one of its own, but one provider books in batches, and another calls an undo as what it took back. */
+const referenceOf = ({ tool, forwardKey }: ToolRequest, isUndo: boolean): string => {
+  if (tool === 'post') return isUndo ? 'batch-undone' : 'batch';
+  return isUndo && tool !== 'transfer' ? `un-${forwardKey}` : `ref-${forwardKey}`;
+};
+
 /** The tools as the guard of the kit makes them: a tombstone for what was undone, a claim for what has no key. */
 const createTools = (book: Book, clock: VirtualClock) => {
   const buried = new Set<string>();
   const claimed = new Set<string>();
 
-  const succeeded = ({
-    forwardKey,
-    arguments: { amount = null, currency = null },
-  }: ToolRequest): Invoked => ({
-    Payload: { outcome: 'committed', result: { amount, currency }, externalRef: `ref-${forwardKey}` },
-  });
+  const succeeded = (request: ToolRequest): Invoked => {
+    const { amount = null, currency = null } = request.arguments;
+    const externalRef = referenceOf(request, false);
+    return { Payload: { outcome: 'committed', result: { amount, currency }, externalRef } };
+  };
 
   /** What the guard of a forward call answers instead of the tool. */
   const refusedCall = ({ forwardKey, tool, attempt, deadlineMs }: ToolRequest): Invoked | undefined => {
@@ -57,11 +62,13 @@ const createTools = (book: Book, clock: VirtualClock) => {
     book.takeBack(key);
   };
 
-  const compensate = ({ forwardKey, tool }: ToolRequest): Invoked => {
+  const compensate = (request: ToolRequest): Invoked => {
+    const { forwardKey, tool } = request;
     undo(forwardKey);
     const result = { amount: book.effects.get(forwardKey)?.undone ?? '0' };
     const residue = tool === 'part' ? { residue: 'half of it' } : {};
-    return { Payload: { outcome: 'committed', result, externalRef: `un-${forwardKey}`, ...residue } };
+    const externalRef = referenceOf(request, true);
+    return { Payload: { outcome: 'committed', result, externalRef, ...residue } };
   };
 
   const by = { execute, probe, compensate };

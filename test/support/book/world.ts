@@ -6,6 +6,7 @@ import { sagaMachine } from '../../../kit/testing/saga-machine.ts';
 import { virtualClock } from '../../../kit/testing/virtual-clock.ts';
 import { type Ask, createAgent } from './agents.ts';
 import { isSound } from './compare.ts';
+import { createBookExport } from './compare-views.ts';
 import { compareWorld } from './compare-world.ts';
 import { createBook } from './effects.ts';
 import { createPeople } from './people.ts';
@@ -33,6 +34,7 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
   const memory = memorySagaStore();
   for (const tool of BOOK_TOOLS) await memory.store.putTool(tool);
   const book = createBook(problem);
+  const exported = createBookExport({ memory, clock });
   const interfering = random.pick([0, 0.1, 0.3]);
   let round = 0;
   const isCalm = () => round > CALM_AFTER;
@@ -118,6 +120,7 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
     let open = 0;
     for (const sagaId of memory.heads.keys()) open += Number(await attend(sagaId));
     await checkChains();
+    for (const sagaId of memory.heads.keys()) if (random.chance(0.3)) await exported.exportSaga(sagaId);
     if (!isCalm() && random.chance(0.5)) await people.meddle();
     else if (open === 0 && (round > 3 || random.chance(0.5))) round = Math.max(round, CALM_AFTER);
     if (isCalm() && open === 0) break;
@@ -125,5 +128,8 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
 
   // What acts late has acted.
   await clock.advance(LATEST_MS);
-  return [...problems, ...(await compareWorld({ memory, clock, book, told: agent.told, tally }))];
+  return [
+    ...problems,
+    ...(await compareWorld({ memory, clock, book, told: agent.told, tally, random, exported })),
+  ];
 };
