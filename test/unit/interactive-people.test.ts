@@ -122,10 +122,22 @@ describe('an irreversible step', () => {
     await expect(
       saga.machine.start({
         sagaId: 'other',
-        interactive: { onIdle: 'unwind', allowIrreversible: ['pay'] },
+        interactive: { onIdle: 'unwind', allowIrreversible: ['male'] },
         requestedBy: 'me',
       }),
-    ).rejects.toMatchObject({ name: 'InvalidInput', message: expect.stringContaining('pay') });
+    ).rejects.toMatchObject({ name: 'InvalidInput', message: expect.stringContaining('male') });
+  });
+
+  test('may be allowed where the newest version of its tool can be taken back, for a step that names an older one', async () => {
+    const upgraded = { ...scriptedTool('mail', 'compensatable'), version: '2.0.0' };
+    const saga = await opened(
+      { onIdle: 'unwind', allowIrreversible: ['mail'] },
+      { tools: [...TOOLS, upgraded] },
+    );
+    const [old] = TOOLS.filter(({ name }) => name === 'mail');
+    expect((await saga.submit('new', 'mail')).step.status).toBe('committed');
+    expect((await saga.submit('old', 'mail', { version: old?.version })).step.status).toBe('committed');
+    await expectSound(saga);
   });
 });
 

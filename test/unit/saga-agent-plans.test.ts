@@ -20,11 +20,6 @@ describe('a plan with a step for an agent is refused', () => {
       ['work: unknown-tool'],
     ],
     [
-      'a tool allowed that needs no leave',
-      { steps: [parsedAgentStep({ allowIrreversible: ['pay'] })] },
-      ['work: needless-leave'],
-    ],
-    [
       'irreversible without an approval, and a step after it that may have to be undone',
       { steps: [parsedAgentStep({ allowIrreversible: ['mail'] }), pay] },
       ['work: irreversible-before-compensatable'],
@@ -47,6 +42,10 @@ describe('a plan with a step for an agent is refused', () => {
     ['six levels', nested(4), ['down/down/down/down/work: too-deep']],
   ])('%s', async (_, plan, expected) => {
     expect(await rules(plan, {})).toEqual(expected);
+  });
+
+  test('but not for a tool that it allows and that can be taken back by now', async () => {
+    expect(await rules({ steps: [parsedAgentStep({ allowIrreversible: ['pay', 'mail'] })] }, {})).toEqual([]);
   });
 
   test('unless it is gated: by an approval of the step, or of each irreversible step in it', async () => {

@@ -1,10 +1,11 @@
 /** Checks and pins the steps of a plan that run children. Their plans are checked as any other, one level deeper. */
 import type { Json } from '../../../contract/json.ts';
-import { leaveProblem, pinnedPolicy } from '../interactive/policy.ts';
+import { pinnedPolicy } from '../interactive/policy.ts';
 import type { BranchFailure, PinnedChild, PinnedChildrenStep } from '../model/children.ts';
 import type { AskedPolicy } from '../model/interactive.ts';
 import type { ChildSource, PinnedPlan, Plan, PlanStep, SagaDefinition, ToolPlanStep } from '../model/plan.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
+import { unknownTool } from './catalog.ts';
 import { findExpressions } from './expressions.ts';
 import { hashJson } from './json.ts';
 import { namedProblem } from './named-size.ts';
@@ -87,10 +88,9 @@ const checkInteractive = async (
   const { violations } = await checkValue(path, input, {}, known);
   const { allowIrreversible = [] } = asked;
   for (const name of allowIrreversible) {
-    const problem = leaveProblem(lookup(name));
-    if (problem === undefined) continue;
-    const rule = lookup(name) === undefined ? 'unknown-tool' : 'needless-leave';
-    violations.push({ step: path, rule, message: `interactive.allowIrreversible: ${name}: ${problem}` });
+    if (lookup(name) !== undefined) continue;
+    const message = `interactive.allowIrreversible: ${unknownTool(name)}`;
+    violations.push({ step: path, rule: 'unknown-tool', message });
   }
   return {
     violations,

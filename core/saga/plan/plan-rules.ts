@@ -25,7 +25,6 @@ export type PlanRule =
   | 'recursion'
   | 'too-deep'
   | 'too-many-children'
-  | 'needless-leave'
   | 'too-many-steps';
 
 export interface PlanViolation {
