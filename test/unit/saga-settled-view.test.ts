@@ -111,6 +111,40 @@ describe('a child that is completed', () => {
   });
 });
 
+test('who waits for a child that is completed is answered when its root is over', async () => {
+  const over = Promise.withResolvers<void>();
+  let told: Promise<Observation> | undefined;
+  const saga = await treeSaga({
+    plan: plan(put('last')),
+    onInvoke: ({ step }) => {
+      if (step !== 'last') return;
+      const { store } = saga;
+      told = createDescribe({ store, clock: { sleep: () => over.promise } })('root.inner', 60, 'settled');
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  over.resolve();
+  const { status, committed } = (await told) ?? {};
+  expect([status, committed?.map(({ step }) => step)]).toEqual(['COMPLETED', ['one']]);
+});
+
+test('who waits for a child that is completed is answered at once when its root needs a person', async () => {
+  const sleep = () => Promise.reject(new Error('nobody waits'));
+  const told: Observation[] = [];
+  const saga = await treeSaga({
+    plan: { steps: [...plan().steps, { ...put('last'), approval: { timeoutSeconds: 600 } }] },
+    onAwait: async () => {
+      const { store } = saga;
+      told.push(await createDescribe({ store, clock: { sleep } })('root.inner', 60, 'settled'));
+      return false;
+    },
+  });
+  await saga.start();
+  await saga.machine.settle();
+  expect(told).toMatchObject([{ status: 'COMPLETED', committed: [] }]);
+});
+
 describe('a root that is completed', () => {
   test('is as before while it is undone, and then as after that', async () => {
     const views = await viewsOf(ROOT, put('last'), (saga) =>

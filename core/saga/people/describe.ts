@@ -19,8 +19,8 @@ const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
 
 /**
  * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the
- * time is up. Throws `SagaNotFound`. Throws `LedgerBroken` rather than answer anything that disagrees with
- * the ledger (S12).
+ * time is up; where the settled view is asked for, a completed child until that is so of its root. Throws `SagaNotFound`.
+ * Throws `LedgerBroken` rather than answer anything that disagrees with the ledger (S12).
  */
 export const createDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
@@ -47,11 +47,17 @@ export const createDescribe =
         before !== undefined && isOver(before.state.status) && before.version === after?.version;
       return settledView(seen, isRootOver);
     };
+    /** What a completed child did counts when its root is over, so that one is waited for. */
+    const awaited = async (head: SagaHead): Promise<SagaHead> => {
+      const isProvisional = projection === 'settled' && head.state.status === 'COMPLETED';
+      return (isProvisional && head.root !== undefined && (await store.getHead(head.root))) || head;
+    };
     let left = waitSeconds * 1000;
     let head = await look();
-    for (let polls = 0; !isSettled(head) && left > 0; polls += 1) {
+    for (let polls = 0; left > 0; polls += 1) {
+      const last = await awaited(head);
       // A tree has many heads, so it is looked at less often.
-      if (polls % POLLS_PER_TREE === 0 && (await awaitsBelow(store, head))) break;
+      if (isSettled(last) || (polls % POLLS_PER_TREE === 0 && (await awaitsBelow(store, last)))) break;
       const waited = waitSeconds * 1000 - left;
       const pause = Math.min(left, Math.max(POLL_MS, Math.min(waited / SHARE_OF_WAIT, LONGEST_POLL_MS)));
       await clock.sleep(pause);
