@@ -19,12 +19,12 @@ SELECT tool, currency, sum(effects) AS effects, coalesce(sum(amount), 0) AS amou
   sum(by_hand_effects) AS by_hand_effects, coalesce(sum(by_hand_amount), 0) AS by_hand_amount
 FROM moved GROUP BY tool, currency ORDER BY tool, currency`;
 
-const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error, doubt
+const standing = `SELECT day, saga_id, step, tool, agent, resource_key, external_ref, amount, currency, failed_at, error, doubt, external_url
 FROM effects
 WHERE status IN ('undo_failed', 'in_doubt') AND ${RANGE}
 ORDER BY day, failed_at`;
 
-const reference = `SELECT day, saga_id, step, tool, status, amount, currency, external_ref, undone_at, undone_amount, undone_ref, committed_hash, undone_hash
+const reference = `SELECT day, saga_id, step, tool, status, amount, currency, external_ref, undone_at, undone_amount, undone_ref, committed_hash, undone_hash, external_url
 FROM effects
 WHERE 'customer-7' IN (resource_key, external_ref, undone_ref) AND ${RANGE}
 ORDER BY committed_at`;

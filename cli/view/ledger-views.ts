@@ -7,7 +7,7 @@ import {
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { table } from '../terminal/table.ts';
+import { type Column, table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatSpan, printableLine, truncate } from '../terminal/text.ts';
 
@@ -21,6 +21,23 @@ const COLUMNS = [
   { head: 'BY' },
   { head: 'ERROR' },
 ];
+
+/** Where providers show it, as the last column, if any row has an address. */
+const withLinks = (
+  columns: readonly Column[],
+  rows: readonly { external_url?: string | null }[],
+  cells: readonly (readonly string[])[],
+  paint: Paint,
+): string => {
+  const links = rows.map(({ external_url: url }) => (typeof url === 'string' ? printableLine(url) : ''));
+  return links.every((link) => link === '')
+    ? table(columns, cells, paint)
+    : table(
+        [...columns, { head: 'LINK' }],
+        cells.map((row, at) => [...row, links[at] ?? '']),
+        paint,
+      );
+};
 
 /** On a terminal; ids, references and names are whole everywhere, because other commands take them. */
 const ERROR_WIDTH = 50;
@@ -37,7 +54,7 @@ export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: num
     printableLine(row.actor),
     truncate(printableLine(row.error ?? ''), width === Infinity ? width : ERROR_WIDTH),
   ]);
-  return table(COLUMNS, cells, paint);
+  return withLinks(COLUMNS, rows, cells, paint);
 };
 
 const dateTime = (at: string | null): string => at?.slice(0, 19).replace('T', ' ') ?? '-';
@@ -100,7 +117,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     parts === 0
       ? ''
       : `${plural(parts, 'effect was', 'effects were')} undone in part: what stays is in residue with --json.\n`;
-  return `${table(EFFECT_COLUMNS, cells, paint)}${note}${doubtNote}${partNote}`;
+  return `${withLinks(EFFECT_COLUMNS, rows, cells, paint)}${note}${doubtNote}${partNote}`;
 };
 
 const TOTAL_COLUMNS = [

@@ -92,6 +92,11 @@ describe('totals', () => {
           rows.filter(({ status }) => status === 'undo_failed' || status === 'in_doubt').length,
         );
         expect(database.prepare(LEDGER_QUERIES['of-a-reference']).all()).toEqual([]);
+        // Whoever has to look at a row finds where its provider shows it.
+        for (const name of ['what-still-stands', 'of-a-reference'] as const) {
+          const columns = database.prepare(LEDGER_QUERIES[name]).columns();
+          expect(columns.map((one) => one.name)).toContain('external_url');
+        }
       }),
       { numRuns: 15 },
     );

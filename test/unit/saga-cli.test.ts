@@ -395,6 +395,13 @@ describe('walkback ledger', () => {
     const table = await runCommand(['ledger', 'query', '--saga', 'r1'], { answers, env });
     expect(table.calls[0]?.input).toEqual({ sagaId: 'r1', limit: 200 });
     expect(table.stdout).toContain('saga completed');
+    expect(table.stdout).not.toContain('LINK');
+    const linked = { entries: rows.map((row) => ({ ...row, external_url: 'https://p.example/re_1' })) };
+    const links = await runCommand(['ledger', 'query', '--saga', 'r1'], {
+      answers: { 'walkback-query-ledger': linked },
+      env,
+    });
+    expect(links.stdout).toMatch(/  LINK\n.*  https:\/\/p\.example\/re_1\n/);
     const csv = await runCommand(['ledger', 'query', '--day', '2026-01-02', '--csv'], { answers, env });
     expect(csv.stdout.split('\r\n')).toHaveLength(4);
     const json = await runCommand(['--json', 'ledger', 'query', '--ref', 're_1'], { answers, env });
@@ -502,6 +509,13 @@ describe('walkback ledger', () => {
     expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
     expect(shown.stdout).not.toContain('in part');
+    expect(shown.stdout).not.toContain('LINK');
+    const linked = { effects: [{ ...effect, external_url: 'https://p.example/re_1' }, effect] };
+    const links = await runCommand([...of, '--effects'], {
+      answers: { 'walkback-query-ledger': linked },
+      env,
+    });
+    expect(links.stdout).toMatch(/  LINK\n.*  https:\/\/p\.example\/re_1\n/);
     const parted = await runCommand([...of, '--effects'], {
       answers: { 'walkback-query-ledger': { effects: [{ ...effect, residue: 'the fee' }] } },
       env,
