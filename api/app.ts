@@ -45,6 +45,15 @@ const functionOf = (c: Context): CallableName => {
   throw new WalkbackError('NoSuchRoute', 'There is no function of this name here.');
 };
 
+/** What is no UTF-8 would become other characters, also in what the ledger keeps for good. A mark at its beginning is none of it. */
+const utf8Of = (body: ArrayBuffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new WalkbackError('InvalidInput', 'The body is not UTF-8.', { cause });
+  }
+};
+
 const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
   if (!/^application\/json[ \t]*(?:;|$)/i.test(c.req.header('content-type') ?? '')) {
     throw new WalkbackError('InvalidInput', 'The request must be JSON: Content-Type: application/json.');
@@ -52,7 +61,7 @@ const inputOf = async (c: Context): Promise<Record<string, unknown>> => {
   if (!/^(?:identity)?$/i.test(c.req.header('content-encoding') ?? '')) {
     throw new WalkbackError('InvalidInput', 'Send the body as it is, without Content-Encoding.');
   }
-  const text = await c.req.text();
+  const text = utf8Of(await c.req.arrayBuffer());
   let input: unknown;
   try {
     input = text === '' ? {} : JSON.parse(text);

@@ -46,7 +46,11 @@ const apiOver = async (
     calls: createPersonCalls({ verifier, calls }),
     failed: (error) => failed.push(error),
   });
-  const request = (name: string, body: string, headers: Record<string, string> = {}) =>
+  const request = (
+    name: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ) =>
     app.request(`https://api.example/v1/${name}`, {
       method: 'POST',
       headers: { authorization: 'Bearer token', 'content-type': 'application/json', ...headers },
@@ -98,6 +102,16 @@ test('the token goes along as proof where the function takes one, and nowhere el
     { sagaId: 's', proof: 'token' },
     { limit: 1 },
   ]);
+});
+
+test('a body that is not UTF-8 is refused, so that no other text goes into the ledger; a byte order mark is no harm', async () => {
+  const { request, asked } = await apiOver({ body: '{}' });
+  const refused = await request('answer', Buffer.from('{"sagaId":"s","note":"Büro"}', 'latin1'));
+  expect(refused.status).toBe(400);
+  expect(await errorOf(refused)).toMatchObject({ name: 'InvalidInput', message: 'The body is not UTF-8.' });
+  expect(asked).toEqual([]);
+  expect((await request('list-sagas', '\uFEFF{"limit":1}')).status).toBe(200);
+  expect(asked.map((text) => JSON.parse(text) as unknown)).toEqual([{ limit: 1 }]);
 });
 
 test.each(['APPLICATION/JSON', 'application/json ; charset=utf-8', 'application/json\t;charset=utf-8'])(
