@@ -26,3 +26,22 @@ test.each(cases)('%s: a wrong %s is told by what is expected', (_, field, schema
     }
   }
 });
+
+test('however many and long the names of unknown fields are, what is told of them is short', () => {
+  const schema = z.strictObject({ known: z.strictObject({}) });
+  const messageOf = (input: unknown): string => {
+    try {
+      parseInput(schema, input);
+      return '';
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, 1]));
+  expect(messageOf({ known: many })).toContain('known: unknown field "k0", "k1", ');
+  expect(messageOf({ known: many })).toContain('"k9" and 990 more.');
+  expect(messageOf({ known: { ['x'.repeat(1_000_000)]: 1 } }).length).toBeLessThan(1000);
+  expect(messageOf({ known: { one: 1, two: 2 } })).toContain('unknown field "one", "two".');
+  const record = z.strictObject({ of: z.record(z.string(), z.string()) });
+  expect(() => parseInput(record, { of: { ['y'.repeat(1_000_000)]: 1 } })).toThrow(/^.{1,1000}$/);
+});
