@@ -90,13 +90,14 @@ export const createSagas = (invoke: Invoke): Sagas => ({
   locks: async (options = {}, call) => {
     if (options.limit !== undefined || options.cursor !== undefined)
       return invoke('list-locks', options, call);
-    const locks: Answer<'list-locks'>['locks'] = [];
+    // Those of a saga that changes its status meanwhile are told again at the end.
+    const locks = new Map<string, Answer<'list-locks'>['locks'][number]>();
     let cursor: string | undefined;
     do {
       const answer = await invoke('list-locks', { ...options, cursor }, call);
-      locks.push(...answer.locks);
+      for (const one of answer.locks) locks.set(JSON.stringify([one.sagaId, one.resourceKey]), one);
       cursor = answer.cursor;
     } while (cursor !== undefined);
-    return { locks };
+    return { locks: [...locks.values()] };
   },
 });

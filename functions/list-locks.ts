@@ -3,5 +3,5 @@ import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
 export const handler = createHandler('list-locks', async (runtime) =>
-  createListLocks({ store: sagaStore(runtime) }),
+  createListLocks({ store: sagaStore(runtime), clock: runtime.clock }),
 );

@@ -56,6 +56,6 @@ export const lockFleet = async (answer: Answer = () => committed(), storing?: Fl
   };
   const story = async (sagaId: string) =>
     (await fleet.store.listEntries(sagaId)).map(({ direction, status }) => `${direction} ${status}`);
-  const list = createListLocks({ store: fleet.store });
+  const list = createListLocks(fleet);
   return { ...fleet, begin: start, requests, stateOf, observed, story, list };
 };

@@ -188,7 +188,7 @@ describe('the same request to park again, when the saga was resumed since', () =
     for (const sagaId of ['one', 'two']) await begin(sagaId);
     await park({ sagaId: 'one', requestId: 'park-0' });
     await park({ sessionId: 'a', ...asked });
-    await machine.operate(resume('one'));
+    await machine.operate({ sagaId: 'one', action: 'resume', by: 'op' });
     const { sagas } = await park({ sessionId: 'a', ...asked });
     expect(Object.fromEntries(sagas.map(({ sagaId, status }) => [sagaId, status]))).toEqual({
       one: 'RUNNING',
@@ -233,11 +233,11 @@ describe('the same request to park again, when the saga was resumed since', () =
 });
 
 test('a parked saga keeps its locks, and the list of all locks tells them', async () => {
-  const { begin, park, machine, store } = await opened();
+  const { begin, park, machine, store, clock } = await opened();
   await begin();
   await machine.submit({ sagaId: SAGA, stepId: 'one', tool: 'hold', arguments: { key: 'ben' } });
   await park({ sagaId: SAGA });
-  const list = createListLocks({ store });
+  const list = createListLocks({ store, clock });
   const locks: unknown[] = [];
   let cursor: string | undefined;
   do {
@@ -246,6 +246,39 @@ test('a parked saga keeps its locks, and the list of all locks tells them', asyn
     ({ cursor } = page);
   } while (cursor !== undefined);
   expect(locks).toMatchObject([{ sagaId: SAGA, status: 'PARKED', resourceKey: 'ben' }]);
+});
+
+test('a lock that is held all the while is in the list of all locks, also when its saga is parked or resumed meanwhile', async () => {
+  const { begin, park, machine, store, clock } = await opened();
+  const ids = ['one', 'two', 'three', 'four'];
+  for (const sagaId of ids) {
+    await begin(sagaId);
+    await machine.submit({ sagaId, stepId: 'one', tool: 'hold', arguments: { key: sagaId } });
+    await clock.advance(1000);
+  }
+  await park({ sagaId: 'one', checkpoint: false });
+  const list = createListLocks({ store, clock });
+  const told: string[] = [];
+  let isMoved = false;
+  let cursor: string | undefined;
+  do {
+    const page: LocksAnswer = await list({ limit: 1, ...(cursor === undefined ? {} : { cursor }) });
+    told.push(...page.locks.map(({ sagaId, status }) => `${sagaId} ${status}`));
+    ({ cursor } = page);
+    if (!isMoved && told.length > 0) {
+      isMoved = true;
+      await clock.advance(1000);
+      await park({ sagaId: 'two', checkpoint: false });
+      await machine.operate({ sagaId: 'one', action: 'resume', by: 'op' });
+    }
+  } while (cursor !== undefined);
+  expect(told.toSorted()).toEqual([
+    'four RUNNING',
+    'one PARKED',
+    'one RUNNING',
+    'three RUNNING',
+    'two PARKED',
+  ]);
 });
 
 describe('parking a session', () => {

@@ -1,9 +1,11 @@
 /** Lists the locks of open sagas, and who waits for them. */
-import type { LocksAnswer, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { LocksAnswer } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
-import { badCursor, requireGiven, requireNone } from '../../shared/cursor.ts';
+import { requireNone } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/surroundings.ts';
 import { OPEN_STATUSES, type SagaHead } from '../model/head.ts';
+import { createSagaPages } from '../plan/page-sagas.ts';
 import type { SagaStore } from '../ports.ts';
 import { waitsFor } from './look.ts';
 
@@ -39,20 +41,14 @@ const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<L
   return locks;
 };
 
-/** `STATUS`, where the next status begins, or `STATUS PAGE`, inside one. */
-const parseCursor = (cursor: string | undefined): { status: SagaStatus; page?: string } => {
-  const [first = 'COMPENSATION_FAILED'] = OPEN_STATUSES;
-  if (cursor === undefined) return { status: first };
-  const [name, page, ...rest] = cursor.split(' ');
-  const status = OPEN_STATUSES.find((one) => one === name);
-  if (status === undefined) throw badCursor();
-  requireGiven(rest.length === 0 && (page !== undefined || status !== first));
-  return { status, ...(page === undefined ? {} : { page }) };
-};
+const pageOpen = createSagaPages('locks', OPEN_STATUSES);
 
-/** A page looks at `limit` sagas, so it may list fewer locks, or none. */
+/**
+ * A page looks at `limit` sagas, so it may list fewer locks, or none. Whoever reads all gets every lock that is held all the while; those
+ * of a saga that changed its status meanwhile are told again at the end.
+ */
 export const createListLocks =
-  ({ store }: { store: SagaStore }) =>
+  ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> }) =>
   async ({ sagaId, limit = DEFAULT_LIMIT, cursor }: ListLocksInput): Promise<LocksAnswer> => {
     if (sagaId !== undefined) {
       requireNone(cursor);
@@ -60,10 +56,8 @@ export const createListLocks =
       if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
       return { locks: await locksOf(store, head) };
     }
-    const { status, page } = parseCursor(cursor);
-    const heads = await store.listHeadsByStatus(status, limit, page);
-    const locks = (await Promise.all(heads.items.map((head) => locksOf(store, head)))).flat();
-    const after = OPEN_STATUSES[OPEN_STATUSES.indexOf(status) + 1];
-    const next = heads.cursor === undefined ? after : `${status} ${heads.cursor}`;
-    return { locks, ...(next === undefined ? {} : { cursor: next }) };
+    const { items, ...next } = await pageOpen({ store, clock }, limit, cursor);
+    // The index may be behind.
+    const heads = items.filter(({ state }) => OPEN_STATUSES.includes(state.status));
+    return { locks: (await Promise.all(heads.map((head) => locksOf(store, head)))).flat(), ...next };
   };

@@ -1,4 +1,9 @@
-import type { SagaSummary, SagasAnswer, SessionEffect } from '../../../contract/saga-answers.ts';
+import {
+  SAGA_STATUSES,
+  type SagaSummary,
+  type SagasAnswer,
+  type SessionEffect,
+} from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -11,7 +16,7 @@ import { effectsOfSaga } from '../people/session-effects.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
-import { pageSagas } from './page-sagas.ts';
+import { createSagaPages } from './page-sagas.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -83,6 +88,8 @@ const listOfSession = async (
     ...(next === undefined ? {} : { cursor: PLACE.write(next.at) }),
   };
 };
+
+const pageSagas = createSagaPages('sagas', SAGA_STATUSES);
 
 /** Sagas of one status, the longest in it first, or of all, or those of a session. */
 export const createListSagas =

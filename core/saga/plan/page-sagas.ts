@@ -1,9 +1,9 @@
 /**
- * Sagas of every status, page by page. The index goes by status, and in it by the time since which a saga is in that status: a page
+ * Sagas of many statuses, page by page. The index goes by status, and in it by the time since which a saga is in that status: a page
  * asks it once for each status that it reaches, and reads no heads but those that it answers.
  */
 import * as z from 'zod';
-import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { type SagaHead, SETTLED_STATUSES, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE } from '../model/head.ts';
@@ -13,17 +13,25 @@ import type { Page, SagaOutline, SagaStore } from '../ports.ts';
  * Listed one after the other. A saga keeps its time when one moving status follows another, so these are one stretch, in which it
  * keeps its place. In the last one are those that changed their status since the first page, whatever it is now.
  */
-const STRETCHES: readonly (readonly SagaStatus[])[] = [
-  ...STATUSES_FOR_PEOPLE.map((status) => [status]),
-  STATUSES_AT_WORK,
-  ...SETTLED_STATUSES.map((status) => [status]),
-  SAGA_STATUSES,
+const stretchesOf = (statuses: readonly SagaStatus[]): (readonly SagaStatus[])[] => [
+  ...[
+    ...STATUSES_FOR_PEOPLE.map((status) => [status]),
+    STATUSES_AT_WORK,
+    ...SETTLED_STATUSES.map((status) => [status]),
+  ].filter((stretch) => stretch.every((status) => statuses.includes(status))),
+  statuses,
 ];
-const LAST = STRETCHES.length - 1;
+
+/** What is listed. */
+interface Listed {
+  stretches: readonly (readonly SagaStatus[])[];
+  seal: ReturnType<typeof sealed>;
+}
 
 type At = Pick<SagaOutline, 'statusSince' | 'sagaId'>;
 
 interface Place {
+  listed: Listed;
   /** When the first page was asked for. */
   began: string;
   stretch: number;
@@ -31,24 +39,22 @@ interface Place {
   after?: At;
 }
 
-const SEAL = sealed('sagas');
-const storedPlace = z.tuple([
-  z.iso.datetime(),
-  z.int().min(0).max(LAST),
-  z.iso.datetime(),
-  z.string().min(1),
-]);
+const lastOf = ({ stretches }: Listed): number => stretches.length - 1;
+const isLast = ({ listed, stretch }: Place): boolean => stretch === lastOf(listed);
 
-const writePlace = (began: string, stretch: number, { statusSince, sagaId }: At): string =>
-  SEAL.write([began, stretch, statusSince, sagaId]);
+const storedPlace = z.tuple([z.iso.datetime(), z.int().min(0), z.iso.datetime(), z.string().min(1)]);
 
-const readPlace = (cursor: string): Place => {
-  const { value, isSealed } = SEAL.read(cursor);
+const writePlace = ({ seal }: Listed, began: string, stretch: number, { statusSince, sagaId }: At): string =>
+  seal.write([began, stretch, statusSince, sagaId]);
+
+const readPlace = (listed: Listed, cursor: string): Place => {
+  const { value, isSealed } = listed.seal.read(cursor);
   requireGiven(isSealed);
   const read = storedPlace.safeParse(value);
   if (!read.success) throw badCursor(read.error);
   const [began, stretch, statusSince, sagaId] = read.data;
-  return { began, stretch, after: { statusSince, sagaId } };
+  requireGiven(stretch <= lastOf(listed));
+  return { listed, began, stretch, after: { statusSince, sagaId } };
 };
 
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other);
@@ -60,8 +66,7 @@ const inOrder = (one: At, other: At): number =>
 const isMoved = ({ statusSince }: Pick<At, 'statusSince'>, { began }: Place): boolean => statusSince > began;
 
 const isAhead = (one: At, place: Place): boolean =>
-  isMoved(one, place) === (place.stretch === LAST) &&
-  (place.after === undefined || inOrder(one, place.after) > 0);
+  isMoved(one, place) === isLast(place) && (place.after === undefined || inOrder(one, place.after) > 0);
 
 /** All of one time are needed: the index does not order them. */
 const isEnough = (found: readonly At[], most: number, read: At): boolean => {
@@ -76,7 +81,7 @@ const readStatus = async (
   place: Place,
   most: number,
 ): Promise<SagaOutline[]> => {
-  const since = place.after?.statusSince ?? (place.stretch === LAST ? place.began : undefined);
+  const since = place.after?.statusSince ?? (isLast(place) ? place.began : undefined);
   const found: SagaOutline[] = [];
   let cursor: string | undefined;
   do {
@@ -85,7 +90,7 @@ const readStatus = async (
     ({ cursor } = page);
     const read = page.items.at(-1);
     if (read === undefined) continue;
-    if (isEnough(found, most, read) || (place.stretch < LAST && isMoved(read, place))) break;
+    if (isEnough(found, most, read) || (!isLast(place) && isMoved(read, place))) break;
   } while (cursor !== undefined);
   return found;
 };
@@ -93,7 +98,7 @@ const readStatus = async (
 /** A saga that goes from one status to another meanwhile may be read in both. */
 const readStretch = async (store: SagaStore, place: Place, most: number): Promise<SagaOutline[]> => {
   const found = await Promise.all(
-    (STRETCHES[place.stretch] ?? []).map((status) => readStatus(store, status, place, most)),
+    (place.listed.stretches[place.stretch] ?? []).map((status) => readStatus(store, status, place, most)),
   );
   const once = new Map(found.flat().map((one) => [one.sagaId, one]));
   return [...once.values()].toSorted(inOrder).slice(0, most);
@@ -101,31 +106,36 @@ const readStretch = async (store: SagaStore, place: Place, most: number): Promis
 
 /**
  * First those that need a person; in each stretch the longest in their status first. Whoever reads to the last page gets every saga
- * that was there at the first. One that keeps its status meanwhile is told once. One that changes it is told at the end, as it is
- * then, also when an earlier page told it; and so are those that were started meanwhile. This holds as far as the index is up to
- * date: it may be a moment behind.
+ * of these statuses that was there at the first. One that keeps its status meanwhile is told once. One that changes it is told at the
+ * end, as it is then, also when an earlier page told it; and so are those that were started meanwhile. This holds as far as the index
+ * is up to date: it may be a moment behind. `name`: whose cursors these are.
  */
-export const pageSagas = async (
-  { store, clock }: { store: SagaStore; clock: Clock },
-  limit: number,
-  cursor: string | undefined,
-): Promise<Page<SagaHead>> => {
-  let place: Place =
-    cursor === undefined ? { began: clock.now().toISOString(), stretch: 0 } : readPlace(cursor);
-  const { began } = place;
-  const found: { one: SagaOutline; stretch: number }[] = [];
-  // One more than is told: it says whether there is another page.
-  while (place.stretch <= LAST && found.length <= limit) {
-    const { stretch } = place;
-    const read = await readStretch(store, place, limit + 1 - found.length);
-    found.push(...read.map((one) => ({ one, stretch })));
-    place = { began, stretch: stretch + 1 };
-  }
-  const told = found.slice(0, limit);
-  const last = told.at(-1);
-  const hasMore = found.length > limit && last !== undefined;
-  return {
-    items: await store.getHeads([...new Set(told.map(({ one }) => one.sagaId))]),
-    ...(hasMore ? { cursor: writePlace(began, last.stretch, last.one) } : {}),
+export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) => {
+  const listed: Listed = { stretches: stretchesOf(statuses), seal: sealed(name) };
+  return async (
+    { store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> },
+    limit: number,
+    cursor: string | undefined,
+  ): Promise<Page<SagaHead>> => {
+    let place: Place =
+      cursor === undefined
+        ? { listed, began: clock.now().toISOString(), stretch: 0 }
+        : readPlace(listed, cursor);
+    const { began } = place;
+    const found: { one: SagaOutline; stretch: number }[] = [];
+    // One more than is told: it says whether there is another page.
+    while (place.stretch <= lastOf(listed) && found.length <= limit) {
+      const { stretch } = place;
+      const read = await readStretch(store, place, limit + 1 - found.length);
+      found.push(...read.map((one) => ({ one, stretch })));
+      place = { listed, began, stretch: stretch + 1 };
+    }
+    const told = found.slice(0, limit);
+    const last = told.at(-1);
+    const hasMore = found.length > limit && last !== undefined;
+    return {
+      items: await store.getHeads([...new Set(told.map(({ one }) => one.sagaId))]),
+      ...(hasMore ? { cursor: writePlace(listed, began, last.stretch, last.one) } : {}),
+    };
   };
 };
