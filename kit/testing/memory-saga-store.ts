@@ -179,7 +179,10 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
       [...heads.values(), ...ofSessions.values()]
         .filter((one) => one.sessionId === sessionId)
         .map(({ sagaId, createdAt }) => ({ sagaId, createdAt }))
-        .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt)),
+        .toSorted((one, other) => {
+          const [key, otherKey] = [one, other].map(({ createdAt, sagaId }) => `${createdAt}#${sagaId}`);
+          return key === otherKey ? 0 : (key ?? '') < (otherKey ?? '') ? -1 : 1;
+        }),
     listByStatus: async (...asked) => {
       const { items, ...rest } = inStatus(...asked);
       const outlines = items.map(({ sagaId, statusSince, state }) => ({

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import {
   SAGA_STATUSES,
   type SagaSummary,
@@ -7,7 +8,7 @@ import {
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { numbered } from '../../shared/cursor.ts';
+import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -43,11 +44,31 @@ const summary = (head: SagaHead): SagaSummary => ({
 
 const SAGAS_AT_ONCE = 8;
 
-const PLACE = numbered('after-');
+const storedPlace = z.tuple([z.iso.datetime(), z.string().min(1)]);
+
+type Started = Pick<SagaHead, 'createdAt' | 'sagaId'>;
+
+const isBefore = (one: Started, other: Started): boolean =>
+  one.createdAt === other.createdAt ? one.sagaId < other.sagaId : one.createdAt < other.createdAt;
+
+const placesOf = (sessionId: string) => {
+  const seal = sealed(`session ${sessionId}`);
+  return {
+    write: ({ createdAt, sagaId }: Started): string => seal.write([createdAt, sagaId]),
+    read: (cursor: string): Started => {
+      const { value, isSealed } = seal.read(cursor);
+      requireGiven(isSealed);
+      const read = storedPlace.safeParse(value);
+      if (!read.success) throw badCursor(read.error);
+      const [createdAt, sagaId] = read.data;
+      return { createdAt, sagaId };
+    },
+  };
+};
 
 /**
- * In the order of their start. A place is one among all of the session, so that a page stays where it is while more are started,
- * and while others come into the status or leave it.
+ * In the order of their start. A page begins at a saga, so that it stays where it is while more are started, while one that was started
+ * earlier elsewhere takes a step of the session, and while others come into the status or leave it.
  */
 const listOfSession = async (
   store: SagaStore,
@@ -55,13 +76,15 @@ const listOfSession = async (
   { status, messageId, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
 ): Promise<SagasAnswer> => {
   const all = await sessionSagas(store, sessionId);
-  const first = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: all.length - 1 });
-  const left = all.flatMap((head, at) =>
-    at >= first && (status === undefined || head.state.status === status) ? [{ head, at }] : [],
+  const places = placesOf(sessionId);
+  const first = cursor === undefined ? undefined : places.read(cursor);
+  const left = all.filter(
+    (head) =>
+      (first === undefined || !isBefore(head, first)) &&
+      (status === undefined || head.state.status === status),
   );
-  const told = await mapAtOnce(left, SAGAS_AT_ONCE, async ({ head, at }) => ({
+  const told = await mapAtOnce(left, SAGAS_AT_ONCE, async (head) => ({
     head,
-    at,
     effects: messageId === undefined ? [] : await effectsOfSaga(store, sessionId, head, messageId),
   }));
   const meant = told.filter(
@@ -85,7 +108,7 @@ const listOfSession = async (
   return {
     sagas: page.items.map(({ saga }) => saga),
     effects: page.items.flatMap(({ effects }) => effects),
-    ...(next === undefined ? {} : { cursor: PLACE.write(next.at) }),
+    ...(next === undefined ? {} : { cursor: places.write(next.head) }),
   };
 };
 
