@@ -1,12 +1,26 @@
 /** Tombstones that survive a server on one machine: a file for each, made once and on disk before anything acts. */
 import { createHash } from 'node:crypto';
+import { fsync } from 'node:fs';
 import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Tombstones } from '../core/saga/ports.ts';
 import { makeDirectory } from './make-directory.ts';
 
 const isCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
+
+const syncDescriptor = promisify(fsync);
+
+/** Not with `sync` of the handle, which the handles of Yarn's Plug'n'Play lack. */
+const sync = async (path: string, flags: string): Promise<void> => {
+  const handle = await open(path, flags);
+  try {
+    await syncDescriptor(handle.fd);
+  } finally {
+    await handle.close();
+  }
+};
 
 export const openFileTombstones = async (directory: string): Promise<Tombstones> => {
   await makeDirectory(directory);
@@ -14,10 +28,8 @@ export const openFileTombstones = async (directory: string): Promise<Tombstones>
   /** False when it was there. */
   const make = async (what: string): Promise<boolean> => {
     try {
-      await using file = await open(pathOf(what), 'wx');
-      await file.sync();
-      await using folder = await open(directory);
-      await folder.sync();
+      await sync(pathOf(what), 'wx');
+      await sync(directory, 'r');
       return true;
     } catch (error) {
       if (isCode(error, 'EEXIST')) return false;

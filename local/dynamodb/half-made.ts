@@ -2,8 +2,9 @@
  * The database of a start that broke off before all tables were made: a full disk, or the end of the process. Some tables
  * of it have parts only, which nothing tells. Nothing was ever stored in it, so the next start begins anew.
  */
-import { mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../on-disk.ts';
 import { isMissing, PRIVATE_DIRECTORY, PRIVATE_FILE } from '../private-file.ts';
 
 const FILES = ['', '-wal', '-shm', '-journal'].map((end) => `tables.sqlite${end}`);
@@ -38,10 +39,5 @@ export const endTables = async (dataDir: string): Promise<void> => {
   if (!(await exists(markOf(dataDir)))) return;
   await rm(markOf(dataDir));
   // A mark that came back after a power cut would cost what was stored since.
-  const directory = await open(directoryOf(dataDir), 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await syncDirectory(directoryOf(dataDir));
 };

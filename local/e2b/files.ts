@@ -2,6 +2,7 @@
 import { createReadStream, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { writeAll } from '../on-disk.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 import { ensureDirectories } from './directories.ts';
 import { codeOf, isMissing, words } from './errno.ts';
@@ -65,7 +66,7 @@ const writeOne = async (
     throw failed(`error opening file: open ${path}: ${words(error)}`, error);
   });
   try {
-    await handle.writeFile(content);
+    await writeAll(handle, content);
   } finally {
     await handle.close();
   }

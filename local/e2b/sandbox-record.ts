@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { syncFile } from '../on-disk.ts';
 
 const sandboxRecord = z.object({
   sandboxId: z.string(),
@@ -37,7 +38,7 @@ export const writeRecord = async (directory: string, record: SandboxRecord): Pro
   const handle = await open(unfinished, 'wx', 0o600);
   try {
     await handle.writeFile(`${JSON.stringify(record, null, 2)}\n`);
-    await handle.sync();
+    await syncFile(handle);
   } finally {
     await handle.close();
   }

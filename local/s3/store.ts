@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as z from 'zod';
 import { DAY_MS } from '../../contract/times.ts';
+import { syncDirectory, syncFile, writeAll } from '../on-disk.ts';
 import { readJson, writePrivately } from '../private-file.ts';
 import { S3Error } from './errors.ts';
 
@@ -45,15 +46,6 @@ const READ_BYTES = 256 * 1024;
 
 const isErrno = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
-
-const fsyncDirectory = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
 
 /** Days for which what is written is locked, by itself; of buckets with object lock. */
 const lockSchema = z.object({ days: z.int().positive().optional() });
@@ -131,10 +123,10 @@ const writeObjectFile = async (
         yield chunk;
       }
     };
-    await handle.writeFile(counted());
+    await writeAll(handle, counted());
     const info = describe(sizeBytes);
     await handle.appendFile(encodeFooter(info));
-    await handle.sync();
+    await syncFile(handle);
     return info;
   } finally {
     await handle.close();
@@ -219,7 +211,7 @@ export const openObjectStore = async (dataDir: string) => {
         else await rm(lockFile(bucket), { force: true });
         await mkdir(directory);
       });
-      await fsyncDirectory(buckets);
+      await syncDirectory(buckets);
     },
 
     /** Object lock: `days` is how long what is written stays locked by itself. */
@@ -264,7 +256,7 @@ export const openObjectStore = async (dataDir: string) => {
           if (options.replaceOnly !== undefined) refuseOther(await infoOf(path), options.replaceOnly);
           await publish(unfinished, path, options.createOnly);
         });
-        await fsyncDirectory(directory);
+        await syncDirectory(directory);
         return info;
       } finally {
         conditional.delete(write);
@@ -298,7 +290,7 @@ export const openObjectStore = async (dataDir: string) => {
       refuseLocked(await infoOf(path));
       await inTurn(path, () => rm(path, { force: true }));
       for (const write of conditional) if (write.path === path) write.deletedMeanwhile = true;
-      await fsyncDirectory(directory).catch((error: unknown) => {
+      await syncDirectory(directory).catch((error: unknown) => {
         if (!isErrno(error, 'ENOENT')) throw error;
       });
     },

@@ -63,6 +63,15 @@ describe.skipIf(!isReachable)('the packages', () => {
     );
   });
 
+  test("with Yarn's Plug'n'Play the client starts the cloud, captures, rolls back, and finds what was there", async () => {
+    try {
+      const said = JSON.parse(await stage.runWithYarn(['node', 'out/example.js']));
+      expect(said).toEqual({ back: 'kept\n', name: 'add', safe: 'function' });
+    } finally {
+      expect(await stage.runWithYarn(['walkback', 'down'])).toContain('The embedded cloud stopped');
+    }
+  });
+
   for (const node of [OLDEST, '22', '24']) {
     describe.concurrent(`on Node ${node}`, () => {
       test('the command answers, and on the oldest plays the demo to its end', async () => {

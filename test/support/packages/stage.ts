@@ -10,6 +10,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 const NAMES = ['walkback', 'cli', 'cdk'] as const;
 /** What the packages say they run on; 24 is the one that the tests run on. */
 const OLDER_NODES = ['20', '22'];
+const YARN = '@yarnpkg/cli-dist@4.18.1';
 
 const ran = promisify(execFile);
 
@@ -22,6 +23,8 @@ export interface Stage {
   run(node: string, args: readonly string[]): Promise<string>;
   /** As `run` on Node 24, in a directory that has the client only. */
   runAlone(args: readonly string[]): Promise<string>;
+  /** As `run` on Node 24, in a directory where Yarn's Plug'n'Play keeps the packages as archives. */
+  runWithYarn(args: readonly string[]): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -38,6 +41,42 @@ const installNode = async (version: string, root: string): Promise<[string, stri
   // The package takes its binary by a script.
   await npm(['install', `node@${version}`, '--foreground-scripts'], directory);
   return [version, join(directory, 'node_modules/node/bin/node')];
+};
+
+/** Client and command as Yarn installs them when nobody says otherwise: no node_modules. Answers the program of Yarn. */
+const installWithYarn = async (
+  tarballs: readonly string[],
+  root: string,
+  directory: string,
+): Promise<string> => {
+  const own = join(root, 'yarn');
+  await mkdir(own);
+  await writeFile(join(own, 'package.json'), '{}');
+  await npm(['install', YARN], own);
+  const yarn = join(own, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js');
+  const { stdout } = await ran('npm', ['config', 'get', 'registry'], { cwd: own });
+  const registry = new URL(stdout.trim());
+  const settings = {
+    enableTelemetry: false,
+    enableGlobalCache: false,
+    enableImmutableInstalls: false,
+    npmRegistryServer: registry.href,
+    unsafeHttpWhitelist: [registry.hostname],
+  };
+  const { zod } = manifest.dependencies;
+  const dependencies = Object.fromEntries([
+    ...['walkback', '@walkback/cli'].map((name, at) => [name, `file:${tarballs[at]}`]),
+    ['zod', zod],
+  ]);
+  await mkdir(directory);
+  await writeFile(
+    join(directory, 'package.json'),
+    JSON.stringify({ name: 'project', type: 'module', private: true, dependencies }),
+  );
+  await writeFile(join(directory, '.yarnrc.yml'), JSON.stringify(settings));
+  await writeFile(join(directory, 'yarn.lock'), '');
+  await ran(process.execPath, [yarn, 'install'], { cwd: directory });
+  return yarn;
 };
 
 /** Whether npm can bring what is not here: without it nothing of this can be tried. */
@@ -82,6 +121,7 @@ export const openStage = async (): Promise<Stage> => {
     const { stdout } = await ran(executable, [...args], { cwd, env, maxBuffer: 64 * 1024 ** 2 });
     return stdout;
   };
+  let yarn: string | undefined;
   return {
     directory,
     tarballs,
@@ -94,6 +134,12 @@ export const openStage = async (): Promise<Stage> => {
       await npm(['install', tarballs[0] ?? ''], alone);
       await cp(join(directory, 'out'), join(alone, 'out'), { recursive: true });
       return runIn(alone, join(root, 'home-alone'), '24', args);
+    },
+    runWithYarn: async (args) => {
+      const withYarn = join(root, 'with-yarn');
+      yarn ??= await installWithYarn(tarballs, root, withYarn);
+      await cp(join(directory, 'out'), join(withYarn, 'out'), { recursive: true });
+      return runIn(withYarn, join(root, 'home-yarn'), '24', [yarn, ...args]);
     },
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
