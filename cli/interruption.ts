@@ -15,7 +15,7 @@ export const untilInterrupted = async <T>(signal: AbortSignal, work: () => Promi
 };
 
 /** Of a call whose id the command made itself: the same words without it would begin another one. */
-export const underwayAs = (requestId: string) => ({
-  message: `Interrupted. It may be done, begun or neither: request ${requestId}.`,
-  hint: `the same command with --request ${requestId} finishes it`,
+export const underwayAs = (id: string, option: 'request' | 'id' = 'request') => ({
+  message: `Interrupted. It may be done, begun or neither: ${option} ${id}.`,
+  hint: `the same command with --${option} ${id} finishes it`,
 });

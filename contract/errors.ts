@@ -247,7 +247,7 @@ const COMMAND_ERRORS = {
     refusal('unavailable', 'the same command with its --request goes on, or says how far it is'),
   ),
   ProofFailed: fault('failed', 'the output above says what differs'),
-  Interrupted: laterMaybe(refusal('interrupted', 'the same command goes on where it was')),
+  Interrupted: laterMaybe(refusal('interrupted', 'give the same command again')),
 } as const satisfies Record<string, ErrorRow>;
 
 export const ERRORS = {

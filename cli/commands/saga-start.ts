@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
+import { underwayAs } from '../interruption.ts';
 import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
@@ -102,13 +104,17 @@ export const addSagaStart = (parent: Command, app: App): void => {
     .action((template: string | undefined, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const what = await planOf(template, options);
-        const answer = await run.progress('Starting the saga', async () =>
+        const input = await readJson(options.input ?? '{}', '--input');
+        const requestedBy = operatorOf(run, options.by);
+        const sagaId = options.id ?? freshId('saga');
+        run.underway(underwayAs(sagaId, 'id'));
+        const answer = await run.progress('Starting the saga', () =>
           run.invoke('walkback-start-saga', {
             ...what,
-            input: await readJson(options.input ?? '{}', '--input'),
-            requestedBy: operatorOf(run, options.by),
+            sagaId,
+            input,
+            requestedBy,
             ...(options.inline === true ? { drive: 'inline' as const } : {}),
-            ...(options.id === undefined ? {} : { sagaId: options.id }),
             ...sessionInputOf(options),
             ...(options.project === undefined ? {} : { project: options.project }),
             ...(options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent }),

@@ -6,6 +6,7 @@ import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, isCliError } from '../failure.ts';
+import { underwayAs } from '../interruption.ts';
 import {
   collectMetadata,
   parseBytes,
@@ -31,7 +32,7 @@ interface Options {
   project?: string;
 }
 
-type Input = StartSessionInput;
+type Input = StartSessionInput & { sessionId: string };
 
 const EXAMPLES = `
 Examples:
@@ -61,10 +62,12 @@ const realDirectory = async (directory: string): Promise<string> => {
   return realpath(directory);
 };
 
-const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswer> =>
-  run.progress(`Taking the baseline of ${input.projectsRoot}`, () =>
+const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswer> => {
+  run.underway(underwayAs(input.sessionId, 'id'));
+  return run.progress(`Taking the baseline of ${input.projectsRoot}`, () =>
     run.invoke('walkback-start-session', input),
   );
+};
 
 /**
  * The sandbox of the session that has this id already, when it works in the directory itself. With it the request is the one of

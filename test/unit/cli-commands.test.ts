@@ -514,11 +514,15 @@ test.each([
   ['rehydrate -s s', 'walkback-rehydrate'],
   ['fork -s s', 'walkback-fork-session'],
   ['saga park sg --summary done', 'walkback-park-saga'],
-])('%s: an interrupt tells the id without which the same words would begin another', async (words, name) => {
+  ['saga start refund --by me', 'walkback-start-saga', 'sagaId', 'id'],
+  ['saga start --plan {"steps":[]} --inline --by me', 'walkback-start-saga', 'sagaId', 'id'],
+  ['session start --sandbox sbx --root /home/user/projects', 'walkback-start-session', 'sessionId', 'id'],
+])('%s: an interrupt tells the id without which the same words would begin another', async (...row) => {
+  const [words, name, member = 'requestId', option = 'request'] = row;
   const interrupted = new AbortController();
   const requests: unknown[] = [];
   const never = (input: object): Promise<never> => {
-    requests.push(Reflect.get(input, 'requestId'));
+    requests.push(Reflect.get(input, member));
     interrupted.abort(new CliError('Interrupted', 'Interrupted.'));
     return Promise.withResolvers<never>().promise;
   };
@@ -528,7 +532,7 @@ test.each([
   });
   expect(failure).toMatchObject({
     exitCode: 130,
-    message: `Interrupted. It may be done, begun or neither: request ${String(requests[0])}.`,
-    hint: `the same command with --request ${String(requests[0])} finishes it`,
+    message: `Interrupted. It may be done, begun or neither: ${option} ${String(requests[0])}.`,
+    hint: `the same command with --${option} ${String(requests[0])} finishes it`,
   });
 });
