@@ -19,7 +19,7 @@ export interface SafetyCase {
   /** Arguments the provider accepts. */
   arguments: JsonObject;
   /** Everything of the tool's effects the provider shows; compared as JSON. */
-  observe: () => Promise<unknown>;
+  observe: () => unknown;
   /** Keeps keys unique between runs against one provider. */
   sagaId?: string;
 }

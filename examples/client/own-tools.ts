@@ -9,7 +9,7 @@ export const hotel = openHotel();
 /** Seats that are held, by the key of the call. */
 export const seats = new Map<string, string>();
 
-const holdSeat = defineTool({
+export const holdSeat = defineTool({
   name: 'hold_seat',
   version: '1.0.0',
   description: 'Holds a seat on a train',

@@ -39,7 +39,7 @@ export interface SagaTest {
    * `<saga>.<step>` or `<saga>.<step>.<branch>`. A step that only reads never stands. Without this function,
    * only the saga's own report is checked.
    */
-  standing?: (sagaId: string) => Promise<readonly string[]>;
+  standing?: (sagaId: string) => readonly string[] | Promise<readonly string[]>;
   /** Names of the failures to try, as in the rows. Default: all. */
   failures?: readonly string[];
   /** Templates that steps of the plan run as sagas. */

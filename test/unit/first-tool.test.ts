@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../core/saga/model/plan.ts';
+import { holdSeat, seats } from '../../examples/client/own-tools.ts';
 import { bookRoom } from '../../examples/first-tool/book-room.ts';
 import { openHotel } from '../../examples/first-tool/hotel.ts';
 import { openFileTombstones, toolHandler } from '../../kit/index.ts';
@@ -25,6 +26,15 @@ test('the tool is safe to run in a saga', async () => {
     observe: () => hotel.bookings(),
   });
   expect(checks.length).toBeGreaterThan(14);
+});
+
+test('what the provider shows may be told at once, without a promise', async () => {
+  const held = { tool: 'hold_seat', arguments: { seat: '12A' } };
+  await testToolIsSafe(holdSeat, { arguments: held.arguments, observe: () => [...seats] });
+  const cases = await testSaga({ steps: [{ id: 'seat', ...held }] }, [holdSeat], {
+    standing: (sagaId) => (seats.has(`${sagaId}:0`) ? ['seat'] : []),
+  });
+  expect(cases.length).toBeGreaterThan(14);
 });
 
 const trip: Plan = {
