@@ -4,6 +4,7 @@ import type { Paint } from '../terminal/terminal.ts';
 import { listSome, padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
 import { hostLines } from './host-lines.ts';
+import { withLink } from './link-lines.ts';
 
 type Restored = RollbackAnswer['repositories'][number];
 
@@ -60,17 +61,14 @@ const MOST_EFFECTS = 10;
 
 /** What sagas did after the target, which no rollback takes back. */
 const effectLines = ({ effects = [] }: RollbackAnswer, paint: Paint): string[] => {
-  const lines = effects
-    .slice(0, MOST_EFFECTS)
-    .map(({ sagaId, step, tool, externalRef, externalUrl, reversible }) => {
-      const reference = [externalRef ?? undefined, externalUrl]
-        .map((one) => (one === undefined ? '' : `  ${one}`))
-        .join('');
-      const note = reversible ? '' : '  nothing takes it back';
-      const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
-      return `  ${paint.red('✖')} ${text}`;
-    });
-  const more = effects.length - lines.length;
+  const shown = effects.slice(0, MOST_EFFECTS);
+  const lines = shown.flatMap(({ sagaId, step, tool, externalRef, externalUrl, reversible }) => {
+    const reference = externalRef === null ? '' : `  ${externalRef}`;
+    const note = reversible ? '' : '  nothing takes it back';
+    const text = printableLine(`stands: ${step} (${tool}) of saga ${sagaId}${reference}${note}`);
+    return withLink(`  ${paint.red('✖')} ${text}`, externalUrl, paint);
+  });
+  const more = effects.length - shown.length;
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };
 

@@ -12,6 +12,7 @@ import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
 import { familyOf } from './family-lines.ts';
+import { withLink } from './link-lines.ts';
 
 export const statusWord = (status: SagaStatus, paint: Paint): string => {
   switch (status) {
@@ -42,12 +43,12 @@ const block = (text: string, width: number, colour: (line: string) => string): s
 const moneyText = ({ amount, currency }: Pick<ObservedStep, 'amount' | 'currency'>): string =>
   amount === undefined ? '' : `  ${printableLine(`${amount} ${currency ?? ''}`.trimEnd())}`;
 
-const effect = (mark: string, one: ObservedStep, paint: Paint): string => {
+const effect = (mark: string, one: ObservedStep, paint: Paint): string[] => {
   const { step, tool, externalRef, externalUrl, epoch } = one;
   const reference = externalRef === null ? paint.dim('no reference') : printableLine(externalRef);
   const again = epoch === undefined ? '' : paint.dim(`  epoch ${epoch}`);
-  const where = externalUrl === undefined ? '' : paint.dim(`  ${printableLine(externalUrl)}`);
-  return `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${moneyText(one)}${again}${where}`;
+  const line = `  ${mark} ${printableLine(step)} ${paint.dim(printableLine(tool))}  ${reference}${moneyText(one)}${again}`;
+  return withLink(line, externalUrl, paint);
 };
 
 const MAX_ARGUMENTS = 20;
@@ -181,17 +182,17 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
           width,
           paint.yellow,
         )),
-    ...standing.map((one) => effect(paint.green('✔'), one, paint)),
+    ...standing.flatMap((one) => effect(paint.green('✔'), one, paint)),
     ...notListed(seen.committedNotListed, 'stand'),
     ...seen.compensated.flatMap((one) => [
-      effect(paint.yellow('↩'), one, paint),
+      ...effect(paint.yellow('↩'), one, paint),
       ...ofSaga(one).flatMap(about),
       ...(one.byHand === undefined ? [] : about(`by hand: ${one.byHand}`)),
       ...(one.residue === undefined ? [] : about(one.residue)),
     ]),
     ...notListed(seen.compensatedNotListed, 'were taken back'),
     ...seen.notCompensated.flatMap((one) => [
-      effect(paint.red('✖'), one, paint),
+      ...effect(paint.red('✖'), one, paint),
       ...ofSaga(one).flatMap(about),
       ...about(one.reason),
       ...keyText(one).flatMap(about),

@@ -2,6 +2,8 @@
 import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import { reference } from '../../console/parts/ledger-tables.ts';
 import { isWebAddress } from '../../contract/web-address.ts';
 import { effectsCsv, toCsv } from '../../core/saga/ledger/csv.ts';
@@ -93,6 +95,13 @@ describe('the address of an effect', () => {
 });
 
 describe('whoever works a saga', () => {
+  test('has the link on a line of its own, however long', async () => {
+    const { observation } = await stuck(payTool());
+    const lines = observationText(observation, createPaint(false), 80).split('\n');
+    const at = lines.indexOf('  ✖ pay pay  ref-1');
+    expect(lines[at + 1]).toBe(`    ${LINK}`);
+  });
+
   test('is told it by the observation and the notice', async () => {
     const { observation } = await stuck(payTool());
     expect(observation.notCompensated).toMatchObject([{ step: 'pay', externalUrl: LINK }]);
