@@ -171,7 +171,10 @@ known_ignored() {
     local -A CLEAR=()
     while IFS= read -r -d '' path; do
       [ ! -L "${path%/}" ] && ! symlink_above "${path%/}" || continue
+      path=${path%/}
       ! rules_above "${path#./}" || { bar "$WAITS" || return; }
+      # With a slash at its end, git reads the rules in it too, when none above ignores it.
+      waits "$path/.gitignore" || path+=/
       printf '%s\0' "$path"
     done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
     perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || { survived $? && : >"$OUT.ignored"; } || return

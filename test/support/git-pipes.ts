@@ -89,6 +89,22 @@ export const PIPES: PipeCase[] = [
     said: '.gitignore',
     isCaptured: false,
   },
+  // The same, and one whose own rules git reads when it is asked about it with a slash at its end.
+  ...['.gitignore', '.gitattributes'].map((name) => ({
+    at: `app/cache/${name}`,
+    before: 'echo cache/ > .gitignore; mkdir -p cache/in; echo c > cache/in/c',
+    just: 'printf "./cache/\\0" > .agent-shadow/session-s1/ignored-directories',
+    said: '',
+    isCaptured: true,
+  })),
+  // One that is not ignored any more.
+  {
+    at: 'app/cache/.gitignore',
+    before: 'echo cache/ > .gitignore; mkdir cache; echo c > cache/c',
+    just: 'printf "./cache/\\0" > .agent-shadow/session-s1/ignored-directories; : > .gitignore',
+    said: 'cache/.gitignore',
+    isCaptured: false,
+  },
   { at: 'app/.gitmodules', said: 'app/.gitmodules', isCaptured: true },
   { at: 'app/pipe', said: 'app/pipe', isCaptured: true },
   { at: 'app/src/main.c', said: 'app/src/main.c', isCaptured: true },
