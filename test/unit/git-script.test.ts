@@ -202,6 +202,13 @@ describe('what goes into the sandbox', () => {
     expect(piped).toEqual([]);
   });
 
+  test('no loop reads a text by <<<: where /tmp has no room for it, the loop does not run, and nobody hears of that', () => {
+    const looped = scripts().flatMap(({ name, code }) =>
+      [...code.matchAll(/^.*\bdone <<<.*$/gm)].map(([line]) => `${name}: ${line.trim()}`),
+    );
+    expect(looped).toEqual([]);
+  });
+
   test('ids become names a ref may have', () => {
     expect(refName('tool:1..lock.')).toBe('tool%3A1%2E%2Elock%2E');
     execFileSync('git', ['check-ref-format', `refs/tags/chkpt/${refName('a:b..c.lock')}`]);
