@@ -108,6 +108,7 @@ const settleReport = (pairs: readonly Pair[]): SettleReport | undefined => {
     reached: Number(value(pairs, 'mend-reached') ?? 0),
     unreached: Number(value(pairs, 'mend-unreached') ?? 0),
     kept: all(pairs, 'mend-kept'),
+    keptNotListed: Number(value(pairs, 'mend-kept-more') ?? 0),
   };
 };
 

@@ -89,12 +89,14 @@ mend_report() {
   emit mend-end "$MENDED" && emit mend-reached "$REACHED" && emit mend-unreached "$UNREACHED"
   for i in "${!R_PATH[@]}"; do
     [ -s "$RUN/$i.worked" ] || continue
-    while [ $count -lt 50 ] && IFS= read -r -d '' path; do
+    while IFS= read -r -d '' path; do
       count=$((count + 1))
+      [ $count -le 50 ] || continue
       [ "${R_PATH[i]}" = . ] || path=${R_PATH[i]}/$path
       emit mend-kept "$path"
     done <"$RUN/$i.worked"
   done
+  [ $count -le 50 ] || emit mend-kept-more $((count - 50))
 }
 
 # mend_open I: opens the repository as it is. Sets TREE and META, and the trees FROM_END (undo)

@@ -156,3 +156,19 @@ test(
   },
   { timeout: 600_000 },
 );
+
+test('with work done since on many paths: the first are named, and the others counted', async () => {
+  await using harness = await createHarness();
+  const write = (text: string) =>
+    harness.sh(`for ((n = 0; n < 70; n++)); do echo ${text} $n > f$n; done`, 'app');
+  harness.sh('mkdir app && cd app && git init -q -b main .');
+  write('one');
+  const target = await harness.capture();
+  write('two');
+  const undo = await harness.capture();
+  write('mine');
+  harness.sh('for n in 1 2 3; do echo one $n > f$n; done', 'app');
+  const { report } = await harness.settle(undo, target, 'target');
+  expect(report.settled).toMatchObject({ end: 'target', reached: 3, keptNotListed: 17 });
+  expect(report.settled?.kept).toHaveLength(50);
+});

@@ -144,4 +144,6 @@ export interface SettleReport {
    * first ones are listed.
    */
   kept: string[];
+  /** How many more there are. */
+  keptNotListed: number;
 }

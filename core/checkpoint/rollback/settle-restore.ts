@@ -51,7 +51,7 @@ const NOTHING: RestoreReport = {
   repositories: [],
   problems: [],
   warnings: [],
-  settled: { end: 'none', reached: 0, unreached: 0, kept: [] },
+  settled: { end: 'none', reached: 0, unreached: 0, kept: [], keptNotListed: 0 },
   roundTrips: 0,
 };
 

@@ -87,13 +87,14 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     settled: SettleReport,
   ): Promise<void> => {
     const kept = [...settled.kept, ...unread(facts.found)];
+    const all = { ...facts, kept, keptNotListed: settled.keptNotListed };
     switch (settled.end) {
       case 'none':
-        return abandon(journal, { ...facts, outcome: 'closed', kept }, facts.found.seq);
+        return abandon(journal, { ...all, outcome: 'closed' }, facts.found.seq);
       case 'undo':
-        return abandon(journal, { ...facts, outcome: 'undone', kept }, facts.undo.seq);
+        return abandon(journal, { ...all, outcome: 'undone' }, facts.undo.seq);
       case 'target':
-        return complete(journal, place, { ...facts, outcome: 'finished', kept }, report);
+        return complete(journal, place, { ...all, outcome: 'finished' }, report);
     }
   };
 

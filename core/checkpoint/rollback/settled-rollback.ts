@@ -11,6 +11,8 @@ export interface SettledFacts {
   by: string;
   outcome: SettledRollback['outcome'];
   kept: string[];
+  /** How many more there are. */
+  keptNotListed?: number;
   target?: Checkpoint;
   undo?: Checkpoint;
   /** The state that was found, if the sandbox was looked at. */
@@ -38,10 +40,12 @@ const sentence = (journal: RollbackJournal, facts: SettledFacts): string => {
   }
 };
 
-const keptSentence = (kept: readonly string[]): string => {
+const keptSentence = ({ kept, keptNotListed = 0 }: SettledFacts): string => {
   if (kept.length === 0) return '';
-  const more = kept.length > 5 ? `, and ${kept.length - 5} more` : '';
-  return ` Work done since stays: ${kept.slice(0, 5).map(shortened).join(', ')}${more}.`;
+  const told = kept.slice(0, 5);
+  const left = kept.length - told.length + keptNotListed;
+  const more = left > 0 ? `, and ${left} more` : '';
+  return ` Work done since stays: ${told.map(shortened).join(', ')}${more}.`;
 };
 
 export const settledRollback = (
@@ -51,6 +55,8 @@ export const settledRollback = (
 ): SettledRollback => {
   const found = facts.found?.checkpointId ?? null;
   const where = found === null ? '' : ` What was there when it was settled is checkpoint ${found}.`;
+  const kept = firstThatFit(facts.kept.map(shortened), KEPT);
+  const keptNotListed = facts.kept.length - kept.length + (facts.keptNotListed ?? 0);
   const late = (facts.late?.warnings ?? []).map((line) => ` ${line}.`).join('');
   return {
     requestId: journal.requestId,
@@ -58,11 +64,12 @@ export const settledRollback = (
     targetCheckpointId: facts.target?.checkpointId ?? null,
     undoCheckpointId: facts.undo?.checkpointId ?? null,
     foundCheckpointId: found,
-    kept: firstThatFit(facts.kept.map(shortened), KEPT),
+    kept,
+    ...(keptNotListed > 0 && { keptNotListed }),
     by: facts.by,
     at: clock.now().toISOString(),
     ...(facts.late?.lateWrites && { lateWrites: facts.late.lateWrites }),
-    message: clip(`${sentence(journal, facts)}${keptSentence(facts.kept)}${where}${late}`, MAX_MESSAGE),
+    message: clip(`${sentence(journal, facts)}${keptSentence(facts)}${where}${late}`, MAX_MESSAGE),
   };
 };
 

@@ -45,7 +45,7 @@ export const decideEnd = (all: readonly Ends[], asked: 'nearer' | 'target' | 'un
   const kept = places.filter(({ place }) => place === 'kept').map(({ ends, name }) => `${ends.path}/${name}`);
   const nearer = reached > unreached ? 'target' : 'undo';
   const end = reached === 0 ? 'none' : asked === 'nearer' ? nearer : asked;
-  return { end, reached, unreached, kept };
+  return { end, reached, unreached, kept, keptNotListed: 0 };
 };
 
 /** What one repository holds at that end: what was on its way goes there, the rest stays. */
