@@ -268,7 +268,7 @@ export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
 export const listLocksInput = () =>
   z.strictObject({
     sagaId: id.optional().describe('only the locks of this saga; without: of all that are open'),
-    limit: limit.optional().describe('sagas looked at for one page; default 50'),
+    limit: limit.optional().describe('sagas looked at for one page, or fewer; default 50'),
     cursor,
   });
 export type ListLocksInput = z.infer<ReturnType<typeof listLocksInput>>;

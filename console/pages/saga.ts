@@ -181,19 +181,19 @@ const treeOf = (children: readonly Child[], above: string | undefined): Markup =
       )}</ul>`;
 };
 
-type Locks = AnswerOf<'list-locks'>['locks'];
+type Locks = AnswerOf<'list-locks'>;
 
 /** Whoever may not see locks sees none. */
 const readLocks = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Locks> => {
   try {
-    return (await ask('list-locks', { sagaId })).locks;
+    return await ask('list-locks', { sagaId });
   } catch (error) {
-    if (isForbidden(error)) return [];
+    if (isForbidden(error)) return { locks: [] };
     throw error;
   }
 };
 
-const locksPart = (locks: Locks): Markup =>
+const locksPart = ({ locks, cursor }: Locks): Markup =>
   locks.length === 0
     ? NOTHING
     : html`<h2>Locks</h2>${table(
@@ -209,7 +209,7 @@ const locksPart = (locks: Locks): Markup =>
         ],
         locks,
         '',
-      )}`;
+      )}${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(locks.length, 'lock')}. The ledger has all that were taken.</p>`}`;
 
 const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${said(seen.guidance.text)}</p>`}
@@ -256,7 +256,7 @@ export const showSaga: Show = async (visit) => {
 
 const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const { ask } = visit;
-  const [seen, { entries = [], cursor }, locks] = await Promise.all([
+  const [seen, { entries = [], cursor }, held] = await Promise.all([
     ask('describe-saga', { sagaId }),
     ask('query-ledger', { sagaId, limit: ROWS }),
     readLocks(visit, sagaId),
@@ -279,14 +279,14 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}
-  ${locksPart(locks)}
+  ${locksPart(held)}
   <h2>Ledger</h2>${check !== undefined ? verdict(check) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
   ${entryRows(entries)}
   ${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(ledger, 'all entries')}.</p>`}`;
   return {
     title: `Saga ${sagaId}`,
     body,
-    data: { saga: seen, entries, cursor, locks, check },
+    data: { saga: seen, entries, cursor, locks: held.locks, locksCursor: held.cursor, check },
     isWide: true,
     ...(seen.doing === undefined || seen.doing.what === 'waiting' ? {} : { refreshSeconds: 5 }),
   };

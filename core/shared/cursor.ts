@@ -16,9 +16,6 @@ export const requireGiven = (isGiven: boolean): void => {
   if (!isGiven) throw badCursor();
 };
 
-/** Of a query that has one page and gives none. */
-export const requireNone = (cursor: string | undefined): void => requireGiven(cursor === undefined);
-
 /** Cursors that are a number behind a text: `before-7`. There is one way to write each. */
 export const numbered = (before: string) => ({
   write: (place: number): string => `${before}${place}`,

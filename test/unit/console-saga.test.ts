@@ -131,3 +131,17 @@ test('the twin of its page has its locks and whether its ledger is as it was wri
   const ledger = await (await fetchPage('/ledger?saga=s&format=json', { headers: { cookie } })).json();
   expect(ledger).toMatchObject({ entries: [], check: { ok: false, findings: [{ sagaId: 's' }] } });
 });
+
+test('the page of a saga that holds more locks than are listed says so', async () => {
+  const locks = [{ resourceKey: 'order/1', sagaId: 's', since: AT, fencingToken: 3, waiting: [] }];
+  const { fetchPage, enter } = made({
+    'describe-saga': () => observed({ status: 'RUNNING' }),
+    'query-ledger': () => ({ entries: [], evidence: { findings: [] } }),
+    'list-locks': () => ({ locks, cursor: 'more' }),
+  });
+  const { cookie } = await enter();
+  const page = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  expect(page).toContain('Cut here, after the first 1 lock.');
+  const twin = await (await fetchPage('/sagas/s?format=json', { headers: { cookie } })).json();
+  expect(twin).toMatchObject({ locks, locksCursor: 'more' });
+});

@@ -1,16 +1,24 @@
 /** Lists the locks of open sagas, and who waits for them. */
+import * as z from 'zod';
 import type { LocksAnswer } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
-import { requireNone } from '../../shared/cursor.ts';
+import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
+import { mapAtOnce } from '../../shared/at-once.ts';
+import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { OPEN_STATUSES, type SagaHead } from '../model/head.ts';
+import type { Permit } from '../model/permit.ts';
 import { createSagaPages } from '../plan/page-sagas.ts';
 import type { SagaStore } from '../ports.ts';
 import { waitsFor } from './look.ts';
 
 const MOST_WAITING = 20;
 const DEFAULT_LIMIT = 50;
+
+/** Of a page: each lock takes some reads, and one more for each saga in its line. */
+const MOST_LOCKS = 500;
+const LOCKS_AT_ONCE = 8;
 
 type Lock = LocksAnswer['locks'][number];
 
@@ -24,40 +32,91 @@ const waitingFor = async (store: SagaStore, semaphore: string): Promise<string[]
   return waiting;
 };
 
-const locksOf = async (store: SagaStore, { sagaId, state }: SagaHead): Promise<Lock[]> => {
+/** Undefined when what it held was broken, and granted to another since. */
+const lockOf = async (
+  store: SagaStore,
+  { sagaId, state }: SagaHead,
+  { semaphore, fencingToken }: Permit,
+): Promise<Lock | undefined> => {
+  const permit = (await store.permits.granted(semaphore)).find(
+    (one) => one.holder === sagaId && one.fencingToken === fencingToken,
+  );
+  if (permit === undefined) return undefined;
+  const { label: resourceKey, since } = permit;
+  const waiting = await waitingFor(store, semaphore);
+  return { sagaId, status: state.status, resourceKey, since, fencingToken, waiting };
+};
+
+/** In the order in which they are listed, from behind `after` on. */
+const heldAfter = async (store: SagaStore, { sagaId, state }: SagaHead, after: string): Promise<Permit[]> => {
   const mayHold = state.locked === true || state.effects.some(({ children }) => children === true);
   if (!mayHold) return [];
-  const locks: Lock[] = [];
-  for (const { semaphore, fencingToken } of await store.permits.heldBy(sagaId)) {
-    // What it held may have been broken, and granted to another since.
-    const permit = (await store.permits.granted(semaphore)).find(
-      (one) => one.holder === sagaId && one.fencingToken === fencingToken,
-    );
-    if (permit === undefined) continue;
-    const { label: resourceKey, since } = permit;
-    const waiting = await waitingFor(store, semaphore);
-    locks.push({ sagaId, status: state.status, resourceKey, since, fencingToken, waiting });
+  const held = (await store.permits.heldBy(sagaId)).filter(({ semaphore }) => semaphore > after);
+  return held.toSorted((one, other) => (one.semaphore < other.semaphore ? -1 : 1));
+};
+
+/** Answers behind which of its locks the page ended, when not all of them have room: empty when none has. */
+const addLocks = async (
+  store: SagaStore,
+  page: AnswerPage<Lock>,
+  head: SagaHead,
+  after: string,
+): Promise<string | undefined> => {
+  const held = await heldAfter(store, head, after);
+  let last = after;
+  for (let from = 0; from < held.length; from += LOCKS_AT_ONCE) {
+    if (page.isFull()) return last;
+    const some = held.slice(from, from + LOCKS_AT_ONCE);
+    const locks = await mapAtOnce(some, LOCKS_AT_ONCE, (permit) => lockOf(store, head, permit));
+    for (const [at, { semaphore }] of some.entries()) {
+      const lock = locks[at];
+      if (lock !== undefined && !page.add(lock)) return last;
+      last = semaphore;
+    }
   }
-  return locks;
+  return undefined;
+};
+
+const locksOfSaga = async (
+  store: SagaStore,
+  sagaId: string,
+  cursor: string | undefined,
+): Promise<LocksAnswer> => {
+  const seal = sealed(`locks of ${sagaId}`);
+  const readAfter = (given: string): string => {
+    const { value, isSealed } = seal.read(given);
+    requireGiven(isSealed);
+    const read = z.string().safeParse(value);
+    if (!read.success) throw badCursor(read.error);
+    return read.data;
+  };
+  const after = cursor === undefined ? '' : readAfter(cursor);
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  const page = createPage<Lock>(MOST_LOCKS);
+  const last = await addLocks(store, page, head, after);
+  return { locks: page.items, ...(last === undefined ? {} : { cursor: seal.write(last) }) };
 };
 
 const pageOpen = createSagaPages('locks', OPEN_STATUSES);
 
 /**
- * A page looks at `limit` sagas, so it may list fewer locks, or none. Whoever reads all gets every lock that is held all the while; those
- * of a saga that changed its status meanwhile are told again at the end.
+ * A page looks at `limit` sagas, so it may list fewer locks, or none. It ends before that where an answer has no room for all their
+ * locks, and the next one goes on in the same saga. Whoever reads all gets every lock that is held all the while; those
+ * of a saga that changes its status meanwhile are told again at the end.
  */
 export const createListLocks =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> }) =>
   async ({ sagaId, limit = DEFAULT_LIMIT, cursor }: ListLocksInput): Promise<LocksAnswer> => {
-    if (sagaId !== undefined) {
-      requireNone(cursor);
-      const head = await store.getHead(sagaId);
-      if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-      return { locks: await locksOf(store, head) };
+    if (sagaId !== undefined) return locksOfSaga(store, sagaId, cursor);
+    const { items, within, at, ...next } = await pageOpen({ store, clock }, limit, cursor);
+    const page = createPage<Lock>(MOST_LOCKS);
+    for (const head of items) {
+      // The index may be behind.
+      if (!OPEN_STATUSES.includes(head.state.status)) continue;
+      const after = within?.sagaId === head.sagaId ? within.after : '';
+      const last = await addLocks(store, page, head, after);
+      if (last !== undefined) return { locks: page.items, cursor: at(head.sagaId, last) };
     }
-    const { items, ...next } = await pageOpen({ store, clock }, limit, cursor);
-    // The index may be behind.
-    const heads = items.filter(({ state }) => OPEN_STATUSES.includes(state.status));
-    return { locks: (await Promise.all(heads.map((head) => locksOf(store, head)))).flat(), ...next };
+    return { locks: page.items, ...next };
   };

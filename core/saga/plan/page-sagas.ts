@@ -30,6 +30,11 @@ interface Listed {
 
 type At = Pick<SagaOutline, 'statusSince' | 'sagaId'>;
 
+interface Found {
+  one: SagaOutline;
+  stretch: number;
+}
+
 interface Place {
   listed: Listed;
   /** When the first page was asked for. */
@@ -37,24 +42,37 @@ interface Place {
   stretch: number;
   /** The saga before, in this stretch. */
   after?: At;
+  /** That one is told again, from this on of what is listed of it. */
+  within?: string;
 }
 
 const lastOf = ({ stretches }: Listed): number => stretches.length - 1;
 const isLast = ({ listed, stretch }: Place): boolean => stretch === lastOf(listed);
 
-const storedPlace = z.tuple([z.iso.datetime(), z.int().min(0), z.iso.datetime(), z.string().min(1)]);
+const storedPlace = z.tuple([
+  z.iso.datetime(),
+  z.int().min(0),
+  z.iso.datetime(),
+  z.string().min(1),
+  z.string().optional(),
+]);
 
-const writePlace = ({ seal }: Listed, began: string, stretch: number, { statusSince, sagaId }: At): string =>
-  seal.write([began, stretch, statusSince, sagaId]);
+const writePlace = (
+  { seal }: Listed,
+  began: string,
+  { one: { statusSince, sagaId }, stretch }: Found,
+  within?: string,
+): string => seal.write([began, stretch, statusSince, sagaId, ...(within === undefined ? [] : [within])]);
 
 const readPlace = (listed: Listed, cursor: string): Place => {
   const { value, isSealed } = listed.seal.read(cursor);
   requireGiven(isSealed);
   const read = storedPlace.safeParse(value);
   if (!read.success) throw badCursor(read.error);
-  const [began, stretch, statusSince, sagaId] = read.data;
+  const [began, stretch, statusSince, sagaId, within] = read.data;
   requireGiven(stretch <= lastOf(listed));
-  return { listed, began, stretch, after: { statusSince, sagaId } };
+  const after = { statusSince, sagaId };
+  return { listed, began, stretch, after, ...(within === undefined ? {} : { within }) };
 };
 
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other);
@@ -65,8 +83,13 @@ const inOrder = (one: At, other: At): number =>
 /** Whether it changed its status since the first page. */
 const isMoved = ({ statusSince }: Pick<At, 'statusSince'>, { began }: Place): boolean => statusSince > began;
 
+const isBehind = (one: At, { after, within }: Place): boolean => {
+  const order = after === undefined ? 1 : inOrder(one, after);
+  return order > 0 || (order === 0 && within !== undefined);
+};
+
 const isAhead = (one: At, place: Place): boolean =>
-  isMoved(one, place) === isLast(place) && (place.after === undefined || inOrder(one, place.after) > 0);
+  isMoved(one, place) === isLast(place) && isBehind(one, place);
 
 /** All of one time are needed: the index does not order them. */
 const isEnough = (found: readonly At[], most: number, read: At): boolean => {
@@ -104,6 +127,13 @@ const readStretch = async (store: SagaStore, place: Place, most: number): Promis
   return [...once.values()].toSorted(inOrder).slice(0, most);
 };
 
+interface SagaPage extends Page<SagaHead> {
+  /** Behind what of this saga the page begins. */
+  within?: { sagaId: string; after: string };
+  /** The cursor of a page that begins in a saga of this one, behind what was told of it. */
+  at: (sagaId: string, after: string) => string;
+}
+
 /**
  * First those that need a person; in each stretch the longest in their status first. Whoever reads to the last page gets every saga
  * of these statuses that was there at the first. One that keeps its status meanwhile is told once. One that changes it is told at the
@@ -116,13 +146,13 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     { store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> },
     limit: number,
     cursor: string | undefined,
-  ): Promise<Page<SagaHead>> => {
+  ): Promise<SagaPage> => {
     let place: Place =
       cursor === undefined
         ? { listed, began: clock.now().toISOString(), stretch: 0 }
         : readPlace(listed, cursor);
-    const { began } = place;
-    const found: { one: SagaOutline; stretch: number }[] = [];
+    const { began, after, within } = place;
+    const found: Found[] = [];
     // One more than is told: it says whether there is another page.
     while (place.stretch <= lastOf(listed) && found.length <= limit) {
       const { stretch } = place;
@@ -133,9 +163,20 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     const told = found.slice(0, limit);
     const last = told.at(-1);
     const hasMore = found.length > limit && last !== undefined;
+    // Of one that was read twice, because it moved meanwhile, the first.
+    const places = new Map<string, Found>();
+    for (const one of told) if (!places.has(one.one.sagaId)) places.set(one.one.sagaId, one);
     return {
-      items: await store.getHeads([...new Set(told.map(({ one }) => one.sagaId))]),
-      ...(hasMore ? { cursor: writePlace(listed, began, last.stretch, last.one) } : {}),
+      items: await store.getHeads([...places.keys()]),
+      ...(hasMore ? { cursor: writePlace(listed, began, last) } : {}),
+      ...(after === undefined || within === undefined
+        ? {}
+        : { within: { sagaId: after.sagaId, after: within } }),
+      at: (sagaId, behind) => {
+        const at = places.get(sagaId);
+        if (at === undefined) throw new RangeError(`this page has no saga ${sagaId}`);
+        return writePlace(listed, began, at, behind);
+      },
     };
   };
 };
