@@ -1,6 +1,7 @@
 /**
- * The machine and the functions of sagas in virtual time, with random plans, trees, agents, people and faults. The tools
- * keep a book of what they did. At the end it agrees with the ledger, its rows and totals in every view, its export, and what was told.
+ * The machine and the functions of sagas in virtual time, with random plans, trees, agents, people and faults. Others act between any two
+ * calls of the store, and callers die and ask again. The tools keep a book of what they did. At the end it agrees with the ledger, its
+ * rows and totals in every view, its export, and what was told.
  */
 import { expect, test } from 'vitest';
 import { FAULTS } from '../support/book/faults.ts';
@@ -16,6 +17,8 @@ const FACTS = [
   'step: refused unwinding',
   'approval: approved declined expired',
   'operator: resolved skipped',
+  'lock: waiting',
+  'slot: queued',
 ].flatMap((line) => {
   const [direction = '', statuses = ''] = line.split(': ');
   return statuses.split(' ').map((status) => `${direction} ${status}`);
@@ -32,6 +35,7 @@ test('the ledger and what is told of it agree with what the tools did', async ()
   process.stdout.write(`saga-book: ${JSON.stringify(tally.counts())}\n`);
   expect(found.slice(0, 20)).toEqual([]);
   expect(tally.of('sagas')).toBeGreaterThan(2 * WORLDS);
-  const expected = [...FACTS, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
+  const between = ['interrupted', 'died', 'again answer', 'again operate', 'again rewind', 'again submit'];
+  const expected = [...FACTS, ...between, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
   expect(expected.filter((name) => tally.of(name) === 0)).toEqual([]);
 }, 600_000);

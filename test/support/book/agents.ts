@@ -20,9 +20,11 @@ interface AgentDependencies {
   machine: ReturnType<typeof sagaMachine>;
   ask: Ask;
   problem: (text: string) => void;
+  /** Sagas get into each other's way. */
+  isCrowded: boolean;
 }
 
-export const createAgent = ({ random, machine, ask, problem }: AgentDependencies) => {
+export const createAgent = ({ random, machine, ask, problem, isCrowded }: AgentDependencies) => {
   const told: Told[] = [];
   const before = new Map<string, SubmitStepInput[]>();
   let steps = 0;
@@ -32,7 +34,7 @@ export const createAgent = ({ random, machine, ask, problem }: AgentDependencies
     return {
       sagaId,
       stepId: `i${steps}`,
-      tool: random.chance(0.12) ? finalToolOf(random) : toolOf(random),
+      tool: random.chance(0.12) ? finalToolOf(random) : toolOf(random, isCrowded),
       arguments: argumentsOf(random),
       waitSeconds: random.pick([0, 1, 60, 60]),
       observe: false,
@@ -76,13 +78,14 @@ export const createAgent = ({ random, machine, ask, problem }: AgentDependencies
     const kind = random.pick(['plan', 'inline', 'interactive', 'call']);
     const sagaId = `${kind}${place}`;
     if (kind === 'call') return callTool(sagaId);
-    const limit = random.chance(0.4) ? { maxConcurrent: 1 } : {};
-    const project = random.chance(0.5) ? { project: 'p', ...limit } : {};
+    const maxConcurrent = isCrowded ? random.between(1, 3) : 1;
+    const limit = random.chance(isCrowded ? 0.9 : 0.4) ? { maxConcurrent } : {};
+    const project = random.chance(isCrowded ? 0.8 : 0.5) ? { project: 'p', ...limit } : {};
     const onIdle = random.pick(['unwind', 'ask'] as const);
     const work =
       kind === 'interactive'
         ? { interactive: { onIdle, idleTimeoutSeconds: 3600 } }
-        : { plan: planOf(random), input: {} };
+        : { plan: planOf(random, { isCrowded }), input: {} };
     const inline = kind === 'inline' ? { drive: 'inline' as const } : {};
     await ask(machine.start({ sagaId, requestedBy: 'agent', ...project, ...work, ...inline }));
   };

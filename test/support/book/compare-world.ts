@@ -1,6 +1,8 @@
 /** Reads the whole ledger of a world as finance does, and compares everything. */
 import type { LedgerEffect } from '../../../contract/ledger-answers.ts';
 import { createQueryLedger } from '../../../core/saga/ledger/query-ledger.ts';
+import { createListLocks } from '../../../core/saga/permits/list-locks.ts';
+import { createListSagas } from '../../../core/saga/plan/list-sagas.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';
 import type { Told } from './agents.ts';
@@ -59,15 +61,20 @@ export const compareWorld = async (world: EndedWorld): Promise<string[]> => {
   if (sorted(byDay) !== sorted(bySaga)) found.push('rows by day differ from rows by saga');
   const rows = new Map(bySaga.map((row) => [rowKey(row), row]));
   if (rows.size !== bySaga.length) found.push('an effect has two rows');
+  const { locks } = await createListLocks({ store: memory.store, clock })({ limit: 1000 });
+  if (locks.length > 0) found.push(`locks are held: ${JSON.stringify(locks)}`);
+  const listed = await createListSagas({ store: memory.store, clock })({ limit: 1000 });
+  if (listed.sagas.length !== memory.heads.size) found.push('the list of sagas misses some');
   const known = new Set<string>();
   for (const [sagaId, head] of memory.heads) {
-    const { status, wait } = head.state;
+    const { status, wait, slot } = head.state;
     const entries = await memory.store.listEntries(sagaId);
     tally.count('sagas');
     for (const entry of entries) tally.count(`${entry.direction} ${entry.status}`);
     if (status !== 'COMPLETED' && status !== 'COMPENSATED') {
       found.push(`${sagaId} does not end: ${status}, waits for ${JSON.stringify(wait)}`);
     }
+    if (typeof slot === 'number') found.push(`${sagaId} has slot ${slot}`);
     const compared = compareSaga(head, entries, book, rows);
     for (const key of compared.keys) known.add(key);
     found.push(...compared.found);

@@ -34,7 +34,8 @@ const ROWS: Partial<Record<EffectStatus, readonly LedgerEffect['status'][]>> = {
   committed: ['stands'],
   undone: ['undone'],
   resolved: ['resolved'],
-  skipped: ['skipped', 'stands'],
+  // Of one that was in doubt nobody knows whether it happened.
+  skipped: ['skipped', 'stands', 'in_doubt'],
 };
 
 const differsInRow = (status: EffectStatus, row: LedgerEffect, booked?: BookedEffect): string[] => {

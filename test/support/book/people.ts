@@ -37,6 +37,14 @@ export const createPeople = (dependencies: PeopleDependencies) => {
     const decision = random.chance(0.8) ? 'approve' : 'reject';
     const request = { sagaId, stepId, ...(epoch && { epoch }), ...(argumentsHash && { argumentsHash }) };
     const first = await ask(machine.answer({ ...request, decision, by: 'rita' }));
+    const isRecorded = (await memory.store.listEntries(sagaId)).some(
+      (entry) =>
+        entry.direction === 'approval' &&
+        entry.step === stepId &&
+        entry.epoch === (epoch ?? 0) &&
+        entry.status === (decision === 'approve' ? 'approved' : 'declined'),
+    );
+    if (first !== undefined && !isRecorded) problem(`${sagaId}/${stepId}: ${decision} is not in the ledger`);
     if (random.chance(0.3)) {
       const opposite = decision === 'approve' ? 'reject' : 'approve';
       const second = await ask(machine.answer({ ...request, decision: opposite, by: 'bob' }));
@@ -110,12 +118,19 @@ export const createPeople = (dependencies: PeopleDependencies) => {
     await ask(machine.operate({ sagaId, action: 'resume', by: 'olga' }));
   };
 
+  const breakLock = async (sagaId: string): Promise<void> => {
+    const resourceKey = `alone/a${random.between(1, 3)}`;
+    const evidence = 'nobody uses it';
+    await ask(machine.operate({ sagaId, action: 'break-lock', resourceKey, evidence, by: 'olga' }));
+  };
+
   /** Somebody does something to some saga. */
   const meddle = async (): Promise<void> => {
     if (memory.heads.size === 0) return;
     const sagaId = random.pick([...memory.heads.keys()]);
     const place = random.next();
-    if (place < 0.15) await ask(machine.operate({ sagaId, action: 'cancel', by: 'olga' }));
+    if (place < 0.03) await breakLock(sagaId);
+    else if (place < 0.15) await ask(machine.operate({ sagaId, action: 'cancel', by: 'olga' }));
     else if (place < 0.35) await rewind(sagaId);
     else if (place < 0.5) await undo(sagaId);
     else if (place < 0.6) await close(sagaId);

@@ -68,7 +68,11 @@ const AMOUNTS: readonly (readonly [amount: Json, currency: string])[] = [
   ['1000000000000000000000000', 'EUR'],
 ];
 
-export const toolOf = (random: Random): string => (random.chance(0.12) ? 'look' : random.pick(TAKEN_BACK));
+/** Where it is crowded, half of them want something for themselves. */
+export const toolOf = (random: Random, isCrowded = false): string => {
+  if (isCrowded && random.chance(0.5)) return 'alone';
+  return random.chance(0.12) ? 'look' : random.pick(TAKEN_BACK);
+};
 export const finalToolOf = (random: Random): string => random.pick(FINAL);
 
 export const argumentsOf = (random: Random): JsonObject => {
@@ -78,15 +82,25 @@ export const argumentsOf = (random: Random): JsonObject => {
 
 const DEEPEST = 3;
 
-const stepOf = (random: Random, id: string, depth: number): PlanStep => {
+interface Place {
+  depth?: number;
+  isCrowded?: boolean;
+}
+
+const stepOf = (random: Random, id: string, { depth = 1, isCrowded = false }: Place): PlanStep => {
   const approval = random.chance(0.2) ? { approval: { timeoutSeconds: random.pick([20, 600]) } } : {};
   const kind = depth < DEEPEST ? random.next() : 1;
-  if (kind < 0.14) return { id, saga: { plan: planOf(random, depth + 1) }, input: {}, ...approval };
+  if (kind < 0.14)
+    return { id, saga: { plan: planOf(random, { depth: depth + 1, isCrowded }) }, input: {}, ...approval };
   if (kind < 0.28) {
     const names = ['b0', 'b1', 'b2'].slice(0, random.between(1, 3));
     return {
       id,
-      branches: names.map((branch) => ({ id: branch, plan: planOf(random, depth + 1), input: {} })),
+      branches: names.map((branch) => ({
+        id: branch,
+        plan: planOf(random, { depth: depth + 1, isCrowded }),
+        input: {},
+      })),
       onBranchFailure: random.pick(['sharing', 'all', 'isolate', 'report']),
       ...(random.chance(0.15) ? { timeoutSeconds: 30 } : {}),
       ...approval,
@@ -102,12 +116,13 @@ const stepOf = (random: Random, id: string, depth: number): PlanStep => {
       ...approval,
     };
   }
-  return { id, tool: toolOf(random), arguments: argumentsOf(random), ...approval };
+  return { id, tool: toolOf(random, isCrowded), arguments: argumentsOf(random), ...approval };
 };
 
-export const planOf = (random: Random, depth = 1): Plan => {
+export const planOf = (random: Random, place: Place = {}): Plan => {
+  const { depth = 1 } = place;
   const count = random.between(1, depth > 1 ? 3 : 5);
-  const steps = Array.from({ length: count }, (_, index) => stepOf(random, `s${index}`, depth));
+  const steps = Array.from({ length: count }, (_, index) => stepOf(random, `s${index}`, place));
   const final = (id: string) => ({ id, tool: finalToolOf(random), arguments: argumentsOf(random) });
   // Nothing takes it back: it is the last step, or a person approves it first.
   if (random.chance(0.2) && depth === 1) return { steps: [...steps, final('last')] };

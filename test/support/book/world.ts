@@ -5,6 +5,7 @@ import { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import { sagaMachine } from '../../../kit/testing/saga-machine.ts';
 import { virtualClock } from '../../../kit/testing/virtual-clock.ts';
 import { type Ask, createAgent } from './agents.ts';
+import { createBetween } from './between.ts';
 import { isSound } from './compare.ts';
 import { createBookExport } from './compare-views.ts';
 import { compareWorld } from './compare-world.ts';
@@ -40,12 +41,14 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
   const isCalm = () => round > CALM_AFTER;
 
   let isInterrupted = false;
-  const interrupt = async (): Promise<void> => {
-    if (isInterrupted || isCalm() || !random.chance(interfering)) return;
+  const interruptAt = async (share: number): Promise<void> => {
+    if (isInterrupted || isCalm() || !random.chance(share)) return;
+    tally.count('interrupted');
     isInterrupted = true;
     await people.meddle();
     isInterrupted = false;
   };
+  const interrupt = () => interruptAt(interfering);
   /** A person answers, or does something else and lets the time pass. */
   const onAwait = async ({ sagaId }: { sagaId: string }): Promise<boolean> => {
     if (isCalm() || random.chance(0.7)) return people.answer(sagaId);
@@ -65,14 +68,16 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
     return moved;
   };
   const provider = createProvider({ random, clock, book, tally, isCalm, interrupt });
-  const machine: ReturnType<typeof sagaMachine> = sagaMachine({
-    store: memory.store,
+  const between = createBetween({ random, tally, isCalm, interrupt: interruptAt });
+  const bare: ReturnType<typeof sagaMachine> = sagaMachine({
+    store: between.store(memory.store),
     clock,
     invoke: (_, request) => provider(request),
     replay: random.chance(0.3),
     onAwait,
     onQuiet: attendChildren,
   });
+  const machine = between.callers(bare);
   const ask: Ask = async (work) => {
     try {
       return await work;
@@ -83,7 +88,8 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
       return undefined;
     }
   };
-  const agent = createAgent({ random, machine, ask, problem });
+  const isCrowded = random.chance(0.4);
+  const agent = createAgent({ random, machine, ask, problem, isCrowded });
   const parts = { random, machine, memory, clock, agent, book, ask, problem };
   const people: ReturnType<typeof createPeople> = createPeople(parts);
 
@@ -113,7 +119,7 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
     }
   };
 
-  const roots = random.between(1, 3);
+  const roots = isCrowded ? random.between(3, 6) : random.between(1, 3);
   for (let place = 0; place < roots; place += 1) await agent.start(place);
   for (; round < MOST_ROUNDS; round += 1) {
     await machine.settle();
@@ -124,6 +130,8 @@ export const playWorld = async (seed: number, tally: Tally): Promise<string[]> =
     if (!isCalm() && random.chance(0.5)) await people.meddle();
     else if (open === 0 && (round > 3 || random.chance(0.5))) round = Math.max(round, CALM_AFTER);
     if (isCalm() && open === 0) break;
+    // The sweeper waits longer and longer for a saga whose executions died.
+    if (isCalm()) await clock.advance(IDLE_MS);
   }
 
   // What acts late has acted.
