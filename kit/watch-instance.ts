@@ -13,24 +13,21 @@ const GRACE_MS = 1000;
 const LOOK_MS = 1000;
 
 // As text, so that it is there in whatever bundle the author makes. The blocked thread cannot write for it: `writeSync`.
+// Whether a call has ended is in shared memory: between two calls the function is frozen, and a message may be read after that only.
 const SCRIPT = `
 const { writeSync } = require('node:fs');
 const { parentPort } = require('node:worker_threads');
-const timers = new Map();
-const watch = (call, endMs) => {
+const watch = (endMs, ended) => {
   const restMs = endMs - Date.now();
+  if (Atomics.load(ended, 0) !== 0) return;
   if (restMs > 0) {
-    timers.set(call, setTimeout(watch, Math.min(restMs, ${LOOK_MS}), call, endMs));
+    setTimeout(watch, Math.min(restMs, ${LOOK_MS}), endMs, ended);
     return;
   }
   writeSync(2, 'A tool blocked the process until after its deadline; it must not, or must stop by itself before.\\n');
   process.kill(process.pid, 'SIGKILL');
 };
-parentPort.on('message', ({ call, endMs }) => {
-  clearTimeout(timers.get(call));
-  timers.delete(call);
-  if (endMs !== undefined) watch(call, endMs);
-});
+parentPort.on('message', ({ endMs, ended }) => watch(endMs, ended));
 `;
 
 /** What Lambda hands to a handler beside the event, as far as it matters here. */
@@ -62,7 +59,6 @@ export const unwatched: WatchCall = () => ignore;
 export const createInstanceWatch = (): WatchCall => {
   if (process.env['AWS_LAMBDA_RUNTIME_API'] === undefined) return unwatched;
   let worker: Worker | undefined;
-  let calls = 0;
   // The call goes on all the same, and the next one starts another thread.
   const failed = (error: unknown): undefined => {
     process.stderr.write(`Nothing ends a call that blocks this process: ${String(error)}\n`);
@@ -77,16 +73,12 @@ export const createInstanceWatch = (): WatchCall => {
       return failed(error);
     }
   };
-  const tell = (message: { call: number; endMs?: number }): void => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-    worker?.postMessage(message);
-  };
   return (deadlineMs, context) => {
     if (!mayOutlast(deadlineMs, Date.now(), context)) return ignore;
     worker ??= start();
-    calls += 1;
-    const call = calls;
-    tell({ call, endMs: deadlineMs + GRACE_MS });
-    return () => tell({ call });
+    const ended = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+    worker?.postMessage({ endMs: deadlineMs + GRACE_MS, ended });
+    return () => void Atomics.store(ended, 0, 1);
   };
 };

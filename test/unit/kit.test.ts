@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
@@ -217,6 +219,23 @@ describe('a call that does not stop at its deadline (S3)', () => {
       stdout: 'begins\n',
       stderr: expect.stringContaining('blocked the process until after its deadline'),
     });
+  });
+
+  test('not when the call has ended, and the function was frozen before the thread that watches it knew', async () => {
+    const script = join(import.meta.dirname, '../support/functions/frozen-tool.ts');
+    const env = { ...process.env, AWS_LAMBDA_RUNTIME_API: '127.0.0.1:9001' };
+    const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const over = once(child, 'exit');
+    let stdout = '';
+    for await (const chunk of child.stdout) {
+      stdout += String(chunk);
+      if (stdout !== 'ended\n') continue;
+      // Until a call would be ended.
+      await delay(1_500);
+      child.kill('SIGCONT');
+    }
+    const [code, signal] = await over;
+    expect({ stdout, code, signal }).toEqual({ stdout: 'ended\nlives\n', code: 0, signal: null });
   });
 
   test.each([
