@@ -33,7 +33,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   const look = { paint: run.paint, width: run.width };
   const ended = (answer: Composed): Answer => {
     if (answer.status === 'NOTHING') {
-      return { value: answer, text: () => 'Nothing to do: that work is there already.\n' };
+      return { value: answer, text: () => 'Nothing to do: it has no work that is not there already.\n' };
     }
     const { undoCheckpointId } = answer;
     const undo =

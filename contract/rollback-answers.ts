@@ -92,7 +92,9 @@ export type RollbackAnswer = z.infer<ReturnType<typeof rollbackAnswer>>;
 export const mergeAnswer = () =>
   z.object({
     ...rollbackAnswer().shape,
-    status: z.enum(['APPLIED', 'PLANNED', 'NOTHING']).describe('NOTHING: its work is there already'),
+    status: z
+      .enum(['APPLIED', 'PLANNED', 'NOTHING'])
+      .describe('NOTHING: all of its work is there already, or nothing changed in it'),
     from: pointOf().describe('the checkpoint whose work came'),
     base: pointOf().describe('the last checkpoint that both sides have'),
   });

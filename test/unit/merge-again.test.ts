@@ -104,3 +104,29 @@ test('a fork of a fork merges into the first source, and one behind too many is 
   });
   expect(stage.session()).toEqual(before);
 });
+
+test('a fork in which nothing changed is nothing to merge, whatever was captured in it, undone there, or done in its source', async () => {
+  const { stage, forkId, work } = await forked();
+  const merge = (requestId: string, more = {}) =>
+    stage.instance().merge({ from: forkId, into: SESSION, requestId, ...more });
+  stage.edit('web', { 'mine.txt': 'mine' });
+  await stage.instance().checkpoint('m9', 't9');
+  await stage.instance().checkpoint('f0', 'f0', { sessionId: forkId });
+  const before = stage.session();
+  for (const dryRun of [true, false])
+    expect(await merge('g1', { dryRun })).toMatchObject({ status: 'NOTHING', undoCheckpointId: null });
+
+  await work();
+  await stage.instance().rollback({ sessionId: forkId, messageId: 'f0', requestId: 'back' });
+  expect(await merge('g2')).toMatchObject({ status: 'NOTHING' });
+  // Nor is there anything in it for a fork of that fork.
+  const other = await stage.instance().fork({ sessionId: forkId, requestId: 'other' });
+  await stage.instance().checkpoint('o0', 'o0', { sessionId: other.sessionId });
+  expect(await merge('g3', { from: other.sessionId })).toMatchObject({ status: 'NOTHING' });
+  expect(stage.session()).toEqual(before);
+  expect(fileOf(stage)).toBeUndefined();
+
+  await work();
+  expect(await merge('g4')).toMatchObject({ status: 'APPLIED' });
+  expect(fileOf(stage)).toBe(`change ${2 * CHECKPOINTS}`);
+});

@@ -57,6 +57,12 @@ const isSame = (a: CapturedRepositoryState | undefined, b: CapturedRepositorySta
 const isFailed = (states: States, path: string): boolean =>
   states.some((one) => one.path === path && one.state === 'failed');
 
+/** Whether nothing happened between the two, so that it changes no state of now. */
+export const isIdle = ({ base, theirs }: Step): boolean =>
+  [...base, ...theirs].every(
+    ({ path, state }) => state !== 'failed' && isSame(at(base, path), at(theirs, path)),
+  );
+
 const clash = (repository: string, message: string): Conflict => ({
   repository,
   path: '.',

@@ -16,8 +16,10 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
+import { isIdle } from './decide.ts';
 import { rolledBack } from './expect-unchanged.ts';
 import { isUnchangedFork, leftBehind, mergeBases, type Timelines, unreadTimelines } from './merge-base.ts';
+import { createCompositionSteps } from './steps.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
@@ -89,6 +91,7 @@ const readTimelines = async (
 
 export const createMerge = (deps: RollbackDeps) => {
   const { store } = deps;
+  const stepsOf = createCompositionSteps(deps);
   const move = createMove(deps);
 
   /** What was merged may be gone since, because its retention is over. The answer stays. */
@@ -104,6 +107,12 @@ export const createMerge = (deps: RollbackDeps) => {
       `markers: session "${into.sessionId}" is no fork. Conflicts are written into forks only: bring this session into the fork with markers, mend them there, then merge the fork.`,
       { details: { fields: ['markers'] } },
     );
+  };
+
+  /** Whether what `from` holds is what it began with, whatever was captured or came in between. */
+  const bringsNothing = async (into: Session, composition: Merge): Promise<boolean> => {
+    const { paths: _, ...whole } = composition;
+    return (await stepsOf(into, whole, [])).steps.every(isIdle);
   };
 
   /** What there is to merge, as things stand. */
@@ -129,17 +138,20 @@ export const createMerge = (deps: RollbackDeps) => {
     const gone = isExpected ? leftBehind(timelines, head, refOf(theirs)) : undefined;
     if (gone !== undefined) throw rolledBack(into.sessionId, named(timelines, gone).checkpointId ?? null);
     const isSame = base.sessionId === theirs.sessionId && base.seq === theirs.seq;
+    const composition: Merge = {
+      kind: 'merge',
+      from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
+      base: named(timelines, base),
+      ...(others.length > 0 && { alsoBases: alsoBases(timelines, base, others) }),
+      markers: input.markers ?? false,
+      ...(isExpected && { expectUnchanged: true }),
+      ...(input.paths !== undefined && { paths: input.paths }),
+    };
+    const isThere = isSame || isUnchangedFork(timelines, refOf(theirs), base);
     return {
-      composition: {
-        kind: 'merge',
-        from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
-        base: named(timelines, base),
-        ...(others.length > 0 && { alsoBases: alsoBases(timelines, base, others) }),
-        markers: input.markers ?? false,
-        ...(isExpected && { expectUnchanged: true }),
-        ...(input.paths !== undefined && { paths: input.paths }),
-      },
-      isNothing: isSame || isUnchangedFork(timelines, refOf(theirs), base),
+      composition,
+      // Who expects a target that stands still is refused where it moved, also where nothing comes.
+      isNothing: isThere || (!isExpected && (await bringsNothing(into, composition))),
       into,
     };
   };

@@ -67,7 +67,7 @@ export const createStage = () => {
           { sessionId: SESSION, messageId, toolExecutionId, reason: 'before-tool', ...more },
           invocation(),
         ),
-      rollback: (input: Omit<Parameters<typeof rollback>[0], 'sessionId'>) =>
+      rollback: (input: Omit<Parameters<typeof rollback>[0], 'sessionId'> & { sessionId?: string }) =>
         rollback({ sessionId: SESSION, ...input }, invocation()),
       rehydrate: (input: Omit<Parameters<typeof rehydrate>[0], 'sessionId'>) =>
         rehydrate({ sessionId: SESSION, ...input }, invocation()),
