@@ -8,7 +8,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import * as z from 'zod';
@@ -210,8 +210,14 @@ export const openObjectStore = async (dataDir: string) => {
         if (isLocking) await writeLock(bucket, {});
         else await rm(lockFile(bucket), { force: true });
         await mkdir(directory);
+        try {
+          await syncDirectory(buckets);
+        } catch (error) {
+          // Else the next try is told that it is there already, and not what is wrong.
+          await rmdir(directory).catch(() => undefined);
+          throw error;
+        }
       });
-      await syncDirectory(buckets);
     },
 
     /** Object lock: `days` is how long what is written stays locked by itself. */
