@@ -53,6 +53,8 @@ export const createGateway = ({ routes, functions, key }: GatewayOptions): Hono 
   };
 
   const serve = async (request: Request): Promise<Response> => {
+    // A function would have to make a `Request` of it, which cannot be.
+    if (request.method === 'TRACE') return says(405, 'Method Not Allowed');
     if (headerBytes(request) > MAX_HEADER_BYTES) return says(431, 'Request Header Fields Too Large');
     const path = decodedPath(new URL(request.url).pathname);
     if (path === undefined) return says(400, 'Bad Request');

@@ -1,4 +1,6 @@
 /** The HTTP API as people call it: the gateway, the authorizer, the functions and the store of the embedded cloud. */
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -261,6 +263,18 @@ describe('what is asked wrongly', () => {
       (await post('/v1/list-sessions', { token, headers: { 'x-long': 'x'.repeat(10_000) } })).status,
     ).toBe(431);
     expect((await post('/v1/list-sessions', { token, body: 'x'.repeat(7 * 1024 * 1024) })).status).toBe(413);
+  });
+
+  test('TRACE, which no request of a function can have, is not taken', async () => {
+    const token = await tokenOf('rita');
+    for (const path of ['/v1/list-sessions', '/queue', '/nowhere']) {
+      const trace = request(`${sagas.cloud.endpoints.api}${path}`, {
+        method: 'TRACE',
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const [{ statusCode }] = await once(trace.end(), 'response');
+      expect(statusCode, path).toBe(405);
+    }
   });
 
   test('pages of others get nothing: no CORS, and no answer at all here', async () => {
