@@ -2,6 +2,10 @@
  * The one script of the pages. Everything works without it: it copies a link, keeps a page that waits still while it looks
  * again, and does not send a form twice.
  */
+
+/** A page looks again by itself: nobody is there who could sign in. */
+export const LOOK_HEADER = 'x-walkback-look';
+
 export const SCRIPT = `'use strict';
 for (const link of document.querySelectorAll('a[data-copy]')) {
   const button = document.createElement('button');
@@ -21,19 +25,29 @@ addEventListener('pageshow', () => {
 });
 const seconds = Number(document.documentElement.dataset.refresh);
 const isBusy = () => document.activeElement !== null && ['INPUT', 'TEXTAREA', 'SELECT'].includes(document.activeElement.tagName);
+const say = (text) => {
+  const note = document.getElementById('look') ?? document.createElement('p');
+  Object.assign(note, { id: 'look', className: 'card warn', role: 'status', textContent: text });
+  if (!note.isConnected) document.querySelector('h1')?.after(note);
+};
 const look = async () => {
   if (!isBusy()) {
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+      const answer = await fetch(location.href, { headers: { accept: 'text/html', '${LOOK_HEADER}': 'yes' } });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const [before, after] = [document.querySelector('main'), page.querySelector('main')];
+      if (after === null && answer.status === 401)
+        return say('You are not signed in here any more, so this page does not look again. Load it again.');
+      if (after === null) throw new Error('no page');
       const place = document.activeElement?.id;
-      if (before !== null && after !== null && before.innerHTML !== after.innerHTML) before.replaceWith(after);
+      if (before !== null && before.innerHTML !== after.innerHTML) before.replaceWith(after);
       if (place) document.getElementById(place)?.focus({ preventScroll: true });
       document.title = page.title;
       if (answer.redirected) history.replaceState(null, '', answer.url);
       if (!page.documentElement.dataset.refresh) return;
-    } catch {}
+    } catch {
+      say('The console does not answer. This page goes on looking.');
+    }
   }
   setTimeout(look, seconds * 1000);
 };

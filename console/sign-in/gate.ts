@@ -18,6 +18,7 @@ import { sameSecret } from '../../local/e2b/guard.ts';
 import { fieldsOf } from '../form.ts';
 import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
 import { frame } from '../parts/page.ts';
+import { LOOK_HEADER } from '../parts/script.ts';
 import { ownPath } from './own-path.ts';
 import type { Seal } from './seal.ts';
 
@@ -52,8 +53,11 @@ const endOf = (token: string): number => {
 
 const originOf = (c: Context): string => new URL(c.req.url).origin;
 
+/** A page that looks again is not led to the sign-in: each look would begin one anew, in the place of the one that somebody is at. */
 const wantsPage = (c: Context): boolean =>
-  c.req.query('format') === undefined && (c.req.header('accept') ?? '').includes('text/html');
+  c.req.query('format') === undefined &&
+  c.req.header(LOOK_HEADER) === undefined &&
+  (c.req.header('accept') ?? '').includes('text/html');
 
 /** The answer is of the origin that the request was for, which the gateway knows. */
 const sameOrigin: MiddlewareHandler = async (c, next) => {

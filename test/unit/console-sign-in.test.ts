@@ -1,6 +1,7 @@
 /** What a browser keeps of a sign-in, and where it may lead. */
 import { describe, expect, test } from 'vitest';
 import { createPages } from '../../console/app.ts';
+import { LOOK_HEADER } from '../../console/parts/script.ts';
 import { createSignInGate } from '../../console/sign-in/gate.ts';
 import { ownPath } from '../../console/sign-in/own-path.ts';
 import { createSeal } from '../../console/sign-in/seal.ts';
@@ -53,6 +54,24 @@ describe('an expired token', () => {
     const text = await page.text();
     expect(text).toContain('/auth/sign-in?again=yes&amp;to=%2Fsagas%3Fstatus%3DAWAITING');
     expect(text).not.toContain('stolen');
+  });
+});
+
+describe('who is not signed in any more', () => {
+  test('is led to the sign-in, and a page of theirs that looks again is not: it would take the place of the sign-in under way', async () => {
+    const never = async () => Promise.reject(new Error('not called'));
+    const gate = createSignInGate({
+      signIn: { begin: never, finish: never },
+      calls: { identify: never, call: never },
+      seal: createSeal({ secret: async () => 'one' }),
+      signOuts: { add: async () => undefined, has: async () => false },
+    });
+    const app = createPages({ gate, failureOf: (error) => ({ name: '', message: String(error) }) });
+    const ask = (headers: Record<string, string>) =>
+      app.request('https://console.example/sagas/s', { headers: { accept: 'text/html', ...headers } });
+    expect((await ask({})).headers.get('location')).toBe('/auth/sign-in?to=%2Fsagas%2Fs');
+    const looked = await ask({ [LOOK_HEADER]: 'yes' });
+    expect([looked.status, looked.headers.get('location')]).toEqual([401, null]);
   });
 });
 
