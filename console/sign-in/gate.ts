@@ -1,5 +1,5 @@
 /**
- * The gate of the deployed console: people sign in at the issuer of the stack. Owns the two cookies: what a sign-in
+ * The gate of the deployed console: people sign in at the issuer of the stack. Owns the two cookies: what the last sign-ins
  * began with, for ten minutes, and who is signed in, until the token is over or they sign out. Both are sealed, so no
  * page and no script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
  */
@@ -11,7 +11,7 @@ import { html } from 'hono/html';
 import * as z from 'zod';
 import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { PersonCalls } from '../../core/people/call-as.ts';
-import type { Begun, SignIn } from '../../core/people/sign-in.ts';
+import type { SignIn } from '../../core/people/sign-in.ts';
 import type { SignOuts } from '../../core/people/sign-outs.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sameSecret } from '../../local/e2b/guard.ts';
@@ -27,6 +27,10 @@ const SESSION = '__Host-walkback';
 const BEGUN = '__Host-walkback-sign-in';
 
 const BEGUN_SECONDS = 600;
+/** Tabs of a browser that are at the issuer at the same time. */
+const MOST_BEGUN = 3;
+/** Of the way back, so that those of all tabs have room in one cookie. A longer one leads to the first page. */
+const MAX_WAY_BACK = 600;
 /** A working day, when the token lasts longer. */
 const LONGEST_SECONDS = 8 * HOUR_SECONDS;
 /** What browsers keep of one cookie, name and attributes too. */
@@ -34,7 +38,17 @@ const MAX_COOKIE_BYTES = 3_900;
 
 const COOKIE = { httpOnly: true, secure: true, path: '/', sameSite: 'Lax' } as const;
 
-const begunSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
+const begunSchema = z.object({
+  all: z.array(
+    z.object({
+      state: z.string(),
+      nonce: z.string(),
+      verifier: z.string(),
+      to: z.string(),
+      untilMs: z.number(),
+    }),
+  ),
+});
 const sessionSchema = z.object({ id: z.string(), token: z.string(), name: z.string() });
 
 interface SignInGateOptions {
@@ -88,29 +102,44 @@ export const createSignInGate = ({
     return found?.data;
   };
 
+  /** The newest comes last. */
+  const begunIn = async (c: Context) => {
+    const found = await kept(c, BEGUN, begunSchema);
+    return found?.all.filter(({ untilMs }) => untilMs > now().getTime()) ?? [];
+  };
+
   const begin = async (c: Context) => {
     const redirectUri = `${originOf(c)}/auth/callback`;
     const { url, begun } = await signIn.begin({ redirectUri, again: c.req.query('again') === 'yes' });
-    const to = ownPath(c.req.query('to'));
-    await keep(c, BEGUN, { ...begun, to }, now().getTime() + BEGUN_SECONDS * 1000);
+    const asked = ownPath(c.req.query('to'));
+    const to = asked.length > MAX_WAY_BACK ? '/' : asked;
+    const untilMs = now().getTime() + BEGUN_SECONDS * 1000;
+    const others = (await begunIn(c)).slice(1 - MOST_BEGUN);
+    await keep(c, BEGUN, { all: [...others, { ...begun, to, untilMs }] }, untilMs);
     c.header('cache-control', 'no-store');
     return c.redirect(url, 302);
   };
 
   const finish = async (c: Context) => {
-    const found = await kept(c, BEGUN, begunSchema);
-    deleteCookie(c, BEGUN, COOKIE);
+    const all = await begunIn(c);
+    const answered = all.find(({ state }) => state === c.req.query('state'));
+    const others = all.filter((one) => one !== answered);
+    // An answer to none of them is refused with the words of the library.
+    const found = answered ?? all.at(-1);
+    const last = others.at(-1);
+    if (last === undefined) deleteCookie(c, BEGUN, COOKIE);
+    else await keep(c, BEGUN, { all: others }, last.untilMs);
     if (found === undefined) {
       throw new WalkbackError(
         'ProofInvalid',
         'This browser began no sign-in, or began it more than ten minutes ago.',
       );
     }
-    const { to, ...begun }: Begun & { to: string } = found;
+    const { to, untilMs: _, ...begun } = found;
     const token = await signIn.finish(new URL(c.req.url), begun);
     const { name } = await calls.identify(token);
-    const untilMs = Math.min(endOf(token), now().getTime() + LONGEST_SECONDS * 1000);
-    await keep(c, SESSION, { id: randomBytes(32).toString('base64url'), token, name }, untilMs);
+    const endMs = Math.min(endOf(token), now().getTime() + LONGEST_SECONDS * 1000);
+    await keep(c, SESSION, { id: randomBytes(32).toString('base64url'), token, name }, endMs);
     c.header('cache-control', 'no-store');
     return c.redirect(ownPath(to), 303);
   };

@@ -1,7 +1,7 @@
 /** Signs people in at an OIDC issuer from a browser: authorization code with PKCE, state and nonce. */
 
 /** What must come back with the answer of the issuer. Only the browser that began it may keep it. */
-export interface Begun {
+interface Begun {
   state: string;
   nonce: string;
   verifier: string;

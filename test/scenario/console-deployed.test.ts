@@ -262,6 +262,26 @@ describe('attacks', () => {
     expect(thief.cookies.has(SESSION)).toBe(false);
   });
 
+  test('tabs that are at the issuer at the same time all come in, whichever is first', async () => {
+    const person = createBrowserPerson();
+    const [one, two, three] = [await atIssuer(person), await atIssuer(person), await atIssuer(person)];
+    for (const back of [two, one, three]) expect((await person.get(back)).status).toBe(303);
+    expect(person.cookies.has(BEGUN)).toBe(false);
+    expect((await person.get(one)).status).toBe(401);
+    // The browser keeps a few, so that its cookies stay small.
+    const busy = createBrowserPerson();
+    const first = await atIssuer(busy);
+    const [, , last] = [await atIssuer(busy), await atIssuer(busy), await atIssuer(busy)];
+    expect((await busy.get(first)).status).toBe(401);
+    expect(busy.cookies.has(SESSION)).toBe(false);
+    expect((await busy.get(last)).status).toBe(303);
+  });
+
+  test('an address that is too long for a cookie leads to the first page, and not to a refusal', async () => {
+    const { location } = await signedIn(`/ledger?reference=${'x'.repeat(3_500)}`);
+    expect(location).toBe('/');
+  });
+
   test('session fixation: a sign-in makes a new session, whatever cookie was there', async () => {
     const first = await signedIn();
     const planted = first.person.cookies.get(SESSION) ?? '';
