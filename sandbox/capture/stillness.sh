@@ -48,12 +48,13 @@ times_tell() {
 
 # note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
 # uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
-# out, or times do not tell. Then only its times are used.
+# out, or times do not tell, or another file system is mounted inside: what it hid comes back with old times when it goes.
+# Then only its times are used.
 note_look() {
   local directories=()
   [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
   [ -n "$LOOK_BEGAN" ] || return 0
-  if ! times_tell || [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
+  if ! times_tell || ! no_mounts || [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
     printf '%s %s %s %s some\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
     return
   fi
