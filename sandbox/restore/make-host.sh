@@ -16,7 +16,7 @@ make_host() {
   CREATED=1
   open_shadow "$FORMAT" && borrow_host && bring_objects "$i" && furnish_host "$meta" || return
   clear_git "$path" || return
-  mv -- "$HG" .git || return
+  carry "$HG" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$HG" || return
   HG=$PWD/.git HC=$PWD/.git
   borrow_host
 }

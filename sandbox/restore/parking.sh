@@ -1,6 +1,27 @@
 # Parks a repository that the target does not have, and brings it back. Nothing is deleted.
 # shellcheck shell=bash
 
+# carry FROM TO PART: what is at FROM gets the name TO, where nothing is. Where it cannot be renamed (TO is in another file system, FROM in
+# a lower layer of an overlay), TO is a copy, made as PART so that it is whole when it has its name, and FROM stays. `mv` alone would leave
+# halves under both names when it is killed.
+carry() {
+  local status=0
+  if type -P perl >/dev/null; then
+    perl -e 'exit if rename $ARGV[0], $ARGV[1]; exit 3 if $! == 18; print STDERR "cannot move $ARGV[0] to $ARGV[1]: $!\n"; exit 1' "$1" "$2" || status=$?
+    [ $status = 3 ] || return $status
+  else
+    TEXT=$(exec mv -T --no-copy -- "$1" "$2" 2>&1) && return || status=$?
+    case $TEXT in
+      *ross-device*) ;;
+      # An older release, which does not know the option.
+      *'unrecognized option'*) mv -T -- "$1" "$2" && return 0 || return ;;
+      *) printf '%s\n' "$TEXT" >&2 && return $status ;;
+    esac
+  fi
+  rm -rf -- "$3" && mkdir -p -- "${3%/*}" || return
+  cp -a -T -- "$1" "$3" && mv -T -- "$3" "$2" || { status=$? && rm -rf -- "$3" && return $status; }
+}
+
 # park_git PATH META: renames .git away, and notes the host states in which it was captured, the
 # latest first. These distinguish it from other repositories at the same path.
 park_git() {
@@ -19,7 +40,10 @@ park_git() {
       && git rev-list --no-walk --parents --ignore-missing --stdin <"$PARKED/parents" >"$PARKED/parents.of" 2>>"$OUT.err" || return
     tr ' ' '\n' <"$PARKED/parents.of" >>"$PARKED/metas" || return
   fi
-  if [ -e .git ] || [ -L .git ]; then mv -- .git "$PARKED/git"; fi
+  if [ -e .git ] || [ -L .git ]; then carry .git "$PARKED/git" "$PARKED/git.part"; fi || return
+  # A copy was parked, so this one goes. It is no repository from its first step on, and the next call goes on with it (finish_parking).
+  if [ -d .git ] && [ ! -L .git ]; then printf '%s' "$1" >"$PARKED/leaving" && rm -f -- .git/HEAD || return; fi
+  rm -rf -- .git && rm -f -- "$PARKED/leaving"
 }
 
 # clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is. `cleared` marks it
@@ -38,7 +62,8 @@ forget_cleared() {
 bring_cleared() {
   [ -n "$BACK" ] && [ -s "$OUT.cleared" ] && [ ! -e .git ] && [ ! -L .git ] || return 0
   slurp "$OUT.cleared"
-  mv -- "$TEXT/git" .git && rm -rf -- "$TEXT" "$OUT.cleared"
+  local place=$TEXT
+  carry "$place/git" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$place" "$OUT.cleared"
 }
 
 # find_parked PATH META: PARKED is the place of the repository that was captured in this host
@@ -67,24 +92,24 @@ find_parked() {
 # unpark PATH META: brings back the .git, and the shadow where there is none. A .git file whose
 # target is gone stays parked, and so does a .git with links that lead elsewhere.
 unpark() {
-  local home=.agent-shadow/session-$SESSION from
+  local home=.agent-shadow/session-$SESSION part=.agent-shadow/carried-$SESSION from
   find_parked "$1" "$2" || return
   [ -n "$PARKED" ] || return 0
   touch_it || return
   from=$PARKED
   mkdir -p -- "$ROOT/$1" && cd -- "$ROOT/$1" || return
   if [ -d "$from/shadow" ] && [ ! -e "$home" ]; then
-    shadow_home "$PWD/.agent-shadow" && mv -- "$from/shadow" "$home" || return
+    shadow_home "$PWD/.agent-shadow" && carry "$from/shadow" "$home" "$part" || return
   fi
   if [ -e "$from/git" ] || [ -L "$from/git" ]; then
     clear_git "$1" || return
-    mv -- "$from/git" .git || return
+    carry "$from/git" .git "$part" || return
     if find_host && stays_here; then
       CREATED=1
       rm -rf -- "$from/metas" "$from"
     else
       HG='' HC=''
-      mv -- .git "$from/git"
+      if [ -e "$from/git" ] || [ -L "$from/git" ]; then rm -rf -- .git; else mv -- .git "$from/git"; fi
     fi
   fi
 }
@@ -96,7 +121,7 @@ park() {
   park_git "$path" "$2" || return
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   if [ "$path" != . ]; then
-    mv -- ".agent-shadow/session-$SESSION" "$PARKED/shadow" && rm -f -- .agent-shadow/.gitignore || return
+    carry ".agent-shadow/session-$SESSION" "$PARKED/shadow" "$PARKED/shadow.part" && rm -rf -- ".agent-shadow/session-$SESSION" .agent-shadow/.gitignore || return
     if is_empty .agent-shadow; then rmdir -- .agent-shadow; else printf '*\n' >.agent-shadow/.gitignore; fi || return
     cd -- "$ROOT" || return
     : >"$RUN/dropped"

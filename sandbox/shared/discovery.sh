@@ -94,6 +94,7 @@ passed_over() {
 discover() {
   local errors=$1 how=${2-} known=$HOME_DIR/nested-$SESSION entry found others=()
   ROOTS=() PASSED_OVER=() PASSED_WHY=() KNOWN_ROOTS=()
+  finish_parking || return
   if [ "$how" = full ] || [ ! -f "$known" ]; then
     WALK_DEPTH=$((MAX_DEPTH + 1)) find_roots "$errors" . || return
     for found in "${ROOTS[@]}"; do printf '%s\0' "$found"; done >"$known"
@@ -120,6 +121,19 @@ discover() {
       ROOTS+=("$found")
     fi
   done <"$known"
+}
+
+# finish_parking: where a process was killed while it parked a repository by copying it, what is left of the one that is
+# parked goes, and so do copies that are not whole.
+finish_parking() {
+  local mark places=("$HOME_DIR/parked-$SESSION"/*/*)
+  [ ${#places[@]} -gt 0 ] || return 0
+  for mark in "$HOME_DIR/parked-$SESSION"/*/*/leaving; do
+    slurp "$mark"
+    if [ -n "$TEXT" ] && ! symlink_above "$TEXT/.git" && [ ! -L "$TEXT/.git" ] && [ -d "$TEXT/.git" ] && [ ! -e "$TEXT/.git/HEAD" ]; then rm -rf -- "$TEXT/.git" || return; fi
+    rm -f -- "$mark" || return
+  done
+  rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part
 }
 
 # look_beside START...: finds roots below directories that are not repositories. The capture of a

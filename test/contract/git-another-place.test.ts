@@ -222,8 +222,8 @@ test.for([
   'a .git that git cannot use, and that was parked when everything was killed, %s, is put back by who settles it',
   async ([, kill]) => {
     using killing = replacedCommand(
-      'mv',
-      `[[ "$*" == *'/0.git .git' ]] || exec "$real" "$@"\nrm "$armed"\n${kill}\n`,
+      'perl',
+      `[[ "$*" == *'/0.git .git'* ]] || exec "$real" "$@"\nrm "$armed"\n${kill}\n`,
     );
     await using harness = await createHarness({ env: killing.env });
     harness.sh(make('app'));

@@ -1,8 +1,9 @@
 /** Other file systems mounted inside a repository, or below the projects root: what they hide, and what cannot be renamed. */
 import { expect, test } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
-import { rebuilds, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
+import { replacedCommand } from '../support/placing.ts';
 
 /** Everything mounted below the projects root is gone afterwards. */
 const mounted = async (harness: Harness, work: () => Promise<void>) => {
@@ -31,6 +32,53 @@ test.for([
       const looks = world(harness, ['app']);
       await rebuilds(harness, await harness.capture());
       expect(world(harness, ['app'])).toEqual(looks);
+    });
+  },
+);
+
+/** What no checkpoint holds of a repository that was parked. */
+const KEPT = 'git tag; git stash list; cat .git/hooks/mine; git fsck 2>&1';
+
+/** Processes that are killed in the middle of a move between file systems, by when. */
+const KILLED = [
+  ['copied', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
+  ['removed', 'rm', '-rf -- .git', '"$real" -rf -- .git/objects/??'],
+  ['copied back', 'cp', '*/carried-s1', '"$real" -a -T -- "$4" "${@: -1}"; rm -r "${@: -1}"/objects/??'],
+] as const;
+
+test.for(KILLED)(
+  'a repository on another file system is whole after a rollback that was killed while it was %s',
+  NEEDS_ROOT,
+  async ([when, command, words, half]) => {
+    using killed = replacedCommand(
+      command,
+      `[[ $* == ${words.replaceAll(' ', '\\ ')} ]] || exec "$real" "$@"\nrm "$armed"\n${half}\nkill -KILL 0\n`,
+    );
+    await using harness = await withTwoFiles(['other'], { env: killed.env });
+    await mounted(harness, async () => {
+      harness.sh('mkdir on; mount -t tmpfs tmpfs on');
+      const without = world(harness, ['other']);
+      const first = await harness.capture();
+      harness.sh(
+        `mkdir on/app; cd on/app; ${TWO_FILES}; git tag kept; echo two > a.txt; git stash -q; echo mine > .git/hooks/mine`,
+      );
+      const looks = world(harness, ['other', 'on/app']);
+      const kept = harness.sh(KEPT, 'on/app');
+      const second = await harness.capture();
+      const back = when === 'copied back';
+      if (back) await applies(harness, first);
+      killed.arm();
+      await expect(harness.rollback(back ? second : first)).rejects.toMatchObject({
+        name: 'SandboxUnavailable',
+      });
+      expect(killed.isArmed()).toBe(false);
+      if (!back) {
+        await applies(harness, first);
+        expect(world(harness, ['other'])).toEqual(without);
+      }
+      await applies(harness, second);
+      expect(world(harness, ['other', 'on/app'])).toEqual(looks);
+      expect(harness.sh(KEPT, 'on/app')).toBe(kept);
     });
   },
 );
