@@ -2,10 +2,11 @@
 # shellcheck shell=bash
 
 # carry FROM TO PART: what is at FROM gets the name TO, where nothing is. Where it cannot be renamed (TO is in another file system, FROM in
-# a lower layer of an overlay), TO is a copy, made as PART so that it is whole when it has its name, and FROM stays. `mv` alone would leave
+# a lower layer of an overlay), TO is a copy, made as PART so that it is whole when it has its name, and FROM stays: COPIED. `mv` alone would leave
 # halves under both names when it is killed.
 carry() {
   local status=0
+  COPIED=''
   if type -P perl >/dev/null; then
     perl -e 'exit if rename $ARGV[0], $ARGV[1]; exit 3 if $! == 18; print STDERR "cannot move $ARGV[0] to $ARGV[1]: $!\n"; exit 1' "$1" "$2" || status=$?
     [ $status = 3 ] || return $status
@@ -20,6 +21,7 @@ carry() {
   fi
   rm -rf -- "$3" && mkdir -p -- "${3%/*}" || return
   cp -a -T -- "$1" "$3" && mv -T -- "$3" "$2" || { status=$? && rm -rf -- "$3" && return $status; }
+  COPIED=1
 }
 
 # park_git PATH META: renames .git away, and notes the host states in which it was captured, the
@@ -40,8 +42,10 @@ park_git() {
       && git rev-list --no-walk --parents --ignore-missing --stdin <"$PARKED/parents" >"$PARKED/parents.of" 2>>"$OUT.err" || return
     tr ' ' '\n' <"$PARKED/parents.of" >>"$PARKED/metas" || return
   fi
-  if [ -e .git ] || [ -L .git ]; then carry .git "$PARKED/git" "$PARKED/git.part"; fi || return
-  # A copy was parked, so this one goes. It is no repository from its first step on, and the next call goes on with it (finish_parking).
+  [ -e .git ] || [ -L .git ] || return 0
+  carry .git "$PARKED/git" "$PARKED/git.part" || return
+  [ -n "$COPIED" ] || return 0
+  # This one goes. It is no repository from its first step on, and the next call goes on with it (finish_parking).
   if [ -d .git ] && [ ! -L .git ]; then printf '%s' "$1" >"$PARKED/leaving" && rm -f -- .git/HEAD || return; fi
   rm -rf -- .git && rm -f -- "$PARKED/leaving"
 }
