@@ -4,17 +4,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { openObjectStore } from '../../local/s3/store.ts';
 
-const disk = vi.hoisted(() => ({ isBroken: false }));
+const disk = { isBroken: false };
 
-vi.mock('node:fs', async (original) => {
+// Another file may have loaded the store before, with the real disk.
+vi.resetModules();
+vi.doMock('node:fs', async (original) => {
   const fs = await original<typeof Fs>();
   const fsync = (fd: number, done: (error: NodeJS.ErrnoException | null) => void): void =>
     disk.isBroken
       ? done(Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' }))
       : fs.fsync(fd, done);
   return { ...fs, fsync };
+});
+
+const { openObjectStore } = await import('../../local/s3/store.ts');
+afterAll(() => {
+  vi.doUnmock('node:fs');
+  vi.resetModules();
 });
 
 const directory = await mkdtemp(join(tmpdir(), 'walkback-bucket-made-'));
