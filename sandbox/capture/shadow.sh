@@ -56,13 +56,15 @@ open_shadow() {
 # may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written. What of it is this
 # user's own and lost the permission (chmod -R a-w) gets it again.
 may_write() {
-  local place
+  local place why='' what='give that user the permission'
   [ ! -L "$PWD/.agent-shadow" ] || return 0
   for place in "$SHADOW" "$PWD/.agent-shadow" "$PWD"; do
     [ -d "$place" ] || continue
     [ ! -w "$place" ] || return 0
     if [ "$place" != "$PWD" ] && [ -O "$place" ] && chmod -R u+rwX -- "$PWD/.agent-shadow" 2>/dev/null && [ -w "$place" ]; then return 0; fi
-    IN_THE_WAY="$place cannot be written by user $EUID. Walkback keeps its own git directories there: give that user the permission, then call again."
+    TEXT=$({ : >"$place/.written"; } 2>&1) && rm -f -- "$place/.written"
+    [[ $TEXT != *'Read-only file system'* ]] || why=': its file system is mounted read-only' what='mount it read-write'
+    IN_THE_WAY="$place cannot be written by user $EUID$why. Walkback keeps its own git directories there: $what, then call again."
     return 1
   done
 }

@@ -82,3 +82,26 @@ test.for(KILLED)(
     });
   },
 );
+
+test(
+  'a repository that was mounted read-only is named with what to do, and captured when it is mounted read-write',
+  NEEDS_ROOT,
+  async () => {
+    await using harness = await withTwoFiles(['app', 'web']);
+    await mounted(harness, async () => {
+      harness.sh('mount --bind app app');
+      await harness.capture();
+      harness.sh('mount -o remount,bind,ro app');
+      const { report } = await harness.capture();
+      const place = `${harness.root}/app/.agent-shadow/session-s1`;
+      expect(report.failures).toEqual([
+        {
+          path: 'app',
+          reason: `${place} cannot be written by user 0: its file system is mounted read-only. Walkback keeps its own git directories there: mount it read-write, then call again.`,
+        },
+      ]);
+      harness.sh('mount -o remount,bind,rw app');
+      expect((await harness.capture()).report.failures).toEqual([]);
+    });
+  },
+);
