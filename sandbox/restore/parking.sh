@@ -46,8 +46,14 @@ park_git() {
   carry .git "$PARKED/git" "$PARKED/git.part" || return
   [ -n "$COPIED" ] || return 0
   # This one goes. It is no repository from its first step on, and the next call goes on with it (finish_parking).
-  if [ -d .git ] && [ ! -L .git ]; then printf '%s' "$1" >"$PARKED/leaving" && rm -f -- .git/HEAD || return; fi
-  rm -rf -- .git && rm -f -- "$PARKED/leaving"
+  if [ -d .git ] && [ ! -L .git ]; then
+    printf '%s' "$1" >"$PARKED/leaving" && rm -f -- .git/HEAD || return
+    # What is mounted in it, or may not be deleted, stays and does no harm.
+    rm -rf -- .git 2>>"$OUT.err" || { survived $? && printf 'not all of the .git that was put aside could be deleted: %s\n' "$PWD/.git" >>"$OUT.warn"; } || return
+  else
+    rm -f -- .git || return
+  fi
+  rm -f -- "$PARKED/leaving"
 }
 
 # clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is. `cleared` marks it
@@ -67,7 +73,7 @@ bring_cleared() {
   [ -n "$BACK" ] && [ -s "$OUT.cleared" ] && [ ! -e .git ] && [ ! -L .git ] || return 0
   slurp "$OUT.cleared"
   local place=$TEXT
-  carry "$place/git" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$place" "$OUT.cleared"
+  carry "$place/git" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$place"/{cleared,metas} "$place" "$OUT.cleared"
 }
 
 # find_parked PATH META: PARKED is the place of the repository that was captured in this host

@@ -124,16 +124,19 @@ discover() {
 }
 
 # finish_parking: where a process was killed while it parked a repository by copying it, what is left of the one that is
-# parked goes, and so do copies that are not whole.
+# parked goes, and so do copies that are not whole, and those that came back: their notes went first. What cannot be deleted stays, and does no harm.
 finish_parking() {
-  local mark places=("$HOME_DIR/parked-$SESSION"/*/*)
+  local mark place places=("$HOME_DIR/parked-$SESSION"/*/*)
   [ ${#places[@]} -gt 0 ] || return 0
   for mark in "$HOME_DIR/parked-$SESSION"/*/*/leaving; do
     slurp "$mark"
-    if [ -n "$TEXT" ] && ! symlink_above "$TEXT/.git" && [ ! -L "$TEXT/.git" ] && [ -d "$TEXT/.git" ] && [ ! -e "$TEXT/.git/HEAD" ]; then rm -rf -- "$TEXT/.git" || return; fi
+    if [ -n "$TEXT" ] && ! symlink_above "$TEXT/.git" && [ ! -L "$TEXT/.git" ] && [ -d "$TEXT/.git" ] && [ ! -e "$TEXT/.git/HEAD" ]; then
+      rm -rf -- "$TEXT/.git" 2>/dev/null || survived $?
+    fi
     rm -f -- "$mark" || return
   done
-  rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part
+  for place in "${places[@]}"; do [[ -f $place/metas ]] || rm -rf -- "$place" 2>/dev/null || survived $?; done
+  rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part 2>/dev/null || survived $?
 }
 
 # look_beside START...: finds roots below directories that are not repositories. The capture of a

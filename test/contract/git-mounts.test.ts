@@ -43,6 +43,12 @@ const KEPT = 'git tag; git stash list; cat .git/hooks/mine; git fsck 2>&1';
 const KILLED = [
   ['copied', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
   ['removed', 'rm', '-rf -- .git', '"$real" -rf -- .git/objects/??'],
+  [
+    'removed behind its notes',
+    'rm',
+    '-rf -- */metas */parked-s1/*',
+    '"$real" -rf -- "$3" "$4"/git/objects/??',
+  ],
   ['copied back', 'cp', '*/carried-s1', '"$real" -a -T -- "$4" "${@: -1}"; rm -r "${@: -1}"/objects/??'],
 ] as const;
 
@@ -65,7 +71,7 @@ test.for(KILLED)(
       const looks = world(harness, ['other', 'on/app']);
       const kept = harness.sh(KEPT, 'on/app');
       const second = await harness.capture();
-      const back = when === 'copied back';
+      const back = when === 'copied back' || when === 'removed behind its notes';
       if (back) await applies(harness, first);
       killed.arm();
       await expect(harness.rollback(back ? second : first)).rejects.toMatchObject({
@@ -79,6 +85,34 @@ test.for(KILLED)(
       await applies(harness, second);
       expect(world(harness, ['other', 'on/app'])).toEqual(looks);
       expect(harness.sh(KEPT, 'on/app')).toBe(kept);
+      expect(harness.sh('find .agent-shadow -path "*/parked-*/git"')).toBe('');
+    });
+  },
+);
+
+test(
+  'a repository on another file system that cannot be deleted whole is parked all the same, and nothing else suffers',
+  NEEDS_ROOT,
+  async () => {
+    await using harness = await withTwoFiles(['other']);
+    await mounted(harness, async () => {
+      harness.sh('mkdir on; mount -t tmpfs tmpfs on');
+      const first = await harness.capture();
+      harness.sh(
+        `mkdir on/app; cd on/app; ${TWO_FILES}; mkdir .git/lfs; mount -t tmpfs tmpfs .git/lfs; echo large > .git/lfs/one; git tag kept`,
+      );
+      const looks = world(harness, ['other', 'on/app']);
+      const second = await harness.capture();
+      const { report } = await harness.rollback(first);
+      expect(report).toMatchObject({ outcome: 'applied', problems: [] });
+      expect(report.warnings.join()).toContain('not all of the .git that was put aside could be deleted');
+      expect((await harness.capture()).repositories).toContainEqual(
+        expect.objectContaining({ path: 'other', state: 'captured' }),
+      );
+      harness.sh('umount on/app/.git/lfs');
+      await applies(harness, second);
+      expect(world(harness, ['other', 'on/app'])).toEqual(looks);
+      expect(harness.sh('git tag; cat .git/lfs/one', 'on/app')).toBe('kept\nlarge\n');
     });
   },
 );
