@@ -141,8 +141,9 @@ describe('what goes into the sandbox', () => {
       ...[7, 8, 9, 10].map((end) => program.slice(0, -end)).map(pack),
     ];
     expect(program.endsWith('\nmain\n\nexit')).toBe(true);
-    for (const cut of cuts)
-      expect(run(command.replace(packed, cut))).toMatchObject({ status: 71, stdout: '' });
+    // A `set` that lost its options lists variables, and that is no answer.
+    const noAnswer = { status: 71, stdout: expect.not.stringContaining('\nmark\n') };
+    for (const cut of cuts) expect(run(command.replace(packed, cut))).toMatchObject(noAnswer);
     expect(() =>
       requireOutput(
         { exitCode: 71, stdout: '', stderr: 'walkback: line 1: gzip: command not found' },
