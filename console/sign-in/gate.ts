@@ -29,7 +29,7 @@ const BEGUN = '__Host-walkback-sign-in';
 const BEGUN_SECONDS = 600;
 /** Tabs of a browser that are at the issuer at the same time. */
 const MOST_BEGUN = 3;
-/** Of the way back, so that those of all tabs have room in one cookie. A longer one leads to the first page. */
+/** Of the way back, as it is kept, so that those of all tabs have room in one cookie. A longer one leads to the first page. */
 const MAX_WAY_BACK = 600;
 /** A working day, when the token lasts longer. */
 const LONGEST_SECONDS = 8 * HOUR_SECONDS;
@@ -112,7 +112,7 @@ export const createSignInGate = ({
     const redirectUri = `${originOf(c)}/auth/callback`;
     const { url, begun } = await signIn.begin({ redirectUri, again: c.req.query('again') === 'yes' });
     const asked = ownPath(c.req.query('to'));
-    const to = asked.length > MAX_WAY_BACK ? '/' : asked;
+    const to = JSON.stringify(asked).length > MAX_WAY_BACK ? '/' : asked;
     const untilMs = now().getTime() + BEGUN_SECONDS * 1000;
     const others = (await begunIn(c)).slice(1 - MOST_BEGUN);
     await keep(c, BEGUN, { all: [...others, { ...begun, to, untilMs }] }, untilMs);
