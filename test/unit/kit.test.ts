@@ -231,7 +231,7 @@ describe('a call that does not stop at its deadline (S3)', () => {
       stdout += String(chunk);
       if (stdout !== 'ended\n') continue;
       // Until a call would be ended.
-      await delay(1_500);
+      await delay(3_000);
       child.kill('SIGCONT');
     }
     const [code, signal] = await over;
