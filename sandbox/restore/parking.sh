@@ -5,7 +5,7 @@
 # a lower layer of an overlay), TO is a copy, made as PART so that it is whole when it has its name, and FROM stays: COPIED. `mv` alone would leave
 # halves under both names when it is killed.
 carry() {
-  local status=0
+  local status=0 place=.
   COPIED=''
   if type -P perl >/dev/null; then
     perl -e 'exit if rename $ARGV[0], $ARGV[1]; exit 3 if $! == 18; print STDERR "cannot move $ARGV[0] to $ARGV[1]: $!\n"; exit 1' "$1" "$2" || status=$?
@@ -14,8 +14,12 @@ carry() {
     TEXT=$(exec mv -T --no-copy -- "$1" "$2" 2>&1) && return || status=$?
     case $TEXT in
       *ross-device*) ;;
-      # An older release, which does not know the option.
-      *'unrecognized option'*) mv -T -- "$1" "$2" && return 0 || return ;;
+      # An older release, which does not know the option. In an overlay it may copy.
+      *'unrecognized option'*)
+        [[ $2 != */* ]] || place=${2%/*}
+        TEXT=$(exec stat -c %d -- "$1" "$place") && lines_in "$TEXT" || return
+        [ "${SPLIT[0]}" != "${SPLIT[1]}" ] || { mv -T -- "$1" "$2" && return 0 || return; }
+        ;;
       *) printf '%s\n' "$TEXT" >&2 && return $status ;;
     esac
   fi

@@ -1,9 +1,7 @@
 /** Other processes that write while a rollback is at work: it comes to an end, and no write of theirs is lost. */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { expect } from 'vitest';
-import { COMMANDS } from '../support/command-faults.ts';
+import { commandsWithout } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
@@ -41,13 +39,8 @@ for (const [how, manner] of [
   });
 
 test('where there is no perl, files are put aside by mv, one directory after the other', async () => {
-  const bin = mkdtempSync(join(tmpdir(), 'walkback-no-perl-'));
-  const places = (process.env['PATH'] ?? '').split(':');
-  for (const name of COMMANDS.filter((one) => one !== 'perl')) {
-    const real = places.map((place) => join(place, name)).find((path) => existsSync(path));
-    if (real !== undefined) symlinkSync(real, join(bin, name));
-  }
-  await using harness = await withRepositories(['app'], { env: { PATH: bin } });
+  using commands = commandsWithout('perl');
+  await using harness = await withRepositories(['app'], { env: { PATH: commands.path } });
   harness.sh('mkdir -p d/e "s p"; echo 1 > d/1; echo 2 > d/e/2; echo 3 > "s p/- 3"', 'app');
   const before = world(harness, ['app']);
   const first = await harness.capture();
@@ -59,7 +52,6 @@ test('where there is no perl, files are put aside by mv, one directory after the
   await applies(harness, second);
   expect(world(harness, ['app'])).toEqual(after);
   expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
-  rmSync(bin, { recursive: true });
 });
 
 for (const onlyContent of [false, true])

@@ -1,16 +1,22 @@
 /** Other file systems mounted inside a repository, or below the projects root: what they hide, and what cannot be renamed. */
 import { expect, test } from 'vitest';
+import { commandsWithout } from '../support/command-faults.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
+
+/** Also where the sandbox has none of those that mount. */
+const ALL_COMMANDS = `PATH='${process.env['PATH'] ?? ''}';`;
 
 /** Everything mounted below the projects root is gone afterwards. */
 const mounted = async (harness: Harness, work: () => Promise<void>) => {
   try {
     await work();
   } finally {
-    harness.sh(`awk '{ print $2 }' /proc/mounts | grep "^$PWD/" | sort -r | xargs -r umount -l`);
+    harness.sh(
+      `${ALL_COMMANDS} awk '{ print $2 }' /proc/mounts | grep "^$PWD/" | sort -r | xargs -r umount -l`,
+    );
   }
 };
 
@@ -42,6 +48,7 @@ const KEPT = 'git tag; git stash list; cat .git/hooks/mine; git fsck 2>&1';
 /** Processes that are killed in the middle of a move between file systems, by when. */
 const KILLED = [
   ['copied', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
+  ['copied where there is no perl', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
   ['removed', 'rm', '-rf -- .git', '"$real" -rf -- .git/objects/??'],
   [
     'removed behind its notes',
@@ -60,9 +67,11 @@ test.for(KILLED)(
       command,
       `[[ $* == ${words.replaceAll(' ', '\\ ')} ]] || exec "$real" "$@"\nrm "$armed"\n${half}\nkill -KILL 0\n`,
     );
-    await using harness = await withTwoFiles(['other'], { env: killed.env });
+    using commands = commandsWithout(when.endsWith('no perl') ? 'perl' : '');
+    const bin = killed.env.PATH.split(':', 1);
+    await using harness = await withTwoFiles(['other'], { env: { PATH: [...bin, commands.path].join(':') } });
     await mounted(harness, async () => {
-      harness.sh('mkdir on; mount -t tmpfs tmpfs on');
+      harness.sh(`${ALL_COMMANDS} mkdir on; mount -t tmpfs tmpfs on`);
       const without = world(harness, ['other']);
       const first = await harness.capture();
       harness.sh(

@@ -3,7 +3,7 @@
  * starts: each passes to the real one, and at the nth call of one command it fails instead. Real processes, real
  * signals; nothing in the program knows of it.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandPath } from './command-path.ts';
@@ -52,6 +52,16 @@ export const COMMANDS = [
   'cmp',
   'perl',
 ];
+
+/** A directory of all of them but this one, for a PATH of its own. */
+export const commandsWithout = (missing: string) => {
+  const path = mkdtempSync(join(tmpdir(), 'walkback-without-'));
+  for (const name of COMMANDS.filter((one) => one !== missing)) {
+    const real = commandPath(name);
+    if (real !== undefined) symlinkSync(real, join(path, name));
+  }
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+};
 
 export interface CommandFault {
   command: string;
