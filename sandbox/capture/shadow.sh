@@ -62,8 +62,8 @@ may_write() {
     [ -d "$place" ] || continue
     [ ! -w "$place" ] || return 0
     if [ "$place" != "$PWD" ] && [ -O "$place" ] && chmod -R u+rwX -- "$PWD/.agent-shadow" 2>/dev/null && [ -w "$place" ]; then return 0; fi
-    TEXT=$({ : >"$place/.written"; } 2>&1) && rm -f -- "$place/.written"
-    [[ $TEXT != *'Read-only file system'* ]] || why=': its file system is mounted read-only' what='mount it read-write'
+    TEXT=$({ : >>"$place/.written"; } 2>&1) && rm -f -- "$place/.written"
+    [[ $TEXT != *'Read-only file system'* ]] || why=': it is mounted read-only' what='mount it read-write'
     IN_THE_WAY="$place cannot be written by user $EUID$why. Walkback keeps its own git directories there: $what, then call again."
     return 1
   done

@@ -60,7 +60,7 @@ mend_cleared() {
     [ $last != 0 ] || continue
     old=$PARKING/$last
     if only_begun; then
-      { [ ! -d .git ] || park_git "${R_PATH[i]}" ''; } && carry "$old/git" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$old"/{cleared,metas} "$old" || return
+      { [ ! -d .git ] || park_git "${R_PATH[i]}" ''; } && carry "$old/git" .git ".agent-shadow/carried-$SESSION" && leave_place "$old" || return
     else
       printf 'the .git that was here before is %s\n' "$old/git" >>"$RUN/$i.warn"
     fi

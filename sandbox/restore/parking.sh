@@ -8,7 +8,7 @@ carry() {
   local status=0 place=.
   COPIED=''
   if type -P perl >/dev/null; then
-    perl -e 'exit if rename $ARGV[0], $ARGV[1]; exit 3 if $! == 18; print STDERR "cannot move $ARGV[0] to $ARGV[1]: $!\n"; exit 1' "$1" "$2" || status=$?
+    perl -e '($from, $to) = @ARGV; exit if rename $from, $to; exit 3 if $! == 18; die "cannot move $from to $to: $!\n"' "$1" "$2" || status=$?
     [ $status = 3 ] || return $status
   else
     TEXT=$(exec mv -T --no-copy -- "$1" "$2" 2>&1) && return || status=$?
@@ -18,7 +18,7 @@ carry() {
       *'unrecognized option'*)
         [[ $2 != */* ]] || place=${2%/*}
         TEXT=$(exec stat -c %d -- "$1" "$place") && lines_in "$TEXT" || return
-        [ "${SPLIT[0]}" != "${SPLIT[1]}" ] || { mv -T -- "$1" "$2" && return 0 || return; }
+        [ "${SPLIT[0]}" != "${SPLIT[1]}" ] || { mv -T -- "$1" "$2"; return; }
         ;;
       *) printf '%s\n' "$TEXT" >&2 && return $status ;;
     esac
@@ -26,6 +26,12 @@ carry() {
   rm -rf -- "$3" && mkdir -p -- "${3%/*}" || return
   cp -a -T -- "$1" "$3" && mv -T -- "$3" "$2" || { status=$? && rm -rf -- "$3" && return $status; }
   COPIED=1
+}
+
+# leave_place PLACE: removes it after what was parked there came back. A place without this mark holds something that did not.
+leave_place() {
+  : >"$1/back"
+  rm -rf -- "$1"/{cleared,metas} "$1"
 }
 
 # park_git PATH META: renames .git away, and notes the host states in which it was captured, the
@@ -77,7 +83,7 @@ bring_cleared() {
   [ -n "$BACK" ] && [ -s "$OUT.cleared" ] && [ ! -e .git ] && [ ! -L .git ] || return 0
   slurp "$OUT.cleared"
   local place=$TEXT
-  carry "$place/git" .git ".agent-shadow/carried-$SESSION" && rm -rf -- "$place"/{cleared,metas} "$place" "$OUT.cleared"
+  carry "$place/git" .git ".agent-shadow/carried-$SESSION" && leave_place "$place" && rm -f -- "$OUT.cleared"
 }
 
 # find_parked PATH META: PARKED is the place of the repository that was captured in this host
@@ -120,7 +126,7 @@ unpark() {
     carry "$from/git" .git "$part" || return
     if find_host && stays_here; then
       CREATED=1
-      rm -rf -- "$from/metas" "$from"
+      leave_place "$from"
     else
       HG='' HC=''
       if [ -e "$from/git" ] || [ -L "$from/git" ]; then rm -rf -- .git; else mv -- .git "$from/git"; fi

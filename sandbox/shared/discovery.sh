@@ -124,7 +124,7 @@ discover() {
 }
 
 # finish_parking: where a process was killed while it parked a repository by copying it, what is left of the one that is
-# parked goes, and so do copies that are not whole, and those that came back: their notes went first. What cannot be deleted stays, and does no harm.
+# parked goes, and so do copies that are not whole, and those that came back. What cannot be deleted stays, and does no harm.
 finish_parking() {
   local mark place places=("$HOME_DIR/parked-$SESSION"/*/*)
   [ ${#places[@]} -gt 0 ] || return 0
@@ -135,8 +135,8 @@ finish_parking() {
     fi
     rm -f -- "$mark" || return
   done
-  for place in "${places[@]}"; do [[ -f $place/metas ]] || rm -rf -- "$place" 2>/dev/null || survived $?; done
-  rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part 2>/dev/null || survived $?
+  for place in "${places[@]}"; do [[ ! -f $place/back ]] || rm -rf -- "$place" || survived $?; done
+  rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part || survived $?
 }
 
 # look_beside START...: finds roots below directories that are not repositories. The capture of a

@@ -53,8 +53,8 @@ const KILLED = [
   [
     'removed behind its notes',
     'rm',
-    '-rf -- */metas */parked-s1/*',
-    '"$real" -rf -- "$3" "$4"/git/objects/??',
+    '-rf -- */cleared */metas */parked-s1/*',
+    '"$real" -rf -- "$3" "$4" "$5"/git/objects/??',
   ],
   ['copied back', 'cp', '*/carried-s1', '"$real" -a -T -- "$4" "${@: -1}"; rm -r "${@: -1}"/objects/??'],
 ] as const;
@@ -140,7 +140,7 @@ test(
       expect(report.failures).toEqual([
         {
           path: 'app',
-          reason: `${place} cannot be written by user 0: its file system is mounted read-only. Walkback keeps its own git directories there: mount it read-write, then call again.`,
+          reason: `${place} cannot be written by user 0: it is mounted read-only. Walkback keeps its own git directories there: mount it read-write, then call again.`,
         },
       ]);
       harness.sh('mount -o remount,bind,rw app');
