@@ -82,15 +82,15 @@ still() {
   META=$meta
 }
 
-# read_mounts: MOUNTS is the system's list of mounts. Read once a call.
+# read_mounts: MOUNTED is the system's list of mounts. Read once a call.
 read_mounts() {
   slurp /proc/self/mountinfo
-  MOUNTS=$TEXT
+  MOUNTED=$TEXT
 }
 
 # no_mounts: whether no other file system, whose clock may be another, is mounted inside. The
 # system's list writes some bytes of names in another way.
-no_mounts() { [[ $PWD != *[$' \t\n\\']* && -n $MOUNTS && $MOUNTS != *" $PWD/"* ]]; }
+no_mounts() { [[ $PWD != *[$' \t\n\\']* && -n $MOUNTED && $MOUNTED != *" $PWD/"* ]]; }
 
 # untouched AT LATEST: whether nothing here has a change time after AT, except for the mark, which
 # has one after LATEST, so that the clocks of file system and machine agree.

@@ -104,7 +104,7 @@ set -- "$PATH" /nowhere
 for file in shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
 SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
-count_processors; read_umask; read_user_config
+count_processors; read_umask; read_user_config; read_mounts
 enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && read_settings && read_head && base_name && open_shadow sha1; }
 change() {
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
