@@ -2,6 +2,7 @@
 
 import type { RequestOf } from '../contract/invoke.ts';
 import type { SagaSummary } from '../contract/saga-answers.ts';
+import { allLocks, allOnce } from './all-once.ts';
 import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
@@ -77,27 +78,17 @@ export const createSagas = (invoke: Invoke): Sagas => ({
     return createSaga(invoke, sagaId);
   },
   list: async (options = {}, call) => {
-    // One that changes its status meanwhile is told again at the end.
-    const sagas = new Map<string, SagaSummary>();
-    let cursor: string | undefined;
-    do {
-      const answer = await invoke('list-sagas', { ...options, limit: 200, cursor }, call);
-      for (const one of answer.sagas) sagas.set(one.sagaId, one);
-      cursor = answer.cursor;
-    } while (cursor !== undefined);
-    return [...sagas.values()];
+    return allOnce<SagaSummary>(
+      async (cursor) => {
+        const answer = await invoke('list-sagas', { ...options, limit: 200, cursor }, call);
+        return { items: answer.sagas, cursor: answer.cursor };
+      },
+      ({ sagaId }) => sagaId,
+    );
   },
   locks: async (options = {}, call) => {
     if (options.limit !== undefined || options.cursor !== undefined)
       return invoke('list-locks', options, call);
-    // Those of a saga that changes its status meanwhile are told again at the end.
-    const locks = new Map<string, Answer<'list-locks'>['locks'][number]>();
-    let cursor: string | undefined;
-    do {
-      const answer = await invoke('list-locks', { ...options, cursor }, call);
-      for (const one of answer.locks) locks.set(JSON.stringify([one.sagaId, one.resourceKey]), one);
-      cursor = answer.cursor;
-    } while (cursor !== undefined);
-    return { locks: [...locks.values()] };
+    return { locks: await allLocks((cursor) => invoke('list-locks', { ...options, cursor }, call)) };
   },
 });

@@ -1,0 +1,33 @@
+import type { LocksAnswer } from '../contract/saga-answers.ts';
+
+interface Page<Item> {
+  items: readonly Item[];
+  cursor?: string | undefined;
+}
+
+/** Every item of a list in which what changes meanwhile is told again at the end: each once, as it was told last. */
+export const allOnce = async <Item>(
+  read: (cursor: string | undefined) => Promise<Page<Item>>,
+  keyOf: (item: Item) => string,
+): Promise<Item[]> => {
+  const found = new Map<string, Item>();
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    for (const item of page.items) found.set(keyOf(item), item);
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return [...found.values()];
+};
+
+/** Every lock of such a list. */
+export const allLocks = (
+  read: (cursor: string | undefined) => Promise<LocksAnswer>,
+): Promise<LocksAnswer['locks']> =>
+  allOnce(
+    async (cursor) => {
+      const { locks, cursor: next } = await read(cursor);
+      return { items: locks, cursor: next };
+    },
+    ({ sagaId, resourceKey }) => JSON.stringify([sagaId, resourceKey]),
+  );
