@@ -1,4 +1,4 @@
-# Parks a repository that the target does not have, and brings it back. Nothing is deleted.
+# Parks a repository that the target does not have, and brings it back. Nothing of it is lost.
 # shellcheck shell=bash
 
 # carry FROM TO PART: what is at FROM gets the name TO, where nothing is. Where it cannot be renamed (TO is in another file system, FROM in

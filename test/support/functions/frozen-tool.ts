@@ -15,5 +15,6 @@ const ends = Array.from({ length: CALLS }, () => watch(deadlineMs));
 for (const end of ends) end();
 writeSync(1, 'ended\n');
 process.kill(process.pid, 'SIGSTOP');
+// The next call. Nothing tells when the other thread has read all that it was sent, so it gets time for it.
 await new Promise((resolve) => setTimeout(resolve, 500));
 writeSync(1, 'lives\n');
