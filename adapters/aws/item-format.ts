@@ -8,11 +8,15 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 /** The newest format of saga heads, raised with every change that the release before would misread. */
 export const SAGA_FORMAT = 5;
 
+/** The oldest format whose release reads a state that is compressed. */
+export const PACKED_FORMAT = 3;
+
 /**
  * The oldest format that a head can have, so that an older release goes on with the heads that it
  * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
  * that an execution runs from its beginning to its end. 4: an agent does a step of its plan, or it is such a step.
- * 5: what somebody let stand was taken back by hand later, which moves nothing else.
+ * 5: what somebody let stand was taken back by hand later, which moves nothing else. A head that would take a second
+ * write unit is stored as one of format 3 (`headItem`).
  */
 export const sagaFormatOf = (
   head: Pick<SagaHead, 'parent' | 'state' | 'project' | 'maxConcurrent'>,

@@ -2,26 +2,13 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, test } from 'vitest';
+import { itemBytes, WRITE_UNIT_BYTES } from '../../adapters/aws/item-size.ts';
 import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { headItem, readHead } from '../../adapters/aws/sagas/saga-items.ts';
 import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
-
-/** As the table counts it: names and values. */
-const sizeOf = (item: object): number =>
-  Object.entries(item).reduce((sum, [name, value]: [string, unknown]) => {
-    const bytes =
-      value instanceof Uint8Array
-        ? value.length
-        : typeof value === 'string'
-          ? Buffer.byteLength(value)
-          : value === undefined
-            ? -name.length
-            : 9;
-    return sum + name.length + bytes;
-  }, 0);
 
 /** An image of the table's stream as Lambda hands it over: bytes are base64. */
 const asJson = (item: Record<string, unknown>): Record<string, AttributeValue> =>
@@ -80,14 +67,32 @@ test('the head of an interactive saga stays within one write unit, also during a
   expect(heads.some(({ state }) => state.operation !== null)).toBe(true);
   for (const head of heads) {
     const item = headItem(head);
-    expect(sizeOf(item)).toBeLessThan(1024);
+    expect(itemBytes(item)).toBeLessThanOrEqual(WRITE_UNIT_BYTES);
     expect(readHead(item)).toEqual(head);
     const after = toHeadChange({ eventID: 'one', dynamodb: { NewImage: asJson(item) } }).after;
     expect(after).toEqual(head);
   }
 });
 
-test('a straight line of tools is stored as before, and what is no state is named', async () => {
+test('the head of a straight line is compressed from the byte on that would cost a second write unit', async () => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable')],
+    answer: () => committed(),
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  const { head } = await saga.seen();
+  const room = WRITE_UNIT_BYTES - itemBytes(headItem({ ...head, requestedBy: '' }));
+  expect(room).toBeGreaterThan(0);
+  const stored = (more: number) => headItem({ ...head, requestedBy: 'x'.repeat(room + more) });
+  expect(stored(0)).toMatchObject({ format: 1, state: expect.any(String) });
+  expect(itemBytes(stored(0))).toBe(WRITE_UNIT_BYTES);
+  expect(stored(1)).toMatchObject({ format: 3, state: expect.any(Uint8Array) });
+  expect(itemBytes(stored(1))).toBeLessThan(WRITE_UNIT_BYTES);
+  for (const more of [0, 1]) expect(readHead(stored(more)).state).toEqual(head.state);
+});
+
+test('a short straight line of tools is stored as before, and what is no state is named', async () => {
   const saga = await scriptedSaga({
     tools: [scriptedTool('pay', 'compensatable')],
     answer: () => committed(),

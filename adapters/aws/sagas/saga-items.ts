@@ -12,7 +12,8 @@ import { type SagaState, waitEndMs } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
+import { PACKED_FORMAT, SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
+import { itemBytes, WRITE_UNIT_BYTES } from '../item-size.ts';
 import { checked, itemReader } from '../read-item.ts';
 import type { Item, Key, Stored } from '../table-reads.ts';
 import { packedState, stateText } from './packed-state.ts';
@@ -74,22 +75,25 @@ export const waitUntilOf = (state: SagaState): number | undefined => waitEndMs(s
 
 /**
  * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The rest of the
- * state is JSON, so that numbers and nulls come back as they were; compressed where it is longer (packed-state.ts).
+ * state is JSON, so that numbers and nulls come back as they were; compressed (packed-state.ts) in a format whose
+ * release reads that, or where the head would take a second unit.
  */
 export const headItem = (head: SagaHead): Item => {
   const { sagaId, state, ...rest } = head;
   const { effects, ...small } = state;
   const format = sagaFormatOf(head);
   const text = JSON.stringify(small);
-  return {
+  const plain = {
     ...headKey(sagaId),
     ...rest,
     format,
     status: state.status,
     waitUntilMs: waitUntilOf(state),
-    state: format < 3 ? text : packedState(text),
+    state: text,
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
+  if (format < PACKED_FORMAT && itemBytes(plain) <= WRITE_UNIT_BYTES) return plain;
+  return { ...plain, format: Math.max(format, PACKED_FORMAT), state: packedState(text) };
 };
 
 const CAUSE = 'It was changed since, or a newer release wrote it.';
