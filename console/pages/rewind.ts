@@ -83,7 +83,7 @@ const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
   )}</select></div><button type="submit">Plan this</button></form>`;
 
 const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
-  const plan = await visit.ask('rewind-session', { ...input, acceptResidue: true, dryRun: true });
+  const plan = await visit.ask('rewind-session', { ...input, dryRun: true });
   const { sagas, files } = plan;
   const stand = standsIn(plan);
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
@@ -132,7 +132,7 @@ const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<Rewin
 
 export const rewind: Act = async (sent) => {
   const input = inputOf(sent, sent.fields);
-  const now = await sent.ask('rewind-session', { ...input, acceptResidue: true, dryRun: true });
+  const now = await sent.ask('rewind-session', { ...input, dryRun: true });
   // One that is begun goes on, whatever is left of its plan.
   if (now.status === 'PLANNED' && digest(now) !== sent.fields['digest']) {
     return planPage(sent, input, sent.fields['digest'] ?? '');

@@ -91,6 +91,27 @@ test('one message is taken back by a person, who is on record', async () => {
   expect(done.text).toContain('rita@example.com');
 });
 
+test('the form of a rewind that was sent again joins it, and does nothing twice', async () => {
+  write('before\n');
+  await world.checkpoint('before-rewind');
+  write('after\n');
+  await world.checkpoint('rewound');
+  const { person } = await signInWithBrowser(cloud, { roles: 'reviewer' });
+  const page = '/sessions/s1/rewind';
+  const at = cloud.endpoints.api;
+  const { text } = await person.get(`${at}${page}?message=before-rewind`);
+  const [, form = ''] = new RegExp(`<form[^>]*action="${page}">(.*?)</form>`, 's').exec(text) ?? [];
+  const send = () => person.post(at + page, { ...hiddenIn(form), guidance: 'Leave it.' });
+  expect((await send()).text).toContain('Rewound');
+  const { checkpoints } = (await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer;
+  // Another instance, as after a lost answer, knows nothing of the first one.
+  cloud.reconfigure({});
+  expect((await send()).text).toContain('Rewound');
+  expect(filesNow()).toEqual(['before\n', 'before\n']);
+  const after = (await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer;
+  expect(after.checkpoints.length).toBe(checkpoints.length);
+});
+
 test('finance is refused by the function, whatever page or route it comes by', async () => {
   const { person } = await signInWithBrowser(cloud, { roles: 'finance', name: 'fin@example.com' });
   const plan = await person.get(`${cloud.endpoints.api}/sessions/s1/plan?message=kept`);
