@@ -42,6 +42,8 @@ interface PagesOptions {
   failureOf: (error: unknown) => Failure;
   now?: () => Date;
   patienceMs?: number;
+  /** False: the next request may be served by a process that knows nothing of this one. Default: true. */
+  isOneProcess?: boolean;
   /** Default: nobody knows of sandboxes on this machine. */
   directoryOf?: DirectoryOf;
   /** Of every answer, that of an address without a page too. */
@@ -99,6 +101,9 @@ const PATIENCE_MS = 800;
 /** A page that was left while it was made, and is asked for again later, is made anew. Tabs in the background look once a minute. */
 const LOOK_MS = 2 * 60_000;
 
+/** A form is of the page above it. */
+const pageAbove = (path: string): string => path.replace(/\/[^/]*$/, '') || '/';
+
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
 
 const wantsJson = (c: Context<ConsoleEnv>): boolean =>
@@ -118,6 +123,7 @@ export const createPages = ({
   failureOf,
   now = () => new Date(),
   patienceMs = PATIENCE_MS,
+  isOneProcess = true,
   directoryOf = async () => undefined,
   around,
 }: PagesOptions): Hono<ConsoleEnv> => {
@@ -145,14 +151,17 @@ export const createPages = ({
   const send = (c: Context<ConsoleEnv>, page: Page, status: PageStatus = 200) => {
     c.header('cache-control', 'no-store');
     const viewer = c.get('visitor')?.viewer ?? NOBODY;
-    return wantsJson(c) ? c.json(page.data, status) : c.html(frame(page, c.req.path, viewer), status);
+    if (wantsJson(c)) return c.json(page.data, status);
+    const instead = c.req.method === 'POST' ? pageAbove(c.req.path) : undefined;
+    return c.html(frame(page, c.req.path, viewer, instead), status);
   };
 
-  const present = (c: Context<ConsoleEnv>, outcome: Outcome, doing: string) => {
-    if (!outcome.isDone) return send(c, goingPage(outcome, doing, now()));
+  /** `of`: the form that began it. */
+  const present = (c: Context<ConsoleEnv>, outcome: Outcome, doing: string, of = c.req.path) => {
+    if (!outcome.isDone) return send(c, { place: of, ...goingPage(outcome, doing, now()) });
     // The address that a reload asks for again is that of a page.
     const { result } = outcome;
-    return isElsewhere(result) ? c.redirect(result.location, 303) : send(c, result);
+    return isElsewhere(result) ? c.redirect(result.location, 303) : send(c, { place: of, ...result });
   };
 
   if (around !== undefined) app.use(around);
@@ -214,11 +223,15 @@ export const createPages = ({
     if (outcome === undefined) {
       return send(
         c,
-        failurePage({ name: 'NotFound', message: 'Nothing is known of this work here, any more.' }),
+        failurePage({
+          name: 'NotFound',
+          message:
+            'What a form did is known here for ten minutes, and until the console ends. The pages of sessions and sagas show where they stand.',
+        }),
         404,
       );
     }
-    return present(c, outcome, ACTS[query['of'] ?? '']?.[1] ?? 'Working');
+    return present(c, outcome, ACTS[query['of'] ?? '']?.[1] ?? 'Working', query['of']);
   });
 
   app.get('/ledger.csv', async (c) => {
@@ -238,16 +251,18 @@ export const createPages = ({
         return c.text('This form is not of this console.', 403);
       }
       const what = ['POST', c.req.path, JSON.stringify(fields)];
+      const run = () => act({ ...visit, fields });
+      const at = (id: string): string => `/work/${id}${query({ of: path })}`;
+      // A browser goes back to a page, and loads it again, but asks before it sends a form again.
+      if (isOneProcess && !wantsJson(c)) return c.redirect(at(work.start(visit.formToken, what, run)), 303);
       let outcome: Outcome;
       try {
-        outcome = await work.begin(visit.formToken, what, () => act({ ...visit, fields }));
+        outcome = await work.begin(visit.formToken, what, run);
       } catch (error) {
         if (failureOf(error).name !== 'StillRunning') throw error;
         return send(c, stillPage(c.req.path, doing, fields), 202);
       }
-      return outcome.isDone
-        ? present(c, outcome, '')
-        : c.redirect(`/work/${outcome.id}${query({ of: path })}`, 303);
+      return outcome.isDone ? present(c, outcome, '') : c.redirect(at(outcome.id), 303);
     });
   }
 
@@ -263,8 +278,7 @@ export const createPages = ({
     const failure = told(failureOf(error));
     const status = pageStatusOf(failure.name);
     const { pathname, search } = new URL(c.req.url);
-    // A form is of the page above it.
-    const back = c.req.method === 'GET' ? pathname + search : pathname.replace(/\/[^/]*$/, '') || '/';
+    const back = c.req.method === 'GET' ? pathname + search : pageAbove(pathname);
     const again = status === 401 ? gate.signInAgain?.(back) : undefined;
     return send(c, failurePage(failure, again), status);
   });

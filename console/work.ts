@@ -34,6 +34,8 @@ export interface Work {
     keptMs?: number,
     name?: string,
   ): Promise<Outcome>;
+  /** Begins or joins it, and does not wait. Answers by which id it is looked at. */
+  start(owner: string, what: readonly string[], task: () => Promise<Result>): string;
   /** Undefined: nothing of that person is known by it. */
   look(owner: string, id: string): Promise<Outcome | undefined>;
   /** It was shown, and the next one asks afresh. */
@@ -67,28 +69,36 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
   const idOf = (owner: string, what: readonly string[]): string =>
     sha256Hex(JSON.stringify([owner, ...what]));
 
+  const joined = (
+    owner: string,
+    what: readonly string[],
+    run: () => Promise<Result>,
+    keptMs: number,
+    name: string,
+  ): [string, Task] => {
+    tidy();
+    const id = idOf(owner, what);
+    const task = tasks.get(id);
+    const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
+    // What failed may be tried again.
+    if (task !== undefined && task.hasFailed !== true && !isOld) return [id, task];
+    const begun: Task = { owner, name, since: now(), ended: run() };
+    const end = (): void => {
+      begun.endedAt = now().getTime();
+    };
+    // Who looks at it is told; nobody may look.
+    begun.ended.then(end, () => {
+      begun.hasFailed = true;
+      end();
+    });
+    tasks.set(id, begun);
+    return [id, begun];
+  };
+
   return {
-    begin: (owner, what, run, keptMs = KEPT_MS, name = '') => {
-      tidy();
-      const id = idOf(owner, what);
-      let task = tasks.get(id);
-      const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
-      // What failed may be tried again.
-      if (task === undefined || task.hasFailed === true || isOld) {
-        const begun: Task = { owner, name, since: now(), ended: run() };
-        const end = (): void => {
-          begun.endedAt = now().getTime();
-        };
-        // Who looks at it is told; nobody may look.
-        begun.ended.then(end, () => {
-          begun.hasFailed = true;
-          end();
-        });
-        tasks.set(id, begun);
-        task = begun;
-      }
-      return waited(id, task);
-    },
+    begin: (owner, what, run, keptMs = KEPT_MS, name = '') =>
+      waited(...joined(owner, what, run, keptMs, name)),
+    start: (owner, what, run) => joined(owner, what, run, KEPT_MS, '')[0],
     look: async (owner, id) => {
       const task = tasks.get(id);
       return task === undefined || task.owner !== owner ? undefined : waited(id, task);

@@ -59,5 +59,5 @@ export const createConsoleApp = (runtime: Runtime): Hono<ConsoleEnv> => {
   });
   // What goes on after the answer may stop with this instance, and another one knows nothing of it: so it is waited for.
   const patienceMs = (API_PATIENCE_SECONDS + 1) * 1000;
-  return createPages({ gate, failureOf, patienceMs, around: compress() });
+  return createPages({ gate, failureOf, patienceMs, isOneProcess: false, around: compress() });
 };

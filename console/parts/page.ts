@@ -34,13 +34,15 @@ const PLACES = [
 const isHere = (place: string, at: string): boolean =>
   place === '/' ? at === '/' || at.startsWith('/sessions') : at.startsWith(place);
 
+/** `instead`: of what a form was answered with, the address that back and reload lead to. */
 export const frame = (
   { title, body, refreshSeconds, isWide, place: own }: Page,
   at: string,
   viewer: Viewer,
+  instead?: string,
 ): Markup =>
   html`<!doctype html>
-<html lang="en"${refreshSeconds === undefined ? NOTHING : html` data-refresh="${refreshSeconds}"`}>
+<html lang="en"${refreshSeconds === undefined ? NOTHING : html` data-refresh="${refreshSeconds}"`}${instead === undefined ? NOTHING : html` data-instead="${instead}"`}>
 <head>
 <meta charset="utf-8" />
 <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -1,6 +1,6 @@
 /**
  * The one script of the pages. Everything works without it: it copies a link, keeps a page that waits still while it looks
- * again, and does not send a form twice.
+ * again, does not send a form twice, and keeps back and reload from sending one again.
  */
 
 /** A page looks again by itself: nobody is there who could sign in. */
@@ -23,6 +23,8 @@ document.addEventListener('submit', (event) => {
 addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('form button:disabled')) button.disabled = false;
 });
+const { instead } = document.documentElement.dataset;
+if (instead) history.replaceState(null, '', instead);
 const seconds = Number(document.documentElement.dataset.refresh);
 const isBusy = () => document.activeElement !== null && ['INPUT', 'TEXTAREA', 'SELECT'].includes(document.activeElement.tagName);
 const say = (text) => {

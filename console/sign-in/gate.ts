@@ -153,6 +153,10 @@ export const createSignInGate = ({
     // Whoever has a copy of the cookie is out too. When that cannot be kept, nobody is told that it is.
     if (session !== undefined) await signOuts.add(session.id, now().getTime() + LONGEST_SECONDS * 1000);
     deleteCookie(c, SESSION, COOKIE);
+    return c.redirect('/auth/signed-out', 303);
+  };
+
+  const signedOut = (c: Context) => {
     const page = {
       title: 'Signed out',
       body: html`<p>You are signed out here. The issuer may still know this browser.</p><p><a href="/auth/sign-in">Sign in</a></p>`,
@@ -169,6 +173,7 @@ export const createSignInGate = ({
       app.get('/auth/sign-in', begin);
       app.get('/auth/callback', finish);
       app.post('/auth/sign-out', end);
+      app.get('/auth/signed-out', signedOut);
     },
     signInAgain: (path) => `/auth/sign-in?${new URLSearchParams({ again: 'yes', to: path }).toString()}`,
     signedIn: async (c: Context<ConsoleEnv>, next) => {

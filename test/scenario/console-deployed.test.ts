@@ -98,7 +98,9 @@ describe('signing in', () => {
     const theirs = await thief.get(`${at}/queue`);
     expect(theirs.status).toBe(200);
     const [, form_token = ''] = /name="form_token" value="([^"]+)"/.exec(theirs.text) ?? [];
-    expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).text).toContain('signed out');
+    const out = await person.post(`${at}/auth/sign-out`, hiddenIn(form));
+    expect([out.status, locationOf(out)]).toEqual([303, '/auth/signed-out']);
+    expect((await person.get(at + locationOf(out))).text).toContain('signed out');
     expect((await person.get(`${at}/`)).status).toBe(302);
     // A copy of the cookie is worth nothing from then on, in this instance and in another one.
     const isOut = async () => {

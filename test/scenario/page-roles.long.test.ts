@@ -113,6 +113,7 @@ const visitAll = async (role?: PersonRole) => {
     token: 'in',
     origin: () => ORIGIN,
     patienceMs: 300_000,
+    isOneProcess: false,
   });
   const host = { host: '127.0.0.1:4500' };
   const entered = await app.request(`${ORIGIN}/enter?token=in`, { headers: host });

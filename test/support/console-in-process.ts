@@ -46,7 +46,15 @@ interface FetchInit {
 /** Answers by name; what is not there is a fault. */
 export const made = (
   answers: Readonly<Record<string, (input: never) => unknown>>,
-  { origin = ORIGIN, ...more }: { patienceMs?: number; origin?: string; now?: () => Date } = {},
+  {
+    origin = ORIGIN,
+    ...more
+  }: {
+    patienceMs?: number;
+    isOneProcess?: boolean;
+    origin?: string;
+    now?: () => Date;
+  } = {},
 ) => {
   const calls: Call[] = [];
   const ask = (async (name: string, input: never) => {
@@ -64,18 +72,24 @@ export const made = (
     origin: () => origin,
     ...more,
   });
-  const fetchPage = (path: string, { headers, form, ...init }: FetchInit = {}) =>
+  const fetchOnly = async (path: string, { headers, form, ...init }: FetchInit = {}) =>
     app.request(`${origin}${path}`, {
       ...init,
       headers: { host: new URL(origin).host, ...headers },
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
     });
+  /** With one look at what a form began. */
+  const fetchPage = async (path: string, init: FetchInit = {}) => {
+    const answer = await fetchOnly(path, init);
+    const place = answer.headers.get('location') ?? '';
+    return place.startsWith('/work/') ? fetchOnly(place, { headers: init.headers ?? {} }) : answer;
+  };
   const enter = async () => {
     const entered = await fetchPage('/enter?token=the-link');
     const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
     return { cookie };
   };
-  return { calls, fetchPage, enter };
+  return { calls, fetchPage, fetchOnly, enter };
 };
 
 export const tokenIn = (text: string): string => /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';

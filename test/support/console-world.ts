@@ -47,7 +47,7 @@ export interface ConsoleWorld {
   world: World;
   invoke: (name: string, input: unknown) => Promise<Record<string, unknown>>;
   /** A console of its own for one person. */
-  serve(by: string, patienceMs?: number): Promise<Endpoint>;
+  serve(by: string, patienceMs?: number, isOneProcess?: boolean): Promise<Endpoint>;
   /** An interactive saga that waits for an approval. */
   asking(sagaId: string): Promise<void>;
   write: (path: string, text: string) => void;
@@ -72,7 +72,7 @@ export const startConsoleWorld = async (): Promise<ConsoleWorld> => {
     sagas,
     world,
     invoke: (name, input) => cloud.invoke(name, input),
-    serve: async (by, patienceMs) => {
+    serve: async (by, patienceMs, isOneProcess) => {
       let origin = '';
       const app = createConsole({
         ask: ((name: string, input: unknown) => named(cloud.invoke(name, input))) as Ask,
@@ -85,6 +85,7 @@ export const startConsoleWorld = async (): Promise<ConsoleWorld> => {
         token: 'in',
         origin: () => origin,
         patienceMs,
+        isOneProcess,
       });
       const endpoint = await listenPages(app);
       closing.defer(() => endpoint.close());

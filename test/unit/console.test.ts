@@ -293,18 +293,23 @@ describe('a rollback', () => {
   });
 
   test('that takes longer than an answer may gives the same form again', async () => {
-    const { fetchPage, enter } = made({
-      rollback: ({ dryRun }: { dryRun?: boolean }) => {
-        if (dryRun === true) return rollback();
-        throw new WalkbackError('StillRunning', 'it goes on');
+    const { fetchPage, enter } = made(
+      {
+        rollback: ({ dryRun }: { dryRun?: boolean }) => {
+          if (dryRun === true) return rollback();
+          throw new WalkbackError('StillRunning', 'it goes on');
+        },
       },
-    });
+      { isOneProcess: false },
+    );
     const { cookie } = await enter();
     const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
     const form = formOf(plan);
     const still = await fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
     const text = await still.text();
     expect(still.status).toBe(202);
+    // Back and reload lead to the page of the session.
+    expect(text).toContain('<html lang="en" data-instead="/sessions/s">');
     expect(text).toContain('action="/sessions/s/rollback"');
     for (const [name, value] of Object.entries(form)) {
       expect(text).toContain(`<input type="hidden" name="${name}" value="${value}" />`);
@@ -522,7 +527,7 @@ describe('what takes long', () => {
   const planned = async (patienceMs: number) => {
     const gate = Promise.withResolvers<object>();
     const seen = { applied: 0 };
-    const { fetchPage, enter } = made(
+    const { fetchPage, fetchOnly, enter } = made(
       {
         rollback: ({ dryRun }: { dryRun?: boolean }) => {
           if (dryRun === true) return rollback();
@@ -536,8 +541,8 @@ describe('what takes long', () => {
     const plan = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
     const once = /name="once" value="([^"]+)"/.exec(plan)?.[1] ?? '';
     const form = { ...formOf(plan), once };
-    const send = () => fetchPage('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
-    return { gate, seen, fetchPage, cookie, send };
+    const send = () => fetchOnly('/sessions/s/rollback', { headers: { cookie, origin: ORIGIN }, form });
+    return { gate, seen, fetchPage, fetchOnly, cookie, form, send };
   };
 
   test('is answered at once with a page that looks again, and shows the end when it is there', async () => {
@@ -557,6 +562,30 @@ describe('what takes long', () => {
     // A reload does nothing twice.
     expect(await (await fetchPage(place, { headers: { cookie } })).text()).toContain('Rolled back');
     expect(seen.applied).toBe(1);
+  });
+
+  test('and what is done at once are told by an address that back and reload ask for again', async () => {
+    const { gate, seen, fetchPage, cookie, send } = await planned(60_000);
+    gate.resolve(rollback({ status: 'APPLIED' }));
+    const place = (await send()).headers.get('location') ?? '';
+    expect(place).toMatch(/^\/work\//);
+    for (const _ of [1, 2]) {
+      const text = await (await fetchPage(place, { headers: { cookie } })).text();
+      expect(text).toContain('Rolled back');
+      expect(text).toContain('<a href="/" aria-current="page">Sessions</a>');
+    }
+    expect(seen.applied).toBe(1);
+  });
+
+  test('a program that sends a form is answered what the function answered', async () => {
+    const { gate, fetchOnly, cookie, form } = await planned(60_000);
+    gate.resolve(rollback({ status: 'APPLIED' }));
+    const headers = { cookie, origin: ORIGIN, accept: 'application/json' };
+    const answer = await fetchOnly('/sessions/s/rollback', { headers, form });
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      expect.objectContaining({ status: 'APPLIED' }),
+    ]);
   });
 
   test('that fails says so, and may be tried again', async () => {
