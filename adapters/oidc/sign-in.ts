@@ -84,10 +84,10 @@ export const createSignIn = (options: SignInOptions): SignIn => {
     }
   };
   return {
-    begin: ({ redirectUri, again }) =>
+    begin: ({ redirectUri, again, note }) =>
       telling(async () => {
         const begun = {
-          state: oidc.randomState(),
+          state: `${oidc.randomState()}.${note}`,
           nonce: oidc.randomNonce(),
           verifier: oidc.randomPKCECodeVerifier(),
         };

@@ -31,6 +31,10 @@ const BEGUN_SECONDS = 600;
 const MOST_BEGUN = 3;
 /** Of the way back, as it is kept, so that those of all tabs have room in one cookie. A longer one leads to the first page. */
 const MAX_WAY_BACK = 600;
+/** Kept in the state of a sign-in too, for a tab whose beginning the browser does not have: two that began at once wrote one cookie. */
+const MAX_NOTED = 200;
+/** A browser that keeps no cookie is told, and not led around. */
+const MOST_TRIES = 3;
 /** A working day, when the token lasts longer. */
 const LONGEST_SECONDS = 8 * HOUR_SECONDS;
 /** What browsers keep of one cookie, name and attributes too. */
@@ -63,6 +67,30 @@ interface SignInGateOptions {
 const endOf = (token: string): number => {
   const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
   return z.object({ exp: z.number() }).parse(claims).exp * 1000;
+};
+
+/** As it is kept: some letters take two. */
+const isShort = (to: string, most: number): boolean => JSON.stringify(to).length <= most;
+
+interface Noted {
+  to: string;
+  tries: number;
+}
+
+const noteOf = ({ to, tries }: Noted): string =>
+  Buffer.from(JSON.stringify([tries, isShort(to, MAX_NOTED) ? to : '/'])).toString('base64url');
+
+const noteSchema = z.tuple([z.int().min(1), z.string()]);
+
+/** Anybody may have written it. Undefined: it is none. */
+const notedIn = (state: string | undefined): Noted | undefined => {
+  try {
+    const note = Buffer.from(state?.split('.')[1] ?? '', 'base64url').toString();
+    const [tries, to] = noteSchema.parse(JSON.parse(note));
+    return { to: ownPath(to), tries };
+  } catch {
+    return undefined;
+  }
 };
 
 const originOf = (c: Context): string => new URL(c.req.url).origin;
@@ -108,11 +136,19 @@ export const createSignInGate = ({
     return found?.all.filter(({ untilMs }) => untilMs > now().getTime()) ?? [];
   };
 
+  /** Of who is signed in. */
+  const sessionIn = async (c: Context) => {
+    const session = await kept(c, SESSION, sessionSchema);
+    return session === undefined || (await signOuts.has(session.id)) ? undefined : session;
+  };
+
   const begin = async (c: Context) => {
     const redirectUri = `${originOf(c)}/auth/callback`;
-    const { url, begun } = await signIn.begin({ redirectUri, again: c.req.query('again') === 'yes' });
     const asked = ownPath(c.req.query('to'));
-    const to = JSON.stringify(asked).length > MAX_WAY_BACK ? '/' : asked;
+    const to = isShort(asked, MAX_WAY_BACK) ? asked : '/';
+    const tries = Number(c.req.query('tries') ?? '1') || MOST_TRIES;
+    const again = c.req.query('again') === 'yes';
+    const { url, begun } = await signIn.begin({ redirectUri, again, note: noteOf({ to, tries }) });
     const untilMs = now().getTime() + BEGUN_SECONDS * 1000;
     const others = (await begunIn(c)).slice(1 - MOST_BEGUN);
     await keep(c, BEGUN, { all: [...others, { ...begun, to, untilMs }] }, untilMs);
@@ -123,8 +159,14 @@ export const createSignInGate = ({
   const finish = async (c: Context) => {
     const all = await begunIn(c);
     const answered = all.find(({ state }) => state === c.req.query('state'));
+    const noted = answered === undefined ? notedIn(c.req.query('state')) : undefined;
+    if (noted !== undefined && (await sessionIn(c)) !== undefined) return c.redirect(noted.to, 303);
+    if (noted !== undefined && noted.tries < MOST_TRIES) {
+      const more = new URLSearchParams({ to: noted.to, tries: String(noted.tries + 1) });
+      return c.redirect(`/auth/sign-in?${more.toString()}`, 303);
+    }
     const others = all.filter((one) => one !== answered);
-    // An answer to none of them is refused with the words of the library.
+    // What no release of ours began is refused with the words of the library.
     const found = answered ?? all.at(-1);
     const last = others.at(-1);
     if (last === undefined) deleteCookie(c, BEGUN, COOKIE);
@@ -177,8 +219,8 @@ export const createSignInGate = ({
     },
     signInAgain: (path) => `/auth/sign-in?${new URLSearchParams({ again: 'yes', to: path }).toString()}`,
     signedIn: async (c: Context<ConsoleEnv>, next) => {
-      const session = await kept(c, SESSION, sessionSchema);
-      if (session === undefined || (await signOuts.has(session.id))) {
+      const session = await sessionIn(c);
+      if (session === undefined) {
         const { pathname, search } = new URL(c.req.url);
         if (!wantsPage(c))
           return c.json({ error: { name: 'ProofRequired', message: 'Sign in first.' } }, 401);

@@ -8,8 +8,12 @@ interface Begun {
 }
 
 export interface SignIn {
-  /** Where to send the browser. `again`: also one that the issuer knows already. */
-  begin(request: { redirectUri: string; again: boolean }): Promise<{ url: string; begun: Begun }>;
+  /** Where to send the browser. `again`: also one that the issuer knows already. `note`: comes back after the dot of the state. */
+  begin(request: {
+    redirectUri: string;
+    again: boolean;
+    note: string;
+  }): Promise<{ url: string; begun: Begun }>;
   /** The access token. Throws `ProofInvalid` when the answer is not of what was begun, or the person said no. */
   finish(answer: URL, begun: Begun): Promise<string>;
 }

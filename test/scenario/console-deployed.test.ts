@@ -248,7 +248,9 @@ describe('attacks', () => {
     const victim = createBrowserPerson();
     const attacker = createBrowserPerson();
     const back = await atIssuer(attacker);
-    expect((await victim.get(back)).status).toBe(401);
+    // It may begin a sign-in of the victim's own, as any link may.
+    expect(locationOf(await victim.get(back))).toMatch(/^\/auth\/sign-in\?/);
+    expect(victim.cookies.has(SESSION)).toBe(false);
     const changed = new URL(back);
     changed.searchParams.set('state', 'other');
     expect((await attacker.get(changed.href)).status).toBe(401);
@@ -269,14 +271,46 @@ describe('attacks', () => {
     const [one, two, three] = [await atIssuer(person), await atIssuer(person), await atIssuer(person)];
     for (const back of [two, one, three]) expect((await person.get(back)).status).toBe(303);
     expect(person.cookies.has(BEGUN)).toBe(false);
-    expect((await person.get(one)).status).toBe(401);
-    // The browser keeps a few, so that its cookies stay small.
+    // The browser keeps a few, so that its cookies stay small. A further tab begins anew.
     const busy = createBrowserPerson();
     const first = await atIssuer(busy);
     const [, , last] = [await atIssuer(busy), await atIssuer(busy), await atIssuer(busy)];
-    expect((await busy.get(first)).status).toBe(401);
+    expect(locationOf(await busy.get(first))).toBe('/auth/sign-in?to=%2F&tries=2');
     expect(busy.cookies.has(SESSION)).toBe(false);
     expect((await busy.get(last)).status).toBe(303);
+  });
+
+  test('tabs of a browser that was opened again begin at one instant, and each comes to its page', async () => {
+    const person = createBrowserPerson();
+    const pages = ['/sagas', '/queue?saga=none', '/ledger', '/catalog', '/'];
+    const atOnce = async (tabs: readonly string[]): Promise<string[]> => {
+      const answers = await Promise.all(tabs.map((place) => person.get(at + place)));
+      return answers.map(locationOf);
+    };
+    // All of them ask before one is answered, so the cookie of the last one stays.
+    const begun = await atOnce(pages.map((page) => `/auth/sign-in?to=${encodeURIComponent(page)}`));
+    const backs = await Promise.all(begun.map((authorize) => fillIn(sagas.cloud, authorize)));
+    const arrive = async (back: string, page: string): Promise<void> => {
+      const came = locationOf(await person.get(back));
+      if (came === page) return;
+      expect(came).toBe(`/auth/sign-in?${new URLSearchParams({ to: page, tries: '2' }).toString()}`);
+      const authorize = locationOf(await person.get(at + came));
+      expect(locationOf(await person.get(await fillIn(sagas.cloud, authorize)))).toBe(page);
+    };
+    for (const [index, page] of pages.entries()) await arrive(backs[index] ?? '', page);
+    expect((await person.get(`${at}/queue`)).text).toContain('rita@example.com');
+  });
+
+  test('a browser that keeps no cookie is not led around for ever', async () => {
+    let place = '/auth/sign-in';
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 5 && statuses.at(-1) !== 401; tries += 1) {
+      const begun = await createBrowserPerson().get(at + place);
+      const back = await createBrowserPerson().get(await fillIn(sagas.cloud, locationOf(begun)));
+      statuses.push(back.status);
+      place = locationOf(back);
+    }
+    expect(statuses).toEqual([303, 303, 401]);
   });
 
   test('an address that is too long for a cookie leads to the first page, and not to a refusal', async () => {
@@ -323,6 +357,10 @@ describe('attacks', () => {
     const begun = await person.get(`${at}/auth/sign-in?${new URLSearchParams({ to }).toString()}`);
     const back = await person.get(await fillIn(sagas.cloud, locationOf(begun)));
     expect([back.status, locationOf(back)]).toEqual([303, '/']);
+    // A state that somebody made up leads no further.
+    const state = `x.${Buffer.from(JSON.stringify([1, to])).toString('base64url')}`;
+    const forged = await person.get(`${at}/auth/callback?${new URLSearchParams({ state }).toString()}`);
+    expect([forged.status, locationOf(forged)]).toEqual([303, '/']);
   });
 
   test('clickjacking: no page stands in a frame, runs foreign script, or is kept', async () => {
