@@ -249,7 +249,11 @@ export type DirectoryListing = z.infer<ReturnType<typeof directoryListing>>;
 
 export const contextAnswer = () =>
   z.object({
-    prompt: z.string().describe('for the system prompt'),
+    prompt: z
+      .string()
+      .describe(
+        'for the system prompt; a name with an end of line, or with what is not seen, is quoted as in JSON',
+      ),
     repositories: z.array(repositoryInfo()),
     directories: z.array(directoryListing()),
   });

@@ -6,13 +6,25 @@ import type { SurveyReport } from '../ports/survey.ts';
 /** With more repositories than this, the rest are only summarised. */
 const MAX_DETAILED = 3;
 
+/** Ends of lines, and what works without being seen. The two joiners stay, which scripts and emoji are written with. */
+const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+    .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
+    .join('');
+
+/** A name is a line of the prompt, whatever it holds: it begins no line of its own, and hides nothing from who reads it. */
+const named = (text: string): string =>
+  UNSEEN.test(text) ? JSON.stringify(text).replaceAll(new RegExp(UNSEEN, 'gu'), escaped) : text;
+
 const headText = (info: RepositoryInfo): string => {
   const at = info.head === undefined ? '' : ` at ${info.head.slice(0, 12)}`;
   switch (info.headKind) {
     case 'branch':
-      return `branch ${info.branch ?? '?'}${at}`;
+      return `branch ${named(info.branch ?? '?')}${at}`;
     case 'unborn':
-      return `branch ${info.branch ?? '?'}, no commits yet`;
+      return `branch ${named(info.branch ?? '?')}, no commits yet`;
     case 'detached':
       return `detached HEAD${at}`;
     case 'unreadable':
@@ -31,16 +43,19 @@ const statusText = (info: RepositoryInfo): string => {
   return facts.join(', ');
 };
 
-const absolute = (root: string, path: string): string => (path === '.' ? root : `${root}/${path}`);
+const absolute = (root: string, path: string): string => named(path === '.' ? root : `${root}/${path}`);
 
 const detailed = (root: string, info: RepositoryInfo, listing: DirectoryListing | undefined): string => {
   const lines = [`## ${absolute(root, info.path)}`, statusText(info)];
-  if (info.remote !== undefined) lines.push(`Remote: ${info.remote}`);
+  if (info.remote !== undefined) lines.push(`Remote: ${named(info.remote)}`);
   if (info.recent !== undefined && info.recent.length > 0) {
-    lines.push('Recent commits:', ...info.recent.map(({ commit, subject }) => `- ${commit} ${subject}`));
+    lines.push(
+      'Recent commits:',
+      ...info.recent.map(({ commit, subject }) => `- ${commit} ${named(subject)}`),
+    );
   }
   if (listing !== undefined && listing.entries.length > 0) {
-    lines.push('Files:', ...listing.entries.map((entry) => `- ${entry}`));
+    lines.push('Files:', ...listing.entries.map((entry) => `- ${named(entry)}`));
     if (listing.truncated) lines.push('- ... (more)');
   }
   return lines.join('\n');
@@ -70,14 +85,14 @@ export const contextPrompt = (
   const sections = [
     [
       '# Workspace',
-      `You work in ${plural(repositories.length, 'git repository', 'git repositories')} below ${projectsRoot}.`,
+      `You work in ${plural(repositories.length, 'git repository', 'git repositories')} below ${named(projectsRoot)}.`,
       'Every state is captured before each change and can be restored. Leave directories named .agent-shadow alone.',
     ].join('\n'),
     ...inDetail.map((info) => detailed(projectsRoot, info, listingOf(info.path))),
   ];
   if (others.length > 0) sections.push(summarised(projectsRoot, others));
   if (skipped.length > 0) {
-    const shown = skipped.slice(0, 10).map(({ path, reason }) => `- ${path}: ${reason}`);
+    const shown = skipped.slice(0, 10).map(({ path, reason }) => `- ${named(path)}: ${named(reason)}`);
     sections.push(['## Not covered', ...shown].join('\n'));
   }
   return `${sections.join('\n\n')}\n`;
