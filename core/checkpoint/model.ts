@@ -258,6 +258,8 @@ export interface Checkpoint {
   content?: CheckpointContent;
   /** For a merge: the checkpoint whose work it has, as a second parent. Absent when it took some paths only. */
   mergedFrom?: CheckpointRef;
+  /** For a revert of checkpoints: those of this session that it took back whole. Absent in checkpoints of older releases. */
+  takesBack?: number[];
   /** For the first checkpoint of a fork: the checkpoint that it is a copy of. */
   forkedFrom?: CheckpointRef;
   /** Made from captures, not taken in a sandbox. */

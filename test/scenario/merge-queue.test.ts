@@ -112,6 +112,11 @@ test('a target that moved after it was verified refuses; an entry that is undone
   expect(undone).toMatchObject({ status: 'COMPENSATED' });
   expect(JSON.stringify(undone)).toMatch(/can be rehydrated until \d{4}-\d\d-\d\dT[\d:.]+Z\./);
   expect(shell(world.root, 'ls web/e 2>/dev/null || true; cat api/since api/later')).toBe('since\nlater\n');
+
+  // What was taken back comes again with the next entry.
+  await enter('more', fork.sessionId, 'test -e web/e && test -e api/later');
+  expect(await observe('more')).toMatchObject({ status: 'COMPLETED' });
+  expect(shell(world.root, 'cat web/e')).toBe('e\n');
 });
 
 test.each([

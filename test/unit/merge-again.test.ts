@@ -130,3 +130,26 @@ test('a fork in which nothing changed is nothing to merge, whatever was captured
   expect(await merge('g4')).toMatchObject({ status: 'APPLIED' });
   expect(fileOf(stage)).toBe(`change ${2 * CHECKPOINTS}`);
 });
+
+test('a fork whose merge was taken back by a revert comes again, and with it what came since in both', async () => {
+  const { stage, forkId, work } = await forked();
+  const merge = (requestId: string, more = {}) =>
+    stage.instance().merge({ from: forkId, into: SESSION, requestId, ...more });
+  await work();
+  const { checkpointId } = await merge('g1');
+  await stage.instance().revert({ checkpointIds: [checkpointId], requestId: 'r1' });
+  expect(fileOf(stage)).toBeUndefined();
+  // Nothing of it is in a fork that begins there either, such as one in which it is verified.
+  const staging = await stage.instance().fork({ requestId: 'staging' });
+  expect(await merge('s1', { into: staging.sessionId })).toMatchObject({ status: 'APPLIED' });
+  // It comes into the fork without its work being taken back there.
+  stage.edit('notes', { 'mine.txt': 'mine' });
+  await stage.instance().checkpoint('m9', 't9');
+  await merge('f1', { from: SESSION, into: forkId });
+
+  expect(await merge('g2', { dryRun: true })).toMatchObject({ status: 'PLANNED' });
+  expect(await merge('g2')).toMatchObject({ status: 'APPLIED' });
+  expect(fileOf(stage)).toBe(`change ${CHECKPOINTS}`);
+  expect(stage.world.filesOf(SANDBOX)['notes']).toMatchObject({ 'mine.txt': 'mine' });
+  expect(await merge('g3')).toMatchObject({ status: 'NOTHING' });
+});

@@ -33,6 +33,7 @@ const createHistory = () => {
     work: (sessionId: string) => add(sessionId),
     fork: (from: string, to: string) => add(to, { forkedFrom: head(from) }),
     merge: (from: string, into: string) => add(into, { mergedFrom: head(from) }),
+    revert: (sessionId: string, seq: number) => add(sessionId, { takesBack: [seq] }),
   };
 };
 
@@ -52,16 +53,21 @@ const look = ({ timelines, head }: History, into: string, from: string) => {
 
 /** The nearest common ancestors, by walking everything. */
 const nearest = ({ timelines, head }: History, into: string, from: string): string[] => {
+  const known = new Map<string, Map<string, CheckpointRef>>();
   const behind = (start: CheckpointRef): Map<string, CheckpointRef> => {
-    const found = new Map<string, CheckpointRef>();
-    const walk = (ref: CheckpointRef): void => {
-      if (found.has(nameOf(ref))) return;
-      found.set(nameOf(ref), ref);
-      const node = timelines.get(ref.sessionId)?.[ref.seq - 1];
-      if (node?.parentSeq != null) walk({ sessionId: ref.sessionId, seq: node.parentSeq });
-      for (const other of [node?.mergedFrom, node?.forkedFrom]) if (other !== undefined) walk(other);
-    };
-    walk(start);
+    const found = known.get(nameOf(start)) ?? new Map<string, CheckpointRef>();
+    if (known.has(nameOf(start))) return found;
+    known.set(nameOf(start), found);
+    const takenBack = new Set<number>();
+    // Each session is a line here.
+    for (let seq = start.seq; seq >= 1; seq--) {
+      const node = timelines.get(start.sessionId)?.[seq - 1];
+      found.set(nameOf({ ...start, seq }), { ...start, seq });
+      const isTakenBack = takenBack.has(seq);
+      if (!isTakenBack) for (const one of node?.takesBack ?? []) takenBack.add(one);
+      for (const other of [isTakenBack ? undefined : node?.mergedFrom, node?.forkedFrom])
+        if (other !== undefined) for (const [name, ref] of behind(other)) found.set(name, ref);
+    }
     return found;
   };
   const ours = behind(head(into));
@@ -110,9 +116,25 @@ describe('the last common checkpoint', () => {
     expect(look(history, 's', 'y').read).toEqual(['late', 's', 'y']);
   });
 
+  test('is the one before a merge that was taken back, until that is taken back too', () => {
+    const history = createHistory();
+    history.fork('s', 'x');
+    const merged = history.work('x');
+    const { seq } = history.merge('x', 's');
+    history.work('s');
+    const reverted = history.revert('s', seq);
+    history.work('s');
+    expect(look(history, 's', 'x').base).toEqual({ sessionId: 's', seq: 1 });
+    // One that began while it was there still has it in common.
+    history.fork('s', 'y');
+    expect(look(history, 'y', 'x').base).toEqual({ sessionId: 's', seq: 1 });
+    history.revert('s', reverted.seq);
+    expect(look(history, 's', 'x').base).toEqual(merged);
+  });
+
   test('is one of the nearest in any history, and of the target where that has one', () => {
     const names = ['s', 'a', 'b', 'c', 'd'];
-    const step = fc.tuple(fc.constantFrom('work', 'merge', 'merge'), fc.nat(4), fc.nat(4));
+    const step = fc.tuple(fc.constantFrom('work', 'merge', 'merge', 'revert'), fc.nat(4), fc.nat(4));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.nat(4), fc.nat(4), (steps, intoAt, fromAt) => {
         const history = createHistory();
@@ -122,6 +144,7 @@ describe('the last common checkpoint', () => {
         for (const [kind, at, other] of steps) {
           const [one = 's', two = 's'] = [names[at], names[other]];
           if (kind === 'work') history.work(one);
+          else if (kind === 'revert') history.revert(one, Math.max(1, history.head(one).seq - other));
           else if (one !== two) history.merge(one, two);
         }
         const [into = 's', from = 's'] = [names[intoAt], names[fromAt]];

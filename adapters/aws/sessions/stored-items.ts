@@ -128,6 +128,7 @@ const checkpoint = z.looseObject({
   lateFiles: z.array(z.string()).optional(),
   content: content.optional(),
   mergedFrom: checkpointRef.optional(),
+  takesBack: z.array(count).optional(),
   forkedFrom: checkpointRef.optional(),
   by: askedBy.optional(),
   sandboxId: z.string(),
@@ -147,6 +148,7 @@ export const treeNodeFields = checkpoint.pick({
   complete: true,
   detached: true,
   mergedFrom: true,
+  takesBack: true,
   forkedFrom: true,
   createdAt: true,
 });

@@ -27,6 +27,7 @@ export const createCheckpoint = (
     settledRollback?: SettledRollback;
     lateFiles?: string[];
     mergedFrom?: CheckpointRef | undefined;
+    takesBack?: number[] | undefined;
     forkedFrom?: CheckpointRef | undefined;
     composed?: ComposedFacts;
     by?: AskedBy | undefined;
@@ -58,6 +59,7 @@ export const createCheckpoint = (
     lateFiles: from.lateFiles,
     content: captured.content,
     mergedFrom: from.mergedFrom,
+    takesBack: from.takesBack,
     forkedFrom: from.forkedFrom,
     composed: from.composed,
     by: from.by,

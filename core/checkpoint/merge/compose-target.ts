@@ -38,6 +38,12 @@ const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
     ? { sessionId: composition.from.sessionId, seq: composition.from.seq }
     : undefined;
 
+/** A revert in some paths leaves the rest. */
+const takenBack = (composition: Composition): Checkpoint['takesBack'] =>
+  composition.kind === 'revert' && composition.paths === undefined
+    ? composition.changes.flatMap(({ afterSeq }) => afterSeq ?? [])
+    : undefined;
+
 const overtaken = (requestId: string): WalkbackError =>
   new WalkbackError('RollbackInProgress', `Another call works on request "${requestId}". Call again.`, {
     retryable: true,
@@ -127,6 +133,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       toolExecutionId,
       reason: COMPOSED_REASON[composition.kind],
       mergedFrom: secondParent(composition),
+      takesBack: takenBack(composition),
       composed: {
         conflicts: firstThatFit(composed.conflicts, TOLD),
         warnings: firstLines(composed.warnings, TOLD, (left) => `${left} more warnings`),

@@ -1,7 +1,7 @@
 /**
  * The last checkpoint that two sessions have in common. It is derived from their timelines and never
- * stored: a merge that was rolled back is not there any more, and a merged fork goes on from its own head.
- * Pure.
+ * stored: a merge that was rolled back or taken back by a revert is not there any more, and a merged fork goes on from its own
+ * head. Pure.
  */
 import { HOUR_MS } from '../../../contract/times.ts';
 import type { CheckpointRef } from '../model.ts';
@@ -9,7 +9,10 @@ import type { TreeNode } from '../ports/stores.ts';
 
 export type Timelines = ReadonlyMap<
   string,
-  readonly Pick<TreeNode, 'seq' | 'checkpointId' | 'parentSeq' | 'mergedFrom' | 'forkedFrom' | 'createdAt'>[]
+  readonly Pick<
+    TreeNode,
+    'seq' | 'checkpointId' | 'parentSeq' | 'mergedFrom' | 'takesBack' | 'forkedFrom' | 'createdAt'
+  >[]
 >;
 
 const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
@@ -17,12 +20,27 @@ const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionI
 /** Clocks of functions differ, but not by so much. */
 const CLOCKS_MS = HOUR_MS;
 
+/** What the state of one came from. */
+interface Origin {
+  parent: CheckpointRef[];
+  merged: CheckpointRef[];
+  forked: CheckpointRef[];
+  takesBack: readonly number[];
+}
+
+type Parents = ReadonlyMap<string, Origin>;
+
+const originsOf = (parents: Parents, ref: CheckpointRef): CheckpointRef[] => {
+  const { parent = [], merged = [], forked = [] } = parents.get(nameOf(ref)) ?? {};
+  return [...parent, ...merged, ...forked];
+};
+
 /**
  * Which checkpoints each one's state came from. One that is younger than what came from it is another one: the session was
  * gone, and begun again under the same id.
  */
-const index = (timelines: Timelines): Map<string, CheckpointRef[]> => {
-  const parents = new Map<string, CheckpointRef[]>();
+const index = (timelines: Timelines): Parents => {
+  const parents = new Map<string, Origin>();
   const bornMs = new Map(
     [...timelines].flatMap(([sessionId, nodes]) =>
       nodes.map(({ seq, createdAt }) => [nameOf({ sessionId, seq }), Date.parse(createdAt)] as const),
@@ -34,30 +52,54 @@ const index = (timelines: Timelines): Map<string, CheckpointRef[]> => {
     return ref === undefined || isAnother ? [] : [ref];
   };
   for (const [sessionId, nodes] of timelines) {
-    for (const { seq, parentSeq, mergedFrom, forkedFrom, createdAt } of nodes) {
-      parents.set(nameOf({ sessionId, seq }), [
-        ...(parentSeq === null ? [] : [{ sessionId, seq: parentSeq }]),
-        ...known(mergedFrom, createdAt),
-        ...known(forkedFrom, createdAt),
-      ]);
+    for (const { seq, parentSeq, mergedFrom, takesBack = [], forkedFrom, createdAt } of nodes) {
+      parents.set(nameOf({ sessionId, seq }), {
+        parent: parentSeq === null ? [] : [{ sessionId, seq: parentSeq }],
+        merged: known(mergedFrom, createdAt),
+        forked: known(forkedFrom, createdAt),
+        takesBack,
+      });
     }
   }
   return parents;
 };
 
+/** A checkpoint on the way back from another. `off`: those of the same session that were taken back in between. */
+interface Stop {
+  at: CheckpointRef;
+  off: readonly number[];
+}
+
+const stopAt = (at: CheckpointRef): Stop => ({ at, off: [] });
+
+/** What comes before it. Nothing came by a merge that was taken back, unless its revert was taken back in turn. */
+const before = (parents: Parents, { at, off }: Stop): Stop[] => {
+  const origin = parents.get(nameOf(at));
+  if (origin === undefined) return [];
+  const isOff = off.includes(at.seq);
+  const added = isOff ? [] : origin.takesBack;
+  const left =
+    isOff || added.length > 0
+      ? [...new Set([...off.filter((seq) => seq !== at.seq), ...added])].toSorted((a, b) => a - b)
+      : off;
+  return [
+    ...origin.parent.map((ref) => ({ at: ref, off: left })),
+    ...[...(isOff ? [] : origin.merged), ...origin.forked].map(stopAt),
+  ];
+};
+
 /** These checkpoints and everything that their state came from, as far as it is still there. */
-const ancestors = (
-  parents: ReadonlyMap<string, CheckpointRef[]>,
-  of: readonly CheckpointRef[],
-): Map<string, CheckpointRef> => {
+const ancestors = (parents: Parents, of: readonly Stop[]): Map<string, CheckpointRef> => {
   const found = new Map<string, CheckpointRef>();
+  const seen = new Set<string>();
   const open = [...of];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const name = nameOf(at);
-    const above = parents.get(name);
-    if (found.has(name) || above === undefined) continue;
-    found.set(name, at);
-    open.push(...above);
+  for (let stop = open.pop(); stop !== undefined; stop = open.pop()) {
+    const name = nameOf(stop.at);
+    const way = `${name} ${stop.off.join()}`;
+    if (seen.has(way) || !parents.has(name)) continue;
+    seen.add(way);
+    found.set(name, stop.at);
+    open.push(...before(parents, stop));
   }
   return found;
 };
@@ -67,21 +109,21 @@ const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRe
   const parents = index(timelines);
   return {
     parents,
-    ours: ancestors(parents, [into]),
-    theirs: [...ancestors(parents, [from]).values()],
+    ours: ancestors(parents, [stopAt(into)]),
+    theirs: [...ancestors(parents, [stopAt(from)]).values()],
   };
 };
 
 /** Those that both have, and of these the nearest: no other one came from them. */
 const inCommon = (
-  parents: ReadonlyMap<string, CheckpointRef[]>,
+  parents: Parents,
   ours: ReadonlyMap<string, CheckpointRef>,
   theirs: readonly CheckpointRef[],
 ) => {
   const common = theirs.filter((ref) => ours.has(nameOf(ref)));
   const passed = ancestors(
     parents,
-    common.flatMap((ref) => parents.get(nameOf(ref)) ?? []),
+    common.flatMap((ref) => before(parents, stopAt(ref))),
   );
   return { common, nearest: common.filter((ref) => !passed.has(nameOf(ref))) };
 };
@@ -110,7 +152,7 @@ export const unreadTimelines = (timelines: Timelines, into: CheckpointRef, from:
   const { common, nearest } = inCommon(parents, ours, theirs);
   const shared = new Set(common.map(nameOf));
   const open = [...ours.values(), ...theirs].filter((ref) => nearest.length > 1 || !shared.has(nameOf(ref)));
-  const named = open.flatMap((ref) => parents.get(nameOf(ref)) ?? []).map(({ sessionId }) => sessionId);
+  const named = open.flatMap((ref) => originsOf(parents, ref)).map(({ sessionId }) => sessionId);
   return [...new Set(named)].filter((sessionId) => !timelines.has(sessionId));
 };
 

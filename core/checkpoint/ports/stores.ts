@@ -58,6 +58,7 @@ export type TreeNode = Pick<
   | 'complete'
   | 'detached'
   | 'mergedFrom'
+  | 'takesBack'
   | 'forkedFrom'
   | 'createdAt'
 >;

@@ -15,6 +15,7 @@ export const nodeOf = (checkpoint: TreeNode): TreeNode => ({
   createdAt: checkpoint.createdAt,
   ...(checkpoint.unowned && { unowned: true }),
   ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
+  ...(checkpoint.takesBack && { takesBack: checkpoint.takesBack }),
   ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
 });
 
