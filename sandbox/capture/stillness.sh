@@ -18,7 +18,7 @@ clock_offset() {
   for tries in 1 2 3 4; do
     stopwatch
     began=$MICROSECONDS
-    { read -r up _ </proc/uptime; } 2>/dev/null && [[ $up == *.?? && $began != 0 ]] || return
+    [[ -r /proc/uptime ]] && read -r up _ </proc/uptime && [[ $up == *.?? && $began != 0 ]] || return
     stopwatch
     OFFSET=$((MICROSECONDS - 10#${up/./} * 10000))
     [ $((MICROSECONDS - began)) -ge 5000 ] || return 0

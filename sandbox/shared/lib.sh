@@ -82,16 +82,17 @@ walked() {
   while IFS= read -r line; do [[ $line == "find: '."*"': "* ]] || return 1; done <"$2"
 }
 
-# slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text.
+# slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text. It says nothing of a
+# file that may not be read, and does not redirect what bash would say: that costs as much as reading.
 slurp() {
   TEXT=''
-  [[ ! -f $1 ]] || { IFS= read -r -d '' TEXT <"$1"; } 2>/dev/null || :
+  [[ ! -f $1 || ! -r $1 ]] || IFS= read -r -d '' TEXT <"$1" || :
 }
 
 # line_of FILE: its first line in TEXT.
 line_of() {
   TEXT=''
-  [[ -f $1 ]] && { IFS= read -r TEXT <"$1"; } 2>/dev/null || [[ -n $TEXT ]]
+  [[ -f $1 && -r $1 ]] && IFS= read -r TEXT <"$1" || [[ -n $TEXT ]]
 }
 
 # lines_in TEXT: SPLIT is its lines, without empty ones. Not by `<<<`: bash writes a longer text into a file below /tmp, and where
