@@ -25,23 +25,6 @@ add_all() {
   [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
 }
 
-# heed: fails the capture where another command of git than add warned of something that is not
-# known. What a directory or its rules are to a walk, add has met too, and named (hear).
-heed() {
-  local line
-  local -A heard=()
-  while IFS= read -r line; do
-    case $line in
-      "warning: could not open directory '"* | "warning: unable to access '"*) continue ;;
-      'warning: '*) ;;
-      *) continue ;;
-    esac
-    [ -z "${heard[$line]-}" ] && ! harmless "$line" || continue
-    heard[$line]=1
-    emit fail-path . && emit fail-reason "git warned of what Walkback does not know: ${line#warning: }"
-  done <"$OUT.err"
-}
-
 # hear STATUS: reads the messages of git's add, line by line. One that names a path becomes the
 # reason if the path stays out (SAID).
 hear() {

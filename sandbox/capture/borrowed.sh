@@ -8,7 +8,7 @@
 #   stores   the directories of objects that are read, and the packs in them
 #   places   the same directories by the numbers of their file systems and inodes
 #   N.XX     the objects in the directory XX of the store number N
-#   whole    when the look began that noted this, as LOOK_BEGAN (stillness.sh), and `end`
+#   whole    when the look began that noted this, as LOOK_BEGAN (follow.sh), and `end`
 
 # begin_borrowed: before the walk. STORES are what it is to look at: the host's own store, and those that it names
 # in turn. LISTED is what `stores` is to say, and STORES_BEGAN what `whole` is to say. STORES_SINCE is a time of find:

@@ -28,6 +28,9 @@ objects_of_partial() {
   [ $# -lt 3 ] || git rev-list --objects "${@:3}"
 }
 
+# has_object ID: whether the shadow can read it.
+has_object() { git cat-file -e "$1" 2>/dev/null; }
+
 # link_chain: makes the capture commit and its bundle: append, else restart, else rebase,
 # whichever the objects in the sandbox still allow.
 link_chain() {

@@ -1,6 +1,13 @@
 # The capture command. capture-command.ts describes the variables set before it.
 # shellcheck shell=bash
 
+# name_stash: the newest entries, for the report of a capture.
+name_stash() {
+  local id
+  read_stash $STASH_MOST
+  for id in "${STASH[@]}"; do emit stash "$id" || return; done
+}
+
 describe_host() {
   emit head-kind "$HEAD_KIND"
   [ -z "$HEAD_REF" ] || emit branch "${HEAD_REF#refs/heads/}"
@@ -134,7 +141,7 @@ capture_one() {
     rm -f -- "$BULK/$INDEX.link" "$BULK/$INDEX.base" "$OUT.report"
     return
   fi
-  heed
+  [ ! -s "$OUT.err" ] || heed
   [ -z "$HOST_PROBLEM" ] || { emit fail-path .git && emit fail-reason "$HOST_PROBLEM"; }
   for ref in "${BROKEN[@]}"; do emit fail-path ".git/$ref" && emit fail-reason "the branch cannot be read, so it is not captured"; done
   emit state captured
@@ -152,6 +159,43 @@ capture_one() {
   if [ -n "$target" ] && of_format "$target" && missing_target "$t"; then emit missing-target 1; fi
   tag_capture 2>/dev/null
   note_tree_id "$TREE" || :
+}
+
+# heed: fails the capture where another command of git than add warned of something that is not
+# known. What a directory or its rules are to a walk, add has met too, and named (hear).
+heed() {
+  local line
+  local -A heard=()
+  while IFS= read -r line; do
+    case $line in
+      "warning: could not open directory '"* | "warning: unable to access '"*) continue ;;
+      'warning: '*) ;;
+      *) continue ;;
+    esac
+    [ -z "${heard[$line]-}" ] && ! harmless "$line" || continue
+    heard[$line]=1
+    emit fail-path . && emit fail-reason "git warned of what Walkback does not know: ${line#warning: }"
+  done <"$OUT.err"
+}
+
+# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else that there is no room,
+# else the last message.
+first_reason() {
+  local file line last='' before='' full=''
+  if [ -n "$IN_THE_WAY" ]; then
+    printf '%s' "$IN_THE_WAY"
+    return
+  fi
+  for file in "$OUT.add" "$OUT.err" "$OUT.find"; do
+    [ -f "$file" ] || continue
+    while IFS= read -r line; do
+      if no_room "$line"; then full=$line; elif [[ $line == fatal* || $line == error* || $line == *denied* ]]; then before=$last last=$line; fi
+    done <"$file"
+  done
+  # What git says after it is a consequence.
+  line=${full:-$before${before:+ }$last}
+  [ -n "$line" ] || line="git could not capture the repository, and did not say why${STEP:+, while $STEP}"
+  printf '%s' "${line:0:300}"
 }
 
 # capture_job PATH KNOWN TARGET: captures a repository in its own shell. The file `finished` shows

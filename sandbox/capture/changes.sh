@@ -16,9 +16,10 @@ RECORD_ENTRIES=6000
 # record_changes FROM FROM_META [HERE]: git's list of changed files, their counts and the patch, as one file
 # beside the bundles. Pairs tell what changed beside files, and what is not whole. An empty FROM stands
 # for no files, an empty FROM_META for no host state to compare with. HERE: the tree is that of the files at $PWD.
-record_changes() {
+record_changes() { [ -z "$CHANGES" ] || [ -z "$CHAIN" ] || record "$@"; }
+
+record() {
   local from=$1 prefix=$REPOSITORY status=0
-  [ -n "$CHANGES" ] && [ -n "$CHAIN" ] || return 0
   if [ "$FORMAT" = sha256 ]; then EMPTY=$EMPTY_SHA256 EMPTY_BLOB=$EMPTY_BLOB_SHA256; else EMPTY=$EMPTY_SHA1 EMPTY_BLOB=$EMPTY_BLOB_SHA1; fi
   : "${from:=$EMPTY}"
   prefix=${prefix%.}
@@ -29,7 +30,7 @@ record_changes() {
       exec git -c core.bigFileThreshold=$TEXT_MOST diff-tree -r -z -M -l200 --raw --numstat -p --full-index --no-ext-diff --no-textconv --no-color \
         --src-prefix="a/$prefix" --dst-prefix="b/$prefix" "$from" "$TREE"
     ) >"$BULK/$INDEX.changes" 2>"$OUT.changes-err" || status=$?
-    not_recorded $status "$from"
+    [ $status = 0 ] || not_recorded $status "$from"
     [ -z "${3-}" ] || [ ! -s "$BULK/$INDEX.changes" ] || still_there
   fi
   [ -n "$2" ] && [ "$2" != "$META" ] || return 0
@@ -68,7 +69,6 @@ still_there() {
 not_recorded() {
   local totals
   case $1 in
-    0) ;;
     153)
       # The file is full.
       emit changes-cut 1

@@ -7,6 +7,36 @@
 # More touched paths, or names in touched directories, than this are left to git as a whole.
 FOLLOW_MOST=2000
 
+# begin_look: notes the time before a capture looks. The mark is what the clock of the file system
+# says then. LOOKED is what the look before noted of its times.
+begin_look() {
+  LOOK_BEGAN=''
+  if line_of "$SHADOW/looked"; then LOOKED=$TEXT; else LOOKED=''; fi
+  : >"$SHADOW/looked" || return
+  clock_offset || return 0
+  LOOK_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
+  : >"$SHADOW/looked.mark"
+}
+
+# note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
+# uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
+# out, or times do not tell, or another file system is mounted inside: what it hid comes back with old times when it goes.
+# Then only its times are used.
+note_look() {
+  local directories=()
+  [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
+  [ -n "$LOOK_BEGAN" ] || return 0
+  if ! times_tell || ! no_mounts || [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
+    printf '%s %s %s %s some\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
+    return
+  fi
+  pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
+  slurp "$OUT.gitignores"
+  printf '%s' "$TEXT" >"$SHADOW/looked.rules" && mapfile -d '' -t directories <"$OUT.directories" || return
+  list_into "$SHADOW/looked.directories" "${directories[@]}" || return
+  printf '%s %s %s %s end\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
+}
+
 # last_look: SINCE is when the look before began, if the index is still the one that it left, the clock was
 # not set since, and nothing is mounted inside. Else it is empty. LATEST is a time after which the
 # mark of the look that begins now must have changed (times_tell). WHOLE tells that the look before left something out.
@@ -49,8 +79,7 @@ read_again() {
 # add_followed: adds what was touched. FOLLOWED tells that this was enough, SAME_NAMES that the touched directories
 # have the names that they had.
 add_followed() {
-  local path kind lines=() files=() directories=() entries=() names=() unknown=() old=() BRING=()
-  local -A known=()
+  local path kind lines=() files=() directories=() old=() BRING=()
   [ -z "$RULES_NEW" ] && [ ${#BIG[@]} = 0 ] && [ ${#FORBIDDEN[@]} = 0 ] && [ ! -s "$OUT.find" ] && same_rules || return 0
   mapfile -d '' -n $FOLLOW_MOST -t lines <"$OUT.touched" || return
   [ ${#lines[@]} -lt $FOLLOW_MOST ] || return 0
@@ -70,7 +99,15 @@ add_followed() {
     # Mostly these are captured files. Git refuses any other, and then nothing is written.
     [ ${#old[@]} -gt 0 ] || bring "${files[@]}" || return
     [ -z "$FOLLOWED" ] || return 0
-  else
+  fi
+  add_touched
+}
+
+# add_touched: the same, where names may have changed, or contents claim to be older.
+add_touched() {
+  local path entries=() names=() unknown=()
+  local -A known=()
+  if [ ${#directories[@]} -gt 0 ]; then
     names_of "${directories[@]}" && names_changed "${directories[@]}" || return
     [ -z "$DOUBT" ] || return 0
   fi

@@ -5,12 +5,15 @@
 # copy_host_index: our copy of the host's index, made again only when the host wrote a new one. An
 # index that git cannot read is reported and counts as none.
 copy_host_index() {
-  local status=0
   if [ ! -f "$HG/index" ]; then
     drop_host_index
-    return
+  else
+    host_index_known || copy_new_index
   fi
-  ! host_index_known || return 0
+}
+
+copy_new_index() {
+  local status=0
   drop_host_index || return
   HOST_INDEX_NEW=1
   # The sizes that git noted in it stay when what converted is gone (move-index.sh).
@@ -141,17 +144,25 @@ state_refs() {
 
 # state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits that it needs.
 state_tree() {
-  local name file files=() refs=() id lines=''
+  local name names=("${STATE_FILES[@]}") files=() refs=() dirs=() lines=''
   STATE_PART='' STATE_TIPS=''
   if in_reftable; then
     state_refs || [ "$HEAD_KIND" = unreadable ] || return
     refs=("$OUT".ref.*) lines=" ${STATE_REFS[*]} "
   fi
-  for name in "${STATE_FILES[@]}"; do
-    [ -f "$HG/$name" ] && [[ $lines != *" $name "* ]] && files+=("$name")
+  # All begin with a capital letter, and mostly two or three files there do.
+  [ ! -r "$HG" ] || names=("$HG"/[A-Z]*)
+  for name in "${names[@]##*/}"; do
+    [[ $name != *' '* && " ${STATE_FILES[*]} " == *" $name "* && $lines != *" $name "* && -f $HG/$name ]] && files+=("$name")
   done
-  for name in "${STATE_DIRS[@]}"; do
-    [ -d "$HG/$name" ] || continue
+  for name in "${STATE_DIRS[@]}"; do [ ! -d "$HG/$name" ] || dirs+=("$name"); done
+  [ ${#files[@]} = 0 ] && [ ${#refs[@]} = 0 ] && [ ${#dirs[@]} = 0 ] || operation_tree
+}
+
+# operation_tree: makes it of these files, refs, and all in these directories.
+operation_tree() {
+  local name file id
+  for name in "${dirs[@]}"; do
     find "$HG/$name" -type f -printf '%P\0' | sort -z >"$OUT.operation" || return
     while IFS= read -r -d '' file; do files+=("$name/$file"); done <"$OUT.operation"
   done
@@ -195,7 +206,7 @@ host_key() {
 
 # host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
 host_state() {
-  local key line text lists ids entries parents='' tree tip tips others=''
+  local key text lists
   host_key || return
   key=$HOST_KEY
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ] || [ -s "$OUT.left-out" ]; then
@@ -205,10 +216,12 @@ host_state() {
     key+=${lists//"  $text."/  .}
   fi
   slurp "$SHADOW/meta.key"
-  if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then
-    META=$TEXT
-    return 0
-  fi
+  if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then META=$TEXT; else commit_host_state "$key"; fi
+}
+
+# commit_host_state KEY: makes that commit.
+commit_host_state() {
+  local key=$1 line text lists ids entries parents='' tree tip tips others=''
   rm -f -- "$SHADOW/meta.id" || return
   # A symref has its own kind of line, which an older release does not take for a branch.
   text=${BRANCHES:+$'\n'$BRANCHES}

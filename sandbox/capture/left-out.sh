@@ -9,7 +9,6 @@ declare -A LEFT_OUT=() FORBIDDEN=()
 # them.
 leave_forbidden() {
   local path ignored
-  [ ${#FORBIDDEN[@]} -gt 0 ] || return 0
   printf '%s\0' "${!FORBIDDEN[@]}" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
   for path in "${!FORBIDDEN[@]}"; do
     ignored=0
@@ -27,7 +26,6 @@ FORBIDDEN_WHY="git keeps nothing of this name: rename it, if it is to be capture
 leave_special() {
   local path special=()
   local -A known=()
-  [ -s "$OUT.special" ] || return 0
   mapfile -d '' -t special <"$OUT.special" || return
   special=("${special[@]#*/./}")
   printf '%s\0' "${special[@]}" | xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.special" 2>>"$OUT.err" || return
@@ -42,9 +40,6 @@ leave_special() {
 # reports them.
 leave_out_big() {
   local entry path
-  LEFT_OUT=()
-  : >"$OUT.left-out"
-  [ ${#BIG[@]} -gt 0 ] || return 0
   local -A tracked=()
   printf '%s\0' "${BIG[@]#*/}" | xargs -0 git --literal-pathspecs ls-files -z -c -- >"$OUT.big" || return
   while IFS= read -r -d '' path; do tracked[$path]=1; done <"$OUT.big"
@@ -82,22 +77,7 @@ left_out() {
 # that the host tracks although a rule ignores them, and files that the session asks for by name.
 # Git is asked only when rules or the host's index changed. (A list of an older release has no ending, and may name our own files.)
 add_ignored() {
-  if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored.list" ]; then
-    git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
-    if [ -s "$OUT.outlawed" ]; then
-      git update-index --force-remove -z --stdin <"$OUT.outlawed" 2>>"$OUT.err" || return
-      # Remembered: see outlawed_below.
-      [ ! -f "$SHADOW/outlawed" ] || cat -- "$SHADOW/outlawed" >>"$OUT.outlawed" || return
-      sort -zu -o "$SHADOW/outlawed" "$OUT.outlawed" || return
-    fi
-    if [ -f "$SHADOW/host-index" ]; then
-      GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard >"$SHADOW/tracked-ignored.part" 2>>"$OUT.err" || return
-    else
-      : >"$SHADOW/tracked-ignored.part" || return
-    fi
-    [ ! -s "$SHADOW/tracked-ignored.part" ] || leave_own || return
-    mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored.list" || return
-  fi
+  if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored.list" ]; then outlaw || return; fi
   if [ -e "$SHADOW/tracked-ignored.own" ]; then
     emit skip-path .agent-shadow && emit skip-reason "Walkback's own files, which git was told to track: take them out with git rm -r --cached .agent-shadow" || return
   fi
@@ -109,6 +89,24 @@ add_ignored() {
     printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session" || return
     git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
   fi
+}
+
+# outlaw: drops what is ignored now, and lists what the host tracks of it.
+outlaw() {
+  git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
+  if [ -s "$OUT.outlawed" ]; then
+    git update-index --force-remove -z --stdin <"$OUT.outlawed" 2>>"$OUT.err" || return
+    # Remembered: see outlawed_below.
+    [ ! -f "$SHADOW/outlawed" ] || cat -- "$SHADOW/outlawed" >>"$OUT.outlawed" || return
+    sort -zu -o "$SHADOW/outlawed" "$OUT.outlawed" || return
+  fi
+  if [ -f "$SHADOW/host-index" ]; then
+    GIT_INDEX_FILE=$SHADOW/host-index git ls-files -z -c -i --exclude-standard >"$SHADOW/tracked-ignored.part" 2>>"$OUT.err" || return
+  else
+    : >"$SHADOW/tracked-ignored.part" || return
+  fi
+  [ ! -s "$SHADOW/tracked-ignored.part" ] || leave_own || return
+  mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored.list"
 }
 
 # leave_own: our own files are in no capture, also where git was told to track them (git add -f .). A note says that it was.

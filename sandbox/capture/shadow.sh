@@ -55,9 +55,10 @@ open_shadow() {
 
 # may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written. What of it is this
 # user's own and lost the permission (chmod -R a-w) gets it again.
-may_write() {
+may_write() { [[ (-d $SHADOW && -w $SHADOW) || -L $PWD/.agent-shadow ]] || can_write; }
+
+can_write() {
   local place why='' what='give that user the permission'
-  [ ! -L "$PWD/.agent-shadow" ] || return 0
   for place in "$SHADOW" "$PWD/.agent-shadow" "$PWD"; do
     [ -d "$place" ] || continue
     [ ! -w "$place" ] || return 0
@@ -177,9 +178,6 @@ read_user_config() {
     USER_CONFIG+=${TEXT,,}$'\n'
   done
 }
-
-# has_object ID: whether the shadow can read it.
-has_object() { git cat-file -e "$1" 2>/dev/null; }
 
 # parking_place PATH: the directory for the .git directories from a path that the target does not
 # have. They are numbered, the newest last. None is deleted while the session lives.

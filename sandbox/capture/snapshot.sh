@@ -5,7 +5,7 @@
 # at a repository: capture uses it, and restore uses it before it writes and after.
 snapshot() {
   local target=$1
-  RULES_NEW='' HOST_INDEX_NEW='' FORCED=''
+  RULES_NEW='' HOST_INDEX_NEW='' FORCED='' LEFT_OUT=()
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && [ ! -e "$SHADOW/whole-seconds" ] || RULES_NEW=1
   # Where git tracks our own files, a command such as git reset --hard gives them other times.
   [ ! -e "$SHADOW/tracked-ignored.own" ] || RULES_NEW=1
@@ -20,10 +20,13 @@ snapshot() {
   # A rules file written from here on is newer than this marker. The marker gets its final name
   # when everything is done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
-  leave_out_big && leave_forbidden && leave_special || return
+  : >"$OUT.left-out" || return
+  [ ${#BIG[@]} = 0 ] || leave_out_big || return
+  [ ${#FORBIDDEN[@]} = 0 ] || leave_forbidden || return
+  [ ! -s "$OUT.special" ] || leave_special || return
   add_changed || return
   add_ignored || return
-  leave_nested && leave_held || return
+  [ ${#NESTED[@]} = 0 ] && [ ${#HELD[@]} = 0 ] || { leave_nested && leave_held; } || return
   read_tree_id || return
   if [ -n "$target" ]; then
     force_collisions "$target" || return
@@ -80,12 +83,17 @@ keep_tree_ids() {
 # .gitignore or a .gitattributes is among them. Trees do not change, so what a capture was told
 # also serves the restore after it.
 changes() {
-  local i count path entries=() added=() removed=() typed=() all IFS=$'\n' pair="$1 $2" file=$SHADOW/changes
-  line_of "$file.of" || :
-  if [ "${TEXT% * * * * end}" = "$pair" ]; then
-    IFS=' ' read -r WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER _ <<<"${TEXT#"$pair "}"
-    return
+  line_of "$SHADOW/changes.of" || :
+  if [[ $TEXT =~ ^"$1 $2 "([0-9]+)' '([0-9]+)' '([01])' '([01])' end'$ ]]; then
+    WRITTEN=${BASH_REMATCH[1]} REMOVED=${BASH_REMATCH[2]} RULES_DIFFER=${BASH_REMATCH[3]} ATTRIBUTES_DIFFER=${BASH_REMATCH[4]}
+  else
+    list_changes "$1" "$2"
   fi
+}
+
+# list_changes FROM TO: the same, asked of git.
+list_changes() {
+  local i count path entries=() added=() removed=() typed=() all IFS=$'\n' pair="$1 $2" file=$SHADOW/changes
   : >"$file.of" && : >"$file" || return
   [ "$1" = "$2" ] || git diff-tree -r -z --raw --no-renames "$1" "$2" >"$file" || return
   mapfile -d '' -t entries <"$file" || return
@@ -118,11 +126,14 @@ changes() {
 # collisions TREE: lists in $OUT.forced the uncaptured paths that a restore of TREE would
 # overwrite: files, links, special files, and directories that cannot be looked into.
 collisions() {
-  local path parent rest inner
-  local -A seen=()
   : >"$OUT.forced"
   changes "$TREE" "$1" || return
-  [ -s "$SHADOW/changes.added" ] || return 0
+  [ ! -s "$SHADOW/changes.added" ] || in_place_of_added
+}
+
+in_place_of_added() {
+  local path parent rest inner
+  local -A seen=()
   # From the top down, because anything below a symlink is not ours to look at. Each directory is
   # looked at once.
   while IFS= read -r -d '' path; do
@@ -189,23 +200,3 @@ force_collisions() {
 
 # note_sought TREE: what the capture does not have of this tree was not there, ignored or not (absent_then).
 note_sought() { [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought"; }
-
-# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else that there is no room,
-# else the last message.
-first_reason() {
-  local file line last='' before='' full=''
-  if [ -n "$IN_THE_WAY" ]; then
-    printf '%s' "$IN_THE_WAY"
-    return
-  fi
-  for file in "$OUT.add" "$OUT.err" "$OUT.find"; do
-    [ -f "$file" ] || continue
-    while IFS= read -r line; do
-      if no_room "$line"; then full=$line; elif [[ $line == fatal* || $line == error* || $line == *denied* ]]; then before=$last last=$line; fi
-    done <"$file"
-  done
-  # What git says after it is a consequence.
-  line=${full:-$before${before:+ }$last}
-  [ -n "$line" ] || line="git could not capture the repository, and did not say why${STEP:+, while $STEP}"
-  printf '%s' "${line:0:300}"
-}

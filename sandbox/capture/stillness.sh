@@ -26,17 +26,6 @@ clock_offset() {
   return 1
 }
 
-# begin_look: notes the time before a capture looks. The mark is what the clock of the file system
-# says then. LOOKED is what the look before noted of its times.
-begin_look() {
-  LOOK_BEGAN=''
-  if line_of "$SHADOW/looked"; then LOOKED=$TEXT; else LOOKED=''; fi
-  : >"$SHADOW/looked" || return
-  clock_offset || return 0
-  LOOK_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
-  : >"$SHADOW/looked.mark"
-}
-
 # times_tell: whether change times tell what happened after this look began. Its mark has one after LATEST, unless the clocks of
 # file system and machine disagree, and with a part of a second. Where times are whole seconds (ext4 with small inodes, ext3,
 # FAT), what is written after a look may have an earlier one than it. The file whole-seconds notes that they are.
@@ -44,25 +33,6 @@ times_tell() {
   [ -n "$LATEST" ] && slurp "$OUT.mark" && [ -n "$TEXT" ] || return
   [[ $TEXT == *.*[1-9]* ]] || { : >"$SHADOW/whole-seconds" && return 1; }
   [[ $TEXT == *late ]]
-}
-
-# note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
-# uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
-# out, or times do not tell, or another file system is mounted inside: what it hid comes back with old times when it goes.
-# Then only its times are used.
-note_look() {
-  local directories=()
-  [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
-  [ -n "$LOOK_BEGAN" ] || return 0
-  if ! times_tell || ! no_mounts || [ -z "$HG" ] || [ "$HEAD_KIND" = unreadable ] || [ -n "$FORCED" ] || [ -s "$OUT.report" ] || [ -s "$SHADOW/rules-seen" ]; then
-    printf '%s %s %s %s some\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
-    return
-  fi
-  pass_on "$OUT.modes" >"$SHADOW/looked.modes" && pass_on "$OUT.empty" >"$SHADOW/looked.empty" || return
-  slurp "$OUT.gitignores"
-  printf '%s' "$TEXT" >"$SHADOW/looked.rules" && mapfile -d '' -t directories <"$OUT.directories" || return
-  list_into "$SHADOW/looked.directories" "${directories[@]}" || return
-  printf '%s %s %s %s end\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
 }
 
 # still TARGET TREE META: whether the repository is still as the look of that capture found it. Then

@@ -71,7 +71,7 @@ look() {
   known_ignored && find_odd || return
   stopwatch && started=$((MICROSECONDS - started))
   # Before git reads any rules.
-  rules_read || return
+  [ ! -s "$OUT.special" ] || rules_read || return
   [ -z "$HG" ] || [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   # A slow walk means that something big is ignored. Find it, and walk around it from now on.
   if [ $started -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
@@ -85,7 +85,6 @@ look() {
 # rules_read: whether git can read every file of rules that the walk met. A socket it reports itself.
 rules_read() {
   local line dir rest special=()
-  [ -s "$OUT.special" ] || return 0
   mapfile -d '' -t special <"$OUT.special" || return
   for line in "${special[@]}"; do
     case $line in s/*) continue ;; */.gitignore | */.gitattributes) line=${line#*/./} ;; *) continue ;; esac
@@ -127,29 +126,31 @@ rules_above() {
 
 # sort_odd: puts each kind of find_odd's results into its own list.
 sort_odd() {
-  local path size line
   : >"$OUT.modes"
   : >"$OUT.empty"
   BIG=() FORBIDDEN=()
-  if [ -s "$OUT.odd" ]; then
-    sort -z -o "$OUT.odd" "$OUT.odd" || return
-    while IFS= read -r -d '' line; do
-      path=${line#*/./}
-      size=${line%%/*}
-      case $line in
-        G*) RULES_NEW=1 && continue ;;
-        R*) new_root "${path%.git}" && continue ;;
-      esac
-      [ ${#HELD[@]} = 0 ] || ! in_held "$path" || continue
-      case $line in
-        B*) BIG+=("${size#B}/$path") ;;
-        M*) FORBIDDEN[$path]=1 ;;
-        F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" || return ;;
-        E*) printf '%s\0' "$path" >>"$OUT.empty" || return ;;
-      esac
-    done <"$OUT.odd"
-  fi
+  [ ! -s "$OUT.odd" ] || each_odd || return
   [ "$FILE_MODE" = 644 ] || printf 'U%s/\0' "$UMASK" >>"$OUT.modes"
+}
+
+each_odd() {
+  local path size line
+  sort -z -o "$OUT.odd" "$OUT.odd" || return
+  while IFS= read -r -d '' line; do
+    path=${line#*/./}
+    size=${line%%/*}
+    case $line in
+      G*) RULES_NEW=1 && continue ;;
+      R*) new_root "${path%.git}" && continue ;;
+    esac
+    [ ${#HELD[@]} = 0 ] || ! in_held "$path" || continue
+    case $line in
+      B*) BIG+=("${size#B}/$path") ;;
+      M*) FORBIDDEN[$path]=1 ;;
+      F* | D*) printf '%s/%s\0' "$size" "$path" >>"$OUT.modes" || return ;;
+      E*) printf '%s\0' "$path" >>"$OUT.empty" || return ;;
+    esac
+  done <"$OUT.odd"
 }
 
 # new_root PATH/: a .git inside this repository that discovery did not know. If it is within
@@ -167,24 +168,27 @@ new_root() {
 known_ignored() {
   local path
   prune=()
-  if [ -s "$SHADOW/ignored-directories" ]; then
-    local -A CLEAR=()
-    while IFS= read -r -d '' path; do
-      [ ! -L "${path%/}" ] && ! symlink_above "${path%/}" || continue
-      path=${path%/}
-      ! rules_above "${path#./}" || { bar "$WAITS" || return; }
-      # With a slash at its end, git reads the rules in it too, when none above ignores it.
-      waits "$path/.gitignore" || path+=/
-      printf '%s\0' "$path"
-    done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
-    perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || { survived $? && : >"$OUT.ignored"; } || return
-    while IFS= read -r -d '' path; do
-      path=${path#./}
-      glob_quote "${path%/}"
-      prune+=(-o -path "./$TEXT")
-    done <"$OUT.ignored"
-  fi
+  [ ! -s "$SHADOW/ignored-directories" ] || still_ignored || return
   for path in "${NESTED[@]}"; do glob_quote "$path" && prune+=(-o -path "./$TEXT"); done
+}
+
+still_ignored() {
+  local path
+  local -A CLEAR=()
+  while IFS= read -r -d '' path; do
+    [ ! -L "${path%/}" ] && ! symlink_above "${path%/}" || continue
+    path=${path%/}
+    ! rules_above "${path#./}" || { bar "$WAITS" || return; }
+    # With a slash at its end, git reads the rules in it too, when none above ignores it.
+    waits "$path/.gitignore" || path+=/
+    printf '%s\0' "$path"
+  done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
+  perhaps git check-ignore -z --stdin <"$OUT.ignored.then" >"$OUT.ignored" 2>>"$OUT.err" || { survived $? && : >"$OUT.ignored"; } || return
+  while IFS= read -r -d '' path; do
+    path=${path#./}
+    glob_quote "${path%/}"
+    prune+=(-o -path "./$TEXT")
+  done <"$OUT.ignored"
 }
 
 # find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. With
@@ -231,9 +235,10 @@ astray() {
 
 # drop_lost FILE: takes out the modes of what could not be captured (lost), and of what is below it. A restore leaves that as
 # it is.
-drop_lost() {
+drop_lost() { [ ! -s "$OUT.lost" ] || [ ! -s "$1" ] || without_lost "$1"; }
+
+without_lost() {
   local entry above
-  [ -s "$OUT.lost" ] && [ -s "$1" ] || return 0
   local -A out=()
   while IFS= read -r -d '' entry; do out[/${entry%/}]=1; done <"$OUT.lost"
   while IFS= read -r -d '' entry; do
@@ -245,9 +250,10 @@ drop_lost() {
 }
 
 # drop_ignored FILE: keeps the entries ("mode/path" or "path") whose path is captured or holds captured files.
-drop_ignored() {
+drop_ignored() { [ ! -s "$1" ] || without_ignored "$1" "$2"; }
+
+without_ignored() {
   local file=$1 strip=$2 entry
-  [ -s "$file" ] || return 0
   local -A ignored=()
   if [ "$strip" = 1 ]; then perhaps grep -zv '^U' "$file" | sed -z 's#^[^/]*/#./#'; else sed -z 's#^#./#' -- "$file"; fi | perhaps git check-ignore -z --stdin >"$OUT.ignored" 2>>"$OUT.err" || return
   [ -s "$OUT.ignored" ] || return 0

@@ -150,8 +150,7 @@ same_links() {
 # late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
 # capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
 late_in() {
-  local place=$1 path line git listed=()
-  local -A same=()
+  local place=$1 path line git
   [ -f "$place/late" ] && { [ -f "$place/were" ] || [ -f "$place/index" ]; } && line_of "$place/format" && sums_git "$TEXT" || return
   git=$GIT_OF
   while IFS= read -r -d '' path; do late[$path]=1; done <"$place/late"
@@ -159,13 +158,7 @@ late_in() {
     [ -n "${SUMMED-}" ] || sum_few "$place" || return
     late_of_few "$place" || return
   else
-    # Most of the index is not here: git lists such a path twice, as deleted and as modified.
-    GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
-    mapfile -d '' -t listed <"$RUN/aside.list" && same_links "$git" "$place" || return
-    for path in "${listed[@]}"; do
-      # What a directory stands in place of is listed, and so are the files in it.
-      { [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ]; } || [ -n "${same[/$path]-}" ] || late[$path]=1
-    done
+    late_of_index || return
   fi
   for path in "${!late[@]}"; do
     [ -e "$place/files/$path" ] || [ -L "$place/files/$path" ] || late[$path]=''
@@ -181,6 +174,19 @@ late_in() {
     fi || return
     [ "$TEXT" != "${line%% *}" ] || late[$path]=''
   done <"$place/stored"
+}
+
+# late_of_index: the same for what differs from the index of the place.
+late_of_index() {
+  local path listed=()
+  local -A same=()
+  # Most of the index is not here: git lists such a path twice, as deleted and as modified.
+  GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
+  mapfile -d '' -t listed <"$RUN/aside.list" && same_links "$git" "$place" || return
+  for path in "${listed[@]}"; do
+    # What a directory stands in place of is listed, and so are the files in it.
+    { [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ]; } || [ -n "${same[/$path]-}" ] || late[$path]=1
+  done
 }
 
 # settle PLACE: reports on one place, and removes it when nothing in it is worth keeping.

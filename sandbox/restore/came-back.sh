@@ -9,8 +9,7 @@
 # left to a capture. Few files that each took the place of one (EXCHANGED) are left to prove_placed:
 # $OUT.placed has their entries.
 came_back() {
-  local path status=0 same='' where=() prune=() moved=()
-  local -A seen=()
+  local path same='' few='' moved=()
   CAME=''
   plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
   # New files have another time of change than when git wrote them. They are read here, once.
@@ -18,6 +17,7 @@ came_back() {
   # their content is all there is to ask.
   [ "$REMOVED" != 0 ] || [ -s "$SHADOW/changes.added" ] || same=1
   if [ $((WRITTEN + REMOVED)) -le 100 ]; then
+    few=1
     while IFS= read -r -d '' _ && IFS= read -r -d '' path; do moved+=("$path"); done <"$SHADOW/changes"
     if [ -n "$EXCHANGED" ]; then
       while IFS= read -r -d '' path; do
@@ -26,6 +26,15 @@ came_back() {
       done <"$OUT.info" >"$OUT.placed" && CAME=1
       return
     fi
+  fi
+  git_proves "$1"
+}
+
+# git_proves TREE: the same, by asking git. `moved` are the files, when they are `few`, and `same` tells that the index has this tree.
+git_proves() {
+  local path status=0 where=() prune=()
+  local -A seen=()
+  if [ -n "$few" ]; then
     if [ -n "$same" ]; then
       TEXT=$(exec git --literal-pathspecs add --refresh -v -- "${moved[@]}" 2>"$OUT.refresh") || status=$?
       ! ended $status || return $status

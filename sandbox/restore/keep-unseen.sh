@@ -14,11 +14,14 @@ leave_alone() {
 # were captured although they are ignored, because the host tracks them or the session asks for
 # them by name.
 find_kept() {
-  local path above
-  local -A goes=() stays=() included=()
   : >"$OUT.kept"
   changes "$1" "$2" || return
-  [ -s "$SHADOW/changes.removed" ] || return 0
+  [ ! -s "$SHADOW/changes.removed" ] || kept_of_removed "$2"
+}
+
+kept_of_removed() {
+  local path above
+  local -A goes=() stays=() included=()
   for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
   # The host state has all of them, the request only the first.
   too_large_then "${R_META[INDEX]}" || return
@@ -30,7 +33,7 @@ find_kept() {
   fi
   check_ignore "$SHADOW/changes.removed" "$OUT.kept.now" || return
   if [ "$RULES_DIFFER" = 1 ] || [ -s "$OUT.kept.now" ]; then
-    find_included && ignored_then "$2" "${R_META[INDEX]}" "$SHADOW/changes.removed" && absent_then || return
+    find_included && ignored_then "$1" "${R_META[INDEX]}" "$SHADOW/changes.removed" && absent_then || return
   fi
   if [ -s "$OUT.kept.now" ]; then
     [ ! -f "$SHADOW/tracked-ignored.list" ] || while IFS= read -r -d '' path; do goes[$path]=1; done <"$SHADOW/tracked-ignored.list"

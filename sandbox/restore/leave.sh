@@ -19,7 +19,7 @@ leave() {
     emit plan parked >"$OUT.plan"
     plan_paths "$FROM_TREE" "$EMPTY" || return
   fi
-  move_files "$FROM_TREE" "$EMPTY" && touch_it && drop_made "$i" 2>>"$OUT.err" || return
+  move_files "$FROM_TREE" "$EMPTY" && touch_it && { [ -z "$BACK" ] || drop_made "$i" 2>>"$OUT.err"; } || return
   meta=$META
   if [ -n "$BACK" ]; then
     meta=${R_META[i]} HERE=''

@@ -148,7 +148,6 @@ move_operation() {
 # move_host META NOW_META PATH: moves everything but the working files.
 move_host() {
   local to=$1 from=$2
-  [ "$to" != "$from" ] || return 0
   load_state "$to" || return
   if [ "$T_KIND" = none ]; then
     [ -z "$HG" ] || park_git "$3" "$from" || return

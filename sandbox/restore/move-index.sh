@@ -176,10 +176,13 @@ in_operation() {
 # copy gets its time, because the entries are the same, and so the next capture reads nothing again: before the lock is
 # given up, so that what another process writes then has another time.
 refresh_index() {
-  local paths=() lock=$HG/index.lock status=0 known=''
   [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
   converted || return
-  [ -n "$CONVERTED" ] || in_operation || return 0
+  if [ -n "$CONVERTED" ] || in_operation; then refresh_now; fi
+}
+
+refresh_now() {
+  local paths=() lock=$HG/index.lock status=0 known=''
   mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
   [ ${#paths[@]} -le $FEW_FILES ] || paths=()
   # Another process works with it. Git itself would do without the refresh, too.

@@ -55,9 +55,10 @@ is_empty() {
 
 # loosen META: gives directories that were captured without write permission that permission
 # during the restore. Afterwards the target's sidecar sets their modes. Those of another user cannot be given it.
-loosen() {
+loosen() { plain "$1" || open_closed "$1"; }
+
+open_closed() {
   local entry mode closed=() hidden=() paths=()
-  ! plain "$1" || return 0
   seen_part "$1" modes "$OUT.modes-of" || return
   while IFS= read -r -d '' entry; do
     [[ $entry == D* ]] || continue
@@ -83,8 +84,7 @@ loosen() {
 # move_sidecar FROM_META TO_META I: applies modes and empty directories, by the difference of two
 # captures. WANTED belongs to the target.
 move_sidecar() {
-  local from=$1 to=$2 entry path mode paths=() plain=$1
-  local -A keep=() now=() wrong=() stay=()
+  local from=$1 to=$2 path plain=$1
   [ -z "$VACATED" ] && [ ! -g . ] || plain=''
   [ "$from" != "$to" ] || [ -n "$VACATED" ] || [ -g . ] || ! plain "$to" || return 0
   for path in modes empty; do
@@ -93,7 +93,12 @@ move_sidecar() {
     part_id "$to" $path || return
     [ "$ID" = "$EMPTY_BLOB" ] || plain=''
   done
-  [ -z "$plain" ] || return 0
+  [ -n "$plain" ] || change_sidecar "$@"
+}
+
+change_sidecar() {
+  local from=$1 to=$2 entry path mode paths=()
+  local -A keep=() now=() wrong=() stay=()
   drop_empty "$from" || return
   for path in "${!WANTED[@]}"; do
     symlink_above "$path" || [ -d "$path" ] || paths+=("$path")

@@ -73,7 +73,7 @@ place_new() {
 drop_made() {
   local path inner dirs=()
   local -A seen=()
-  [ -n "$BACK" ] && [ -n "${R_TREE[$1]}" ] || return 0
+  [ -n "${R_TREE[$1]}" ] || return 0
   is_here "${R_TREE[$1]}" || return
   [ -n "$HERE" ] || return 0
   git diff-tree -r -z --no-renames --name-only --diff-filter=A "$GOAL" "${R_TREE[$1]}" >"$OUT.made" || return

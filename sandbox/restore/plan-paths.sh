@@ -4,13 +4,13 @@
 # plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that
 # stay although the target does not have them.
 plan_paths() {
+  changes "$1" "$2" && { [ "$2" = "$EMPTY" ] || [ "$RULES_DIFFER" = 0 ] || tell_exposed "$2"; } || return
+  if [ "$DRY_RUN" = 0 ]; then counted "$REMOVED"; else list_paths "$1" "$2"; fi
+}
+
+list_paths() {
   local status path shown=0
   local -A stays=()
-  changes "$1" "$2" && { [ "$2" = "$EMPTY" ] || tell_exposed "$2"; } || return
-  if [ "$DRY_RUN" = 0 ]; then
-    counted "$REMOVED"
-    return
-  fi
   : >"$OUT.kept"
   if [ "$2" != "$EMPTY" ]; then find_kept "$1" "$2" || return; else pass_on "$OUT.spared" >"$OUT.kept" || return; fi
   while IFS= read -r -d '' path; do stays[$path]=1; done <"$OUT.kept"

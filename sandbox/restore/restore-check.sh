@@ -218,7 +218,7 @@ check_one() {
     readable "$TREE" && readable "$GOAL" && free_paths && tell_unread || return 0
     [ "$FILES_ONLY" = 1 ] || tell_lost_stash "$i" || return
     emit plan restored >"$OUT.plan"
-    [ "$FILES_ONLY" = 1 ] || plan_host "$META" "${R_META[i]}" ${HG:+plan_refs} >>"$OUT.plan" || return
+    [ "$FILES_ONLY" = 1 ] || [ "$META" = "${R_META[i]}" ] || plan_host "$META" "${R_META[i]}" ${HG:+plan_refs} >>"$OUT.plan" || return
     plan_paths "$TREE" "$GOAL"
   else
     local parent=${R_PATH[i]} inside

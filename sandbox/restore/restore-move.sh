@@ -156,8 +156,8 @@ reach() {
     case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
-  touch_it && drop_made "$i" 2>>"$OUT.err" && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
-  if [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; then
+  touch_it && { [ -z "$BACK" ] || drop_made "$i" 2>>"$OUT.err"; } && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
+  if [ "$from_meta" != "$meta" ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
     STEP='moving HEAD, branches and index'
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi

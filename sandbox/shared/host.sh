@@ -227,7 +227,7 @@ may_hold() {
 # `symref target ref` for a symbolic ref. The same ref files give the same answer, so git is asked
 # again only when they changed, or are too many to read here.
 read_branches() {
-  local known=$PWD/.agent-shadow/session-${SESSION-}/branches files='' said=/dev/null line
+  local known=$PWD/.agent-shadow/session-${SESSION-}/branches files=''
   if ref_files; then
     files=$REF_FILES
     slurp "$known"
@@ -236,6 +236,12 @@ read_branches() {
     slurp "$known.files"
     [ "$TEXT" != "$files"$'\n'"$BRANCHES" ] || return 0
   fi
+  list_branches
+}
+
+# list_branches: asks git for them, and notes the answer for the ref files in `files`.
+list_branches() {
+  local said=/dev/null line
   ! refs_wait refs/heads refs/bisect || return 1
   [ -z "${OUT-}" ] || said=$OUT.refs
   # stderr is not merged: a broken ref is a warning there and must not look like a branch.

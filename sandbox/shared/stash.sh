@@ -20,10 +20,3 @@ read_stash() {
     STASH+=("${line%% *}")
   done
 }
-
-# name_stash: the newest entries, for the report of a capture.
-name_stash() {
-  local id
-  read_stash $STASH_MOST
-  for id in "${STASH[@]}"; do emit stash "$id" || return; done
-}
