@@ -222,29 +222,28 @@ tag_capture() {
 # capture_all [full]: captures every root, some at once (count_processors). Sets COUNT and
 # the roots SEEN.
 capture_all() {
-  local path k i target
+  local path i k t
+  local -A root=() known=() target=()
   discover "$RUN/find" "${1-}" || fault "the repositories could not be looked for: find or the shell ended with $?"
   # A repository that the session knows stays a root as long as its directory exists, even when
   # its .git is gone. So does one that is about to be restored: the files in its place are
   # captured before anything is written there.
   TARGET_ROOTS=("${TARGET_PATH[@]}")
+  for path in "${ROOTS[@]}"; do root[/$path]=1; done
   for path in "${KNOWN_PATH[@]}" "${TARGET_PATH[@]}"; do
-    [ -d "$path" ] && [ ! -L "$path" ] || continue
-    for i in "${!ROOTS[@]}"; do [ "${ROOTS[i]}" != "$path" ] || continue 2; done
-    ! symlink_above "$path" || continue
+    [ -z "${root[/$path]-}" ] && [ -d "$path" ] && [ ! -L "$path" ] && ! symlink_above "$path" || continue
+    root[/$path]=1
     ROOTS+=("$path")
   done
+  for i in "${!KNOWN_PATH[@]}"; do known[/${KNOWN_PATH[i]}]=$i; done
+  for i in "${!TARGET_PATH[@]}"; do target[/${TARGET_PATH[i]}]=$i; done
   find_held || fault "the git directories of the repositories could not be looked for"
   COUNT=0 STARTED=0
   [ ${#KNOWN_PATH[@]} -gt 0 ] || PARALLEL=$FEW
-  local known=() targets=()
   declare -gA SEEN=()
   for path in "${ROOTS[@]}"; do
-    SEEN[$path]=1 k=-1 target=-1
-    for i in "${!KNOWN_PATH[@]}"; do [ "${KNOWN_PATH[i]}" != "$path" ] || { k=$i; break; }; done
-    for i in "${!TARGET_PATH[@]}"; do [ "${TARGET_PATH[i]}" != "$path" ] || { target=$i; break; }; done
-    known[COUNT]=$k targets[COUNT]=$target INDEX=$COUNT
-    capture_job "$path" "$k" "$target" &
+    SEEN[$path]=1 INDEX=$COUNT
+    capture_job "$path" "${known[/$path]:--1}" "${target[/$path]:--1}" &
     COUNT=$((COUNT + 1))
     jobs_limit
   done
@@ -252,11 +251,12 @@ capture_all() {
   # A shell that was killed says nothing about its repository. It is tried once more, alone, when
   # there may be more memory.
   for ((INDEX = 0; INDEX < COUNT; INDEX++)); do
-    [ -s "$RUN/$INDEX.finished" ] || (capture_job "${ROOTS[INDEX]}" "${known[INDEX]}" "${targets[INDEX]}") && [ -s "$RUN/$INDEX.finished" ] && continue
+    path=${ROOTS[INDEX]}
+    [ -s "$RUN/$INDEX.finished" ] || (capture_job "$path" "${known[/$path]:--1}" "${target[/$path]:--1}") && [ -s "$RUN/$INDEX.finished" ] && continue
     slurp "$RUN/$INDEX.log"
     TEXT=${TEXT%$'\n'}
     [ -n "$TEXT" ] || printf . 2>/dev/null >"$RUN/room" || TEXT="there is no room left in $RUN"
-    fault "${TEXT:-the shell that captured ${ROOTS[INDEX]} was ended}"
+    fault "${TEXT:-the shell that captured $path was ended}"
   done
 }
 
@@ -280,8 +280,8 @@ main() {
   for ((i = 0; i < COUNT; i++)); do
     parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out")
   done
-  # In the meantime: send_capture waits for it.
-  keep_tree_ids ROOTS &
+  # It goes on in the meantime: send_capture waits for it.
+  keep_tree_ids ROOTS
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done
   } >"$RUN/absent"

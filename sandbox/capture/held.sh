@@ -30,16 +30,24 @@ find_held() {
 # nested_below PATH: sets NESTED, the roots strictly inside this one, and INNER, the roots that
 # the target of a restore has there. Files below them belong to them. Both are relative to PATH.
 nested_below() {
-  local below='' other
-  [ "$1" = . ] || below=$1/
-  NESTED=() INNER=()
-  for other in "${ROOTS[@]}"; do
-    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || NESTED+=("${other#"$below"}")
-  done
-  for other in "${TARGET_ROOTS[@]}"; do
-    [ "$other" = "$1" ] || [[ $other != "$below"* ]] || INNER+=("${other#"$below"}")
-  done
+  roots_below "$1" "${ROOTS[@]}"
+  NESTED=("${WITHIN[@]}")
+  roots_below "$1" "${TARGET_ROOTS[@]}"
+  INNER=("${WITHIN[@]}")
   held_below "$1"
+}
+
+# roots_below PATH ROOT...: WITHIN are those strictly inside, relative to PATH. Most repositories have none in them, and there
+# may be hundreds: so all are asked at once. No path has `//` in it.
+roots_below() {
+  local root all
+  WITHIN=()
+  printf -v all '//%s' "${@:2}"
+  if [ "$1" = . ]; then
+    for root in "${@:2}"; do [ "$root" = . ] || WITHIN+=("$root"); done
+  elif [[ $all == *"//$1/"[!/]* ]]; then
+    for root in "${@:2}"; do [[ $root != "$1"/* ]] || WITHIN+=("${root#"$1"/}"); done
+  fi
 }
 
 # held_below PATH: HELD are those strictly inside this repository and in none inside it, relative to

@@ -58,22 +58,22 @@ note_tree_id() {
 }
 
 # keep_tree_ids PATHS: gives the indexes of the repositories in this array their second name where a tree was noted, and
-# notes how large all of them are (room_in_memory), by one process. Where the file system has no hard links, git is
+# notes how large all of them are (room_in_memory), by one process in the background. Where the file system has no hard links, git is
 # asked for the tree each time.
 keep_tree_ids() {
   local i noted=() indexes=()
   local -n paths=$1
   for i in "${!paths[@]}"; do
     indexes+=("$ROOT/${paths[i]}/.agent-shadow/session-$SESSION/index")
-    [ ! -s "$RUN/$i.tree-noted" ] || { slurp "$RUN/$i.tree-noted" && noted+=("${TEXT%$'\n'}"); }
+    [[ ! -s $RUN/$i.tree-noted ]] || { slurp "$RUN/$i.tree-noted" && noted+=("${TEXT%$'\n'}"); }
   done
   [ ${#noted[@]} -gt 0 ] || return 0
   if type -P perl >/dev/null; then
     perl -e 'for (splice @ARGV, 1, shift) { unlink "$_.known"; link $_, "$_.known" }
       my ($note, $sum) = (shift, 0); $sum += -s $_ || 0 for @ARGV; open my $out, ">", $note or exit 1; print $out "$sum\n"' \
-      ${#noted[@]} "$HOME_DIR/index-bytes-$SESSION" "${noted[@]}" "${indexes[@]}" 2>/dev/null || :
+      ${#noted[@]} "$HOME_DIR/index-bytes-$SESSION" "${noted[@]}" "${indexes[@]}" 2>/dev/null &
   else
-    for i in "${noted[@]}"; do ln -f -- "$i" "$i.known" 2>/dev/null || :; done
+    for i in "${noted[@]}"; do ln -f -- "$i" "$i.known" 2>/dev/null || :; done &
   fi
 }
 

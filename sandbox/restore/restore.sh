@@ -200,8 +200,8 @@ main() {
     outcome=broken
   fi
   [ "$outcome" != applied ] || { mend_cleared && forget_cleared; } || die SandboxUnavailable "What is parked in $HOME_DIR cannot be brought back. Check its permissions, then call again."
-  # In the meantime: nothing below reads what it writes.
-  keep_tree_ids R_PATH &
+  # It goes on in the meantime: nothing below reads what it writes.
+  keep_tree_ids R_PATH
   settle_asides
   report "$outcome" >"$RUN/report" && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
   [ ! -e "$IN" ] || rm -rf -- "$IN"

@@ -166,7 +166,8 @@ list_into() {
 # none.
 pass_on() {
   local file pairs
-  for file in "$@"; do
+  for file; do
+    [[ -s $file ]] || continue
     pairs=()
     mapfile -d '' -t pairs <"$file"
     [ ${#pairs[@]} -eq 0 ] || printf '%s\0' "${pairs[@]}" || return
