@@ -4,6 +4,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
 import { addCommands } from './commands.ts';
 import { parseDirectory } from './options.ts';
+import { helpText } from './terminal/help-text.ts';
 import { pageWidthOf, paintFor } from './terminal/terminal.ts';
 
 const exitCodeHelp = (): string =>
@@ -61,7 +62,7 @@ export const createProgram = (app: App): Command => {
       styleTitle: (text) => paint.bold(text),
       styleCommandText: (text) => paint.cyan(text),
     })
-    .addHelpText('after', GENERAL_HELP);
+    .addHelpText('after', helpText(GENERAL_HELP));
   addCommands(program, app);
   return program;
 };

@@ -6,6 +6,7 @@ import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { changesText } from '../view/changes-view.ts';
 
 interface Options {
@@ -46,7 +47,7 @@ export const defineChanges = (changes: Command, app: App): void => {
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .option('--repository <path>', 'only this repository')
     .option('--stat', 'files and numbers only')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((point: string, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);

@@ -4,6 +4,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { takenCheckpoint } from '../view/checkpoint-view.ts';
 
 interface Options {
@@ -33,7 +34,7 @@ const NO_MESSAGE = 'Give --message, whose work is there, or --for, whose tool ca
 const EXAMPLES = `
 Examples:
   walkback checkpoint --message msg-3
-  walkback checkpoint --session refund --for msg-4 --tool call-17 --reason before-tool
+  walkback checkpoint -s refund --for msg-4 --tool call-17 --reason before-tool
 
 With --for, whatever is there at the next checkpoint is the work of that message, and what is there now is that of the one before.
 
@@ -53,7 +54,7 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
     .option('--text <text>', 'what the message says, to be read later; redact it')
     .option('--reason <text>', 'why it is taken', 'manual')
     .option('--epoch <n>', 'refuse if the session was rolled back since this epoch', parseWholeNumber(1, 1e9))
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         if ((options.message ?? options.for) === undefined) throw new CliError('InvalidInput', NO_MESSAGE);

@@ -3,6 +3,7 @@ import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { dataDirFor } from '../target/select.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { formatBytes, printableLine } from '../terminal/text.ts';
 
 interface Options {
@@ -25,7 +26,7 @@ export const defineClean = (clean: Command, app: App): void => {
     )
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'say what would go, and delete nothing')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action(async ({ yes, dryRun }: Options, command: Command) => {
       const { json, data } = command.optsWithGlobals<GlobalOptions>();
       const { terminal } = app;

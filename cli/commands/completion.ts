@@ -3,6 +3,7 @@ import type { App, GlobalOptions } from '../app.ts';
 import { loadCommand } from '../commands.ts';
 import { completionsOf, SHELL_SCRIPTS, wordsIn } from '../completion.ts';
 import { CliError } from '../failure.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 const EXAMPLES = `
 Examples:
@@ -19,7 +20,7 @@ export const defineCompletion = (completion: Command, app: App): void => {
     .description('Print what a shell needs to complete commands and options.')
     .argument('[shell]', 'bash, zsh or fish')
     .addOption(new Option('--words <lines>', 'what was typed').hideHelp())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action(async (shell: string | undefined, { words }: { words?: string }, command: Command) => {
       const { stdout } = app.terminal;
       if (words !== undefined) {

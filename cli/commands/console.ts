@@ -7,6 +7,7 @@ import { describeFailure, isInterruption } from '../failure.ts';
 import { directoryOf } from '../fresh-sandbox.ts';
 import { parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 const EXAMPLES = `
 Examples:
@@ -66,7 +67,7 @@ export const defineConsole: Define = (command, app) => {
       ),
     )
     .option('--by <who>', 'who acts, when nobody is signed in (default: you)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, own) =>
       withConnection(app, own, (run) => serve(app, run, options), { serves: true }),
     );

@@ -9,6 +9,7 @@ import { directoryOf } from '../fresh-sandbox.ts';
 import { parseId } from '../options.ts';
 import { requireAnswerable } from '../rolling-back.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { copiesTable, deletedCopies } from '../view/copy-views.ts';
 
 /** A copy, and the directory of this machine that it is. */
@@ -142,7 +143,7 @@ const addDelete = (copies: Command, app: App): void => {
 export const defineCopies = (copies: Command, app: App): void => {
   copies
     .description('Review copies that are still there: list and delete them.')
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', helpText(EXAMPLES));
   addList(copies, app);
   addDelete(copies, app);
 };

@@ -5,6 +5,7 @@ import { withConnection } from '../app.ts';
 import { freshId, parseId } from '../options.ts';
 import { resolveDiffSide } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { diffText } from '../view/diff-view.ts';
 
 interface Options {
@@ -40,7 +41,7 @@ export const defineDiff = (diff: Command, app: App): void => {
     .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
     .option('--repository <path>', 'only this repository')
     .option('--stat', 'numbers only')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((a: string, b: string, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);

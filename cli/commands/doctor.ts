@@ -4,6 +4,7 @@ import { checkFunctions } from '../doctor/functions.ts';
 import { checkMachine } from '../doctor/machine.ts';
 import { CliError } from '../failure.ts';
 import { dataDirFor, selectTarget } from '../target/select.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { checksText } from '../view/checks-view.ts';
@@ -16,7 +17,9 @@ export const defineDoctor = (doctor: Command, app: App): void => {
     )
     .addHelpText(
       'after',
-      '\nExit code 7 when a check fails. With --json: { "ok", "checks": [{ id, ok, found, advice }] }.',
+      helpText(
+        '\nExit code 7 when a check fails. With --json: { "ok", "checks": [{ id, ok, found, advice }] }.',
+      ),
     )
     .action(async (_options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<GlobalOptions>();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App, GlobalOptions } from '../app.ts';
 import { dataDirFor } from '../target/select.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { exportLines } from '../view/up-view.ts';
 
@@ -17,7 +18,7 @@ export const defineEnv = (env: Command, app: App): void => {
       'Print endpoints, keys and names of the embedded cloud as lines for a shell, starting it in the background ' +
         'when it does not run.',
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action(async (_options: unknown, command: Command) => {
       const { json, data } = command.optsWithGlobals<GlobalOptions>();
       const { terminal, signal } = app;

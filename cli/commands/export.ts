@@ -11,6 +11,7 @@ import { CliError, describeFailure } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { formatBytes, listSome } from '../terminal/text.ts';
 
 interface Options {
@@ -76,7 +77,7 @@ export const defineExport = (command: Command, app: App): void => {
     .option('--html', 'as HTML, the only format there is')
     .option('-o, --output <file>', 'where to (default: SESSION.html here)')
     .option('--max-megabytes <n>', 'cut, and say so, what makes it larger', parseWholeNumber(1, 1000), 50)
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((session: string | undefined, options: Options, own: Command) =>
       withConnection(app, own, async (run) => {
         if (options.html !== true) {

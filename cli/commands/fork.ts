@@ -11,6 +11,7 @@ import { underwayAs } from '../interruption.ts';
 import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { forkedSession } from '../view/merge-view.ts';
 
 interface Options extends FreshSandboxOptions {
@@ -37,7 +38,7 @@ export const defineFork = (fork: Command, app: App): void => {
     .option('--to <point>', 'message id or checkpoint id (default: where the session stands)')
     .option('--guidance <text>', "what it is for: the first lines of its agent's prompt")
     .option('--project <name>', 'project of its sagas (default: that of its source)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);

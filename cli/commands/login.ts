@@ -7,6 +7,7 @@ import { CliError } from '../failure.ts';
 import type { Issuer } from '../identity/issuer.ts';
 import type { Login, Logins } from '../identity/logins.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { printableLine } from '../terminal/text.ts';
 
 interface Options {
@@ -82,7 +83,7 @@ export const defineLogin: Define = (command, app) => {
     )
     .addOption(new Option('--role <name...>', 'roles to have in the embedded cloud').choices(PERSON_ROLES))
     .option('--token <token>', 'a token that you got elsewhere; - reads it from standard input')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, own: Command) =>
       withConnection(app, own, async (run) => {
         const place = issuerFor(run);

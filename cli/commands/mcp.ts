@@ -10,12 +10,14 @@ import { CliError } from '../failure.ts';
 import { endOf, stopServer } from '../mcp/behind.ts';
 import type { McpPlace } from '../mcp/sessions.ts';
 import { collectTexts, parseDirectory, parseId } from '../options.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 const EXAMPLES = `
 Examples:
   walkback mcp                                 tools: checkpoint, list, diff, plan, rollback, undo, redo
   walkback mcp -- npx -y some-mcp-server DIR   that server's own tools, each after a checkpoint
-  walkback mcp --reads read_file --reads list_directory -- npx -y some-mcp-server DIR
+  walkback mcp --reads read_file --reads list_directory -- \\
+      npx -y some-mcp-server DIR
 
 An MCP server sees only its own tools. By itself walkback mcp captures when it is asked to. In front of another
 server it captures before every tool of that server but those named by --reads, and a tool without a
@@ -129,7 +131,7 @@ export const defineMcp = (mcp: Command, app: App): void => {
         .choices(['block', 'warn'])
         .default('block'),
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action(async (words: string[], options: Options, command: Command) => {
       const flags = command.optsWithGlobals<GlobalOptions>();
       await (words.length === 0 ? serve(app, flags, options) : wrap(app, flags, options, words));

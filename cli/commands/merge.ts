@@ -4,6 +4,7 @@ import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
 import { CliError } from '../failure.ts';
 import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 interface Options {
   into?: string;
@@ -88,7 +89,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((from: string, options: Options, command: Command) =>
       withConnection(app, command, (run) => act(run, from, options)),
     );

@@ -5,6 +5,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { collectTexts, parseId } from '../options.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { checksText } from '../view/checks-view.ts';
 
 interface Options {
@@ -49,7 +50,7 @@ export const definePreflight = (preflight: Command, app: App): void => {
     .option('--template <name>', 'a fresh sandbox of this template, which is killed again')
     .option('--root <path>', 'projects root in the sandbox (default: that of the session)')
     .option('--need <command>', 'a command that the agent needs; may be given again', collectTexts)
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const request: RequestOf<'preflight'> = {

@@ -12,6 +12,7 @@ import { underwayAs } from '../interruption.ts';
 import { freshId, parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { rehydratedSession } from '../view/rehydrate-view.ts';
 
 interface Options extends FreshSandboxOptions {
@@ -38,7 +39,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
     .addOption(
       new Option('--mode <mode>', 'what the copy is for').choices(['review', 'resume']).default('review'),
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const sessionId = await resolveSession(run, options.session);

@@ -7,6 +7,7 @@ import { CliError } from '../failure.ts';
 import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { listSome } from '../terminal/text.ts';
 
 interface Options {
@@ -82,7 +83,7 @@ export const defineRevert = (revert: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((points: string[], options: Options, command: Command) =>
       withConnection(app, command, (run) => act(run, points, options)),
     );

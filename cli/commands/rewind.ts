@@ -13,6 +13,7 @@ import { operatorOf } from '../saga-operator.ts';
 import { resolveSession } from '../session.ts';
 import { placeIn } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { plannedSessionRewind, sessionRewindText, whatGoesBack } from '../view/session-rewind-view.ts';
 import { withWhere } from '../where-words.ts';
 
@@ -155,6 +156,6 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) => withConnection(app, command, (run) => act(run, options)));
 };

@@ -5,6 +5,7 @@ import { choosePoint } from '../choose-point.ts';
 import { collectPaths, parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 type Options = Omit<RollbackOptions, 'to'> & { session?: string; to?: string };
 
@@ -35,7 +36,7 @@ export const defineRollback = (rollback: Command, app: App): void => {
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         requireAnswerable(run, options);

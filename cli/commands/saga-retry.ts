@@ -10,6 +10,7 @@ import { parseId } from '../options.ts';
 import { BLOCKED } from '../retryable.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { type RetryableSaga, retriedText, retryPlanText, untoldText } from '../view/saga-retry-view.ts';
 import { statusWord } from '../view/saga-views.ts';
 
@@ -165,7 +166,7 @@ export const addSagaRetry = (parent: Command, app: App): void => {
     .option('--dry-run', 'with --all: show which ones only')
     .option('-y, --yes', 'with --all: do not ask')
     .option('--by <who>', 'who acts (default: you)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((sagaId: string | undefined, stepId: string | undefined, options: Options, command: Command) =>
       withConnection(app, command, (run) => {
         if ((options.all === true) === (sagaId !== undefined)) {

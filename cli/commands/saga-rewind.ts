@@ -10,6 +10,7 @@ import { rewindFailure, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { plannedRewind, rewindText } from '../view/rewind-view.ts';
 
 interface Options {
@@ -102,7 +103,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((sagaId: string, options: Options, command: Command) =>
       withConnection(app, command, (run) => act(run, sagaId, options)),
     );

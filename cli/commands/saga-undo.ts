@@ -7,6 +7,7 @@ import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { undoPlanLines } from '../view/undo-plan-view.ts';
 
@@ -66,7 +67,7 @@ export const addSagaUndo = (parent: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((sagaId: string, options: Options, command: Command) =>
       withConnection(app, command, (run) => act(run, sagaId, options)),
     );

@@ -16,6 +16,7 @@ import {
   sessionIdFor,
 } from '../options.ts';
 import type { LocalSandboxes } from '../sandboxes.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { startedSession } from '../view/session-views.ts';
 
 interface Options {
@@ -145,7 +146,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
     .option('--metadata <key=value>', 'note something with the session; repeatable', collectMetadata)
     .option('--tenant <id>', 'share stored histories with the sessions of this tenant', parseId)
     .option('--project <name>', 'project of its sagas, unless one names its own')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const started =

@@ -6,6 +6,7 @@ import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 
 type Options = Pick<RollbackOptions, 'allowPartial' | 'dryRun' | 'yes' | 'request'> & { session?: string };
 
@@ -24,7 +25,7 @@ const define =
       .option('--allow-partial', 'accept a checkpoint that does not hold everything')
       .option('--request <id>', 'request id, to repeat the same request safely', parseId)
       .option('-y, --yes', 'do not ask')
-      .addHelpText('after', help)
+      .addHelpText('after', helpText(help))
       .action(({ session, ...options }: Options, command: Command) =>
         withConnection(app, command, async (run) => {
           requireAnswerable(run, options);

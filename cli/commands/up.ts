@@ -11,6 +11,7 @@ import { collectPaths, idleMinutesIn, MINUTES_HELP, parseWholeNumber } from '../
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
 import { endWhenStuck } from '../target/stuck.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { cloudIsUp } from '../view/up-view.ts';
@@ -176,7 +177,7 @@ export const defineUp = (up: Command, app: App): void => {
         'serves the functions that were served before, and tells who was told',
       ).hideHelp(),
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action(async (given: Options, command: Command) => {
       const { json, aws, data } = command.optsWithGlobals<GlobalOptions>();
       const { env, cwd } = app.terminal;

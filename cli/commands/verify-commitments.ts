@@ -8,6 +8,7 @@ import { readJsonFile } from '../json-option.ts';
 import { parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { verifiedText } from '../view/commitments-view.ts';
 
 interface Options {
@@ -18,8 +19,10 @@ interface Options {
 }
 
 const EXAMPLES = `
-FILE holds a list: [{ "id": "tests", "description": "the tests pass", "command": "npm ci && npm test",
-                      "cwd": "api", "expectExitCode": 0, "timeoutSeconds": 300 }]
+FILE holds a list:
+  [{ "id": "tests", "description": "the tests pass",
+     "command": "npm ci && npm test", "cwd": "api",
+     "expectExitCode": 0, "timeoutSeconds": 300 }]
 
 Examples:
   walkback verify-commitments commitments.json             where the session stands
@@ -38,7 +41,7 @@ export const defineVerifyCommitments = (verify: Command, app: App): void => {
     .option('--to <point>', 'message id or checkpoint id (default: where the session stands)')
     .option('--template <name>', "sandbox template (default: the session's)")
     .option('--allow-partial', 'take a checkpoint that is not complete')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', helpText(EXAMPLES))
     .action((file: string, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const commitments = parseInput(commitmentsSchema(), await readJsonFile(file));

@@ -44,6 +44,18 @@ test('help reaches the commands of a command', async () => {
   });
 });
 
+test.each([80, 100])('no help is wider than %i columns, and nothing of it is lost', async (columns) => {
+  const tooWide: string[] = [];
+  for (const path of ['', ...(await findCommands()), ...rows.map(({ name }) => name)]) {
+    const words = path.split(' ').filter((word) => word !== '');
+    const { stdout } = await runCommand([...words, '--help'], { columns });
+    const wide = await runCommand([...words, '--help'], { columns: 1000 });
+    expect(stdout.replaceAll(/\s+/g, ' ')).toBe(wide.stdout.replaceAll(/\s+/g, ' '));
+    tooWide.push(...stdout.split('\n').filter((line) => line.length > columns));
+  }
+  expect(tooWide).toEqual([]);
+});
+
 /** What people wrote on the page about the command between back ticks, without the name of the program. */
 const [page = ''] = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8').split(
   '<!-- generated: command-options',
