@@ -222,7 +222,7 @@ tag_capture() {
 # capture_all [full]: captures every root, some at once (count_processors). Sets COUNT and
 # the roots SEEN.
 capture_all() {
-  local path i k t
+  local path i
   local -A root=() known=() target=()
   discover "$RUN/find" "${1-}" || fault "the repositories could not be looked for: find or the shell ended with $?"
   # A repository that the session knows stays a root as long as its directory exists, even when

@@ -25,12 +25,13 @@ open_run() {
   [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :
 }
 
-# close_run [bulk]: removes the folders of this call; with `bulk` that one stays, to be read.
+# close_run [bulk]: removes the folders of this call; with `bulk` that one stays, to be read. It is the last thing that a
+# command does: no shell has to wait for it.
 close_run() {
   if [ -z "${1-}" ]; then
-    rm -rf -- "$RUN" "$BULK"
+    exec rm -rf -- "$RUN" "$BULK"
   elif [ "$RUN" != "$BULK" ]; then
-    rm -rf -- "$RUN"
+    exec rm -rf -- "$RUN"
   fi
 }
 
