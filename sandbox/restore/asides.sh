@@ -37,17 +37,17 @@ holds() {
 # find_open: OPEN are the files put aside that a process holds open. OPEN_KNOWN tells that all
 # were looked at: the last one asked for is this shell, which holds one open itself.
 find_open() {
-  local line mark=$HOME_DIR/aside-$SESSION/mark
+  local line mark=$HOME_DIR/aside-$SESSION/mark list=${OUT-$RUN/call}.open
   declare -gA OPEN=()
   OPEN_KNOWN=''
   : >"$mark" && exec 7<"$mark" || return 0
   glob_quote "$HOME_DIR/aside-$SESSION"
-  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$TEXT/*" -printf '%l\0' >"$RUN/open" 2>/dev/null
+  find /proc/[0-9]*/fd "/proc/$BASHPID/fd" -lname "$TEXT/*" -printf '%l\0' >"$list" 2>/dev/null
   exec 7<&-
   while IFS= read -r -d '' line; do
     OPEN_KNOWN=''
     if [ "$line" = "$mark" ]; then OPEN_KNOWN=1; else OPEN[$line]=1; fi
-  done <"$RUN/open"
+  done <"$list"
 }
 
 # sum_few PLACE...: SUMS has the content of each file in these places that has an entry in `were`, by

@@ -5,9 +5,10 @@
 # stage_new: lets git write the new files into STAGE, on the file system of the repository. What it
 # says is a failure, because older versions exit with 0 after some.
 stage_new() {
-  local status=0
+  local status=0 list=$OUT.new
   [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
-  git checkout-index -z --stdin --prefix="$STAGE/" <"$OUT.new" 2>"$OUT.move" && wrote_all || status=$?
+  stage_aside || return
+  git checkout-index -z --stdin --prefix="$STAGE/" <"$list" 2>"$OUT.move" && wrote_all || status=$?
   [ $status = 0 ] || name_full_disk
   return $status
 }

@@ -105,7 +105,8 @@ reach() {
     fi
     EXISTS=1
     look_at_host
-    ! vacant || vacant=1
+    # On the way back, what was put aside takes its place again (stage_aside).
+    [ -n "$BACK" ] || ! vacant || vacant=1
     : >"$OUT.made" || return
   fi
   # The start for the sidecar: the captured one, and on the way back the one that was being

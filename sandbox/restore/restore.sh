@@ -169,6 +169,7 @@ main() {
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
   if [ -n "$MEND" ]; then open_run; else open_run quick; fi || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
+  hold_room || { give_room && bad=1; }
   IN=$HOME_DIR/in-$SESSION/$CALL
   BACK='' UNSEEN_RULES=''
   count_processors
@@ -189,17 +190,20 @@ main() {
   if [ "$MENDED" = none ]; then
     outcome=applied
   elif [ $bad = 1 ]; then
+    give_room
     outcome=refused
   elif [ "$DRY_RUN" = 1 ]; then
     outcome=planned
   elif go_there; then
     outcome=applied
-  elif go_back; then
+  elif give_room && go_back; then
     outcome=reverted
   else
     outcome=broken
   fi
   [ "$outcome" != applied ] || { mend_cleared && forget_cleared; } || die SandboxUnavailable "What is parked in $HOME_DIR cannot be brought back. Check its permissions, then call again."
+  # The answer needs room, too.
+  : >"$BULK/room"
   # It goes on in the meantime: nothing below reads what it writes.
   keep_tree_ids R_PATH
   settle_asides
@@ -223,7 +227,8 @@ report() {
     pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems" || LOST=1
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
-      if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.ended" ] || [ -s "$RUN/$i.log" ]; then failed "$i"; fi
+      # Where there is no room, nothing may have been noted.
+      if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.ended" ] || [ -s "$RUN/$i.log" ] || { [ -n "$FULL" ] && [ ! -f "$RUN/$i.done" ]; }; then failed "$i"; fi
     fi
     for name in warn warn.exposed; do
       [ ! -f "$RUN/$i.$name" ] || while IFS= read -r text; do [ -z "$text" ] || emit warning "$text"; done <"$RUN/$i.$name"
@@ -241,6 +246,8 @@ went_wrong() {
   shift
   ! line_of "$RUN/$i.ended" || { status=${TEXT%% *} && STEP=${TEXT#* }; }
   said_in "$@"
+  # Where there was no room, it may have ended without a note of it.
+  [ -z "$FULL" ] || [ "$status" != 137 ] || status=1 SAID=$FULL
   ! cut_off "$status" "$SAID" || kind=interrupted
   if [ -s "$RUN/$i.lacks" ]; then
     kind=missing-objects

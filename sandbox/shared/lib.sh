@@ -191,9 +191,9 @@ said_in() {
   SAID=${SAID:0:500}
 }
 
-# or_step STATUS: where nobody said anything, SAID is the exit, and what was being done (STEP).
-STEP=''
-or_step() { SAID=${SAID:-"a command ended with $1 and said nothing${STEP:+, while $STEP}"}; }
+# or_step STATUS: where nobody said anything, SAID is that there was no room to say it (FULL), else the exit, and what was being done (STEP).
+STEP='' FULL=''
+or_step() { SAID=${SAID:-${FULL:-"a command ended with $1 and said nothing${STEP:+, while $STEP}"}}; }
 
 # take_lock DIR SECONDS: allows one script at a time below this projects root. Every child
 # inherits the descriptor, so the lock is held until the last of them is gone, even when this
@@ -235,7 +235,7 @@ shadow_home() {
   for entry in "$home"/*; do
     case ${entry##*/} in
       lock | .gitignore | index-bytes-* | nested-* | slow-* | beside-*) what='a file' && [ ! -f "$entry" ] || continue ;;
-      run-* | in-* | aside-* | parked-* | replaced-*) what='a directory' && [ ! -d "$entry" ] || continue ;;
+      run-* | room-* | in-* | aside-* | parked-* | replaced-*) what='a directory' && [ ! -d "$entry" ] || continue ;;
       *) continue ;;
     esac
     IN_THE_WAY="$entry is not $what. Walkback keeps one of its own under that name: rename or remove it, then call again."

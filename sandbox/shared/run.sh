@@ -19,7 +19,9 @@ open_run() {
   mkdir -p -m 700 "$HOME_DIR/run-$SESSION" "$BULK" "$RUN" 2>/dev/null || RUN=$BULK
   [ -d "$BULK" ] || return 1
   [ -O "$RUN" ] || RUN=$BULK
-  local old=("$HOME_DIR/run-$SESSION"/*)
+  local left=("$HOME_DIR/run-$SESSION"/*/room) old=("$HOME_DIR/run-$SESSION"/*)
+  # What a killed restore kept for its way back is needed now.
+  [ ${#left[@]} -eq 0 ] || rm -f -- "${left[@]}"
   # Files brought in for a restore that never came lie beside them.
   [ ! -d "$HOME_DIR/in-$SESSION" ] || old+=("$HOME_DIR/in-$SESSION"/*)
   [ ${#old[@]} -lt 4 ] || find "$HOME_DIR/run-$SESSION" "$HOME_DIR/in-$SESSION" -mindepth 1 -maxdepth 1 -mmin +15 -exec rm -rf -- {} + 2>/dev/null || :

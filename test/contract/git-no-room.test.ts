@@ -1,10 +1,11 @@
 /** Where nothing more can be written, git says so in several ways. Then the shadow is not at fault, and it stays. */
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand, replacedCommands } from '../support/placing.ts';
+import { harnessOn, smallDisk } from '../support/small-disk.ts';
 
 /** A git that says this of each command with this word, while the file is there. */
 const shim = (word: string, says: string, file: string): string => `#!/bin/sh
@@ -208,4 +209,94 @@ test('a restore whose answer has no room says so, and the same call goes on with
   expect(full.isArmed()).toBe(false);
   await applies(harness, first);
   expect(world(harness, ['app'])).toEqual(looks);
+});
+
+/** Files that change, come and go, a branch that comes and one that goes, and a repository that comes. */
+const WORK = `cd app; head -c 30000 /dev/urandom >noise; echo two >a.txt; git checkout -qb topic; git commit -qam two; git rm -q src/main.c; mkdir new; echo n >new/n
+cd ..; mkdir fresh; cd fresh; git init -q -b main .; echo f >f; git add f; git commit -qm f`;
+
+test('what was put aside takes its place again when everything is put back, and is not written anew', async () => {
+  await using harness = await withTwoFiles(['app']);
+  const first = await harness.capture();
+  harness.sh(WORK);
+  const [looks, inode] = [world(harness, ['app', 'fresh']), statSync(`${harness.root}/app/noise`).ino];
+  // A directory in the place of git's lock.
+  harness.sh('mkdir -p app/.git/refs/heads/topic.lock/in');
+  const { report } = await harness.rollback(first);
+  rmSync(`${harness.root}/app/.git/refs/heads/topic.lock`, { recursive: true });
+  expect([report.outcome, report.problems.length]).toEqual(['reverted', 1]);
+  expect(world(harness, ['app', 'fresh'])).toEqual(looks);
+  expect(statSync(`${harness.root}/app/noise`).ino).toBe(inode);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
+  await applies(harness, first);
+});
+
+test.for([
+  ['bytes', 'head -c 100000000 /dev/zero >"$disk/filler" 2>/dev/null'],
+  [
+    'files',
+    'mkdir "$disk/filler"; (for n in {1..1000000}; do : >"$disk/filler/$n" || exit; done) 2>/dev/null',
+  ],
+] as const)(
+  'where the disk has no more %s in the middle of a rollback, everything is put back in the room that was kept',
+  NEEDS_ROOT,
+  async ([, fill]) => {
+    using disk = smallDisk();
+    // Before the first branch moves.
+    using full = replacedCommand(
+      'git',
+      `[[ " $* " == *' update-ref '*-m* ]] || exec "$real" "$@"\nrm "$armed"\ndisk=${disk.path}\n${fill}\nexec "$real" "$@"\n`,
+    );
+    await using harness = await harnessOn(disk, { env: full.env });
+    mkdirSync(`${harness.root}/app`);
+    harness.sh(TWO_FILES, 'app');
+    const first = await harness.capture();
+    harness.sh(WORK);
+    const from = await harness.capture(first);
+    const looks = world(harness, ['app', 'fresh']);
+    disk.leave({ kib: 4000, files: 2000 });
+    full.arm();
+    const { report } = await harness.rollback(first, { from });
+    expect([report.outcome, full.isArmed()]).toEqual(['reverted', false]);
+    expect(report.problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/No space left on device|there is no room left/),
+    ]);
+    rmSync(`${disk.path}/filler`, { recursive: true });
+    expect(world(harness, ['app', 'fresh'])).toEqual(looks);
+    await applies(harness, first);
+    expect(readdirSync(`${harness.root}/.agent-shadow/run-s1`)).toEqual([]);
+  },
+);
+
+test.for([{ kib: 100 }, { files: 20 }])(
+  'a rollback that could not be put back for lack of room is refused before it writes: %s',
+  NEEDS_ROOT,
+  async (room) => {
+    using disk = smallDisk();
+    await using harness = await harnessOn(disk);
+    mkdirSync(`${harness.root}/app`);
+    harness.sh(TWO_FILES, 'app');
+    const first = await harness.capture();
+    harness.sh('echo two > a.txt', 'app');
+    const from = await harness.capture(first);
+    disk.leave(room);
+    const { report } = await harness.rollback(first, { from });
+    expect(report.outcome).toBe('refused');
+    expect(report.problems).toEqual([
+      { path: 'app', kind: 'failed', message: `there is no room left in ${harness.root}/.agent-shadow` },
+    ]);
+    disk.grow();
+    await applies(harness, first);
+  },
+);
+
+test('what a killed rollback kept for its way back does not stay', async () => {
+  await using harness = await withTwoFiles(['app']);
+  const first = await harness.capture();
+  const left = `${harness.root}/.agent-shadow/run-s1/killed`;
+  mkdirSync(left, { recursive: true });
+  writeFileSync(`${left}/room`, 'kept');
+  await harness.capture();
+  expect(readdirSync(left)).toEqual([]);
+  await applies(harness, first);
 });
