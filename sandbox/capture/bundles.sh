@@ -85,14 +85,16 @@ base_bundle() {
   base_stored || bundle "$BULK/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" ''
 }
 
-# out_of_space: whether the disk was full while working on this repository.
+# out_of_space: whether the disk was full while working on this repository, or is now: then what was said of it had no room either.
 out_of_space() {
-  local file
+  local file full=1
   for file in "$OUT.err" "$OUT.add"; do
     slurp "$file"
     ! no_room "$TEXT" || return 0
   done
-  return 1
+  { printf '%65536s' '' >"$OUT.probe"; } 2>/dev/null || full=0
+  : >"$OUT.probe"
+  return $full
 }
 
 # announce: lists the bundles, and how each travels: CARRIED in the answer, FILES in one file that

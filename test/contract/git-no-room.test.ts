@@ -300,3 +300,36 @@ test('what a killed rollback kept for its way back does not stay', async () => {
   expect(readdirSync(left)).toEqual([]);
   await applies(harness, first);
 });
+
+test(
+  'a merge that had no room to say why it failed is none, and says that there was no room',
+  NEEDS_ROOT,
+  async () => {
+    using disk = smallDisk();
+    using full = replacedCommand(
+      'git',
+      `[[ " $* " == *' merge-tree '* ]] || exec "$real" "$@"\nrm "$armed"\nhead -c 100000000 /dev/zero >${disk.path}/filler 2>/dev/null\nexit 128\n`,
+    );
+    await using harness = await harnessOn(disk, { env: full.env });
+    mkdirSync(`${harness.root}/app`);
+    harness.sh(TWO_FILES, 'app');
+    const base = await harness.capture();
+    harness.sh('echo two > a.txt', 'app');
+    const theirs = await harness.capture();
+    await applies(harness, base);
+    harness.sh('echo more > src/main.c', 'app');
+    const now = await harness.capture();
+    disk.leave({ kib: 4000 });
+    full.arm();
+    await expect(harness.compose([{ base, theirs }])).rejects.toMatchObject({
+      name: 'SandboxUnavailable',
+      message: expect.stringContaining('no space left on the disk'),
+    });
+    expect(full.isArmed()).toBe(false);
+    rmSync(`${disk.path}/filler`);
+    harness.standOn(now);
+    const { merged } = await harness.compose([{ base, theirs }]);
+    await applies(harness, merged);
+    expect(harness.sh('cat app/a.txt app/src/main.c')).toBe('two\nmore\n');
+  },
+);
