@@ -5,15 +5,17 @@
 # hold_room: keeps it, on the disk of the projects root: some bytes, and some files. Without it nothing is written. The bytes go with
 # the folder of this call, the files stay for the next one, because new ones may be slow to make (open_run).
 hold_room() {
-  local n bytes=0 files=$HOME_DIR/room-$SESSION
+  local bytes=0 count=$(((${#R_PATH[@]} + 1) * 32)) files=$HOME_DIR/room-$SESSION held
   ! line_of "$HOME_DIR/index-bytes-$SESSION" || [[ ! $TEXT =~ ^[0-9]{1,12}$ ]] || bytes=$TEXT
   # Several copies of the indexes, with what else is written of each repository, but never so much that it takes long.
   bytes=$((bytes * 4 + (${#R_PATH[@]} + 1) * 65536))
   [ $bytes -le 16777216 ] || bytes=16777216
+  [ $count -le 512 ] || count=512
   [ -d "$files" ] || mkdir -- "$files" || return
-  for ((n = (${#R_PATH[@]} + 1) * 32; n > 0; n--)); do
-    [ $n -gt 512 ] || [ -e "$files/$n" ] || [ -L "$files/$n" ] || : >"$files/$n" || return
-  done
+  held=("$files"/*)
+  if [ ${#held[@]} -lt $count ]; then
+    for ((; count > 0; count--)); do [ -e "$files/$count" ] || [ -L "$files/$count" ] || : >"$files/$count" || return; done
+  fi
   # The answer takes the place of the second one.
   printf "%${bytes}s" '' >"$BULK/room" && printf '%16384s' '' >"$RUN/report"
 } 2>/dev/null
