@@ -209,7 +209,7 @@ export const queryLedgerInput = () =>
       .optional()
       .describe("a saga's status in capitals, or an entry's of these days; of effects: theirs"),
     externalRef: z.string().min(1).max(500).optional(),
-    day: day.optional(),
+    day: day.optional().describe('entries of days are outcomes: that a call began is asked for with sagaId'),
     from: day.optional().describe('the first day; default: six days before the last'),
     to: day.optional().describe('the last day; default today. A page may be empty and have a cursor'),
     view: z

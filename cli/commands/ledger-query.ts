@@ -10,6 +10,7 @@ import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
 import { parseDay, parseId, parseWholeNumber } from '../options.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
 import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
 
@@ -174,8 +175,26 @@ const belowNote = (run: Run, { below = [] }: Read): void => {
   );
 };
 
+const OF_DAYS = `
+Of days, entries are outcomes. That a call began is among the entries of its saga
+(--saga).`;
+
+const QUERY_HELP = `
+Examples:
+  walkback ledger query --saga s-1
+  walkback ledger query --ref re_123
+  walkback ledger query --effects --from 2026-01-01 --status stands
+${OF_DAYS}`;
+
+const EXPORT_HELP = `
+Examples:
+  walkback ledger export january.csv --from 2026-01-01 --to 2026-01-31
+  walkback ledger export sums.csv --totals --from 2026-01-01 --bom
+${OF_DAYS}`;
+
 export const addLedgerQuery = (parent: Command, app: App): void => {
   withWhich(parent.command('query').description('show entries, effects or totals, oldest first'))
+    .addHelpText('after', helpText(QUERY_HELP))
     .option('-n, --limit <n>', 'at most this many rows; totals are of all', parseWholeNumber(1, MOST), 200)
     .option('--csv', 'as CSV')
     .action((options: Which & { limit: number; csv?: boolean }, command: Command) => {
@@ -197,7 +216,8 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       .command('export')
       .argument('<file>', 'CSV file to write')
       .option('--bom', 'begin with a byte order mark, so that Excel takes it for UTF-8')
-      .description('write all entries, effects or totals to a CSV file that a spreadsheet opens safely'),
+      .description('write all entries, effects or totals to a CSV file that a spreadsheet opens safely')
+      .addHelpText('after', helpText(EXPORT_HELP)),
   ).action((file: string, options: Which & { bom?: boolean }, command: Command) => {
     requireStatus(options);
     requireOnePlace(options);

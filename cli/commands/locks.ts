@@ -3,9 +3,14 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { locksTable } from '../view/lock-views.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { readLocks } from './lock-pages.ts';
+
+const BREAK_EXAMPLE = `
+Examples:
+  walkback locks break s-1 customer:42 --reason "Its agent does not go on"`;
 
 export const defineLocks = (locks: Command, app: App): void => {
   locks
@@ -28,6 +33,7 @@ export const defineLocks = (locks: Command, app: App): void => {
     .argument('<resource>', 'the resource key, as locks list shows it')
     .description('take a lock from a saga that does not end; the next in line gets it')
     .requiredOption('--reason <text>', 'why; it goes into the ledger of the saga')
+    .addHelpText('after', helpText(BREAK_EXAMPLE))
     .option('--by <who>', 'who acts (default: you)')
     .action(
       (sagaId: string, resourceKey: string, options: { reason: string; by?: string }, command: Command) =>

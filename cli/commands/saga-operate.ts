@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
 
 interface Options {
@@ -49,6 +50,14 @@ const stepOperation = (parent: Command, name: string, description: string, which
 
 const epochOf = ({ epoch }: Options) => (epoch === undefined ? {} : { epoch });
 
+const RESOLVE_EXAMPLE = `
+Examples:
+  walkback saga resolve s-1 pay --evidence "Paid back by hand, journal 4711"`;
+
+const SKIP_EXAMPLE = `
+Examples:
+  walkback saga skip s-1 mail --reason "The customer was told by phone"`;
+
 export const addSagaOperations = (parent: Command, app: App): void => {
   operation(parent, 'cancel', 'stop a saga; what is in flight is settled, then everything is undone')
     .option('--reason <text>', 'goes into the ledger')
@@ -74,12 +83,14 @@ export const addSagaOperations = (parent: Command, app: App): void => {
     'the step that was undone by hand',
   )
     .requiredOption('--evidence <text>', 'what was done and where it can be seen')
+    .addHelpText('after', helpText(RESOLVE_EXAMPLE))
     .action((sagaId: string, stepId: string, options: Options, command: Command) => {
       const { by, evidence = '' } = options;
       return act(app, command, { sagaId, action: 'resolve', stepId, evidence, ...epochOf(options) }, by);
     });
   stepOperation(parent, 'skip', 'leave the effect of a step standing', 'the step that stays as it is')
     .requiredOption('--reason <text>', 'why it stays')
+    .addHelpText('after', helpText(SKIP_EXAMPLE))
     .action((sagaId: string, stepId: string, options: Options, command: Command) => {
       const { by, reason = '' } = options;
       return act(app, command, { sagaId, action: 'skip', stepId, evidence: reason, ...epochOf(options) }, by);

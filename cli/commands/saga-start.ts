@@ -9,6 +9,7 @@ import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { withWhere } from '../where-words.ts';
 
@@ -68,11 +69,20 @@ const planOf = async (template: string | undefined, options: Options) => {
 const nextOf = ({ interactive = false }: Options, sagaId: string): string =>
   interactive ? `submit ${sagaId} STEP --tool TOOL` : `watch ${sagaId}`;
 
+const EXAMPLES = `
+Examples:
+  walkback saga start refund --id refund-1 --input '{"orderId":"o-1"}'
+  walkback saga start --plan @plan.json --input @input.json
+  walkback saga start --interactive --id trip-1
+
+The same --id with the same request is the same saga: nothing is done twice.`;
+
 export const addSagaStart = (parent: Command, app: App): void => {
   const start = parent
     .command('start')
     .argument('[template]', 'template of the catalog, NAME or NAME@VERSION')
     .description('start a saga from a template, or from a plan of your own')
+    .addHelpText('after', helpText(EXAMPLES))
     .addOption(new Option('--plan <json>', 'a one-off plan instead of a template: JSON or @FILE'))
     .option(
       '--inline',

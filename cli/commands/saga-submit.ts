@@ -7,6 +7,7 @@ import { underwayAs } from '../interruption.ts';
 import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { parkedText, stepText } from '../view/step-view.ts';
@@ -26,12 +27,17 @@ interface Parked {
   request?: string;
 }
 
+const EXAMPLES = `
+Examples:
+  walkback saga submit trip-1 room --tool book_room --arguments '{"nights":2}'`;
+
 export const addSagaSubmit = (parent: Command, app: App): void => {
   const submit = parent
     .command('submit')
     .argument('<saga>', 'saga id', parseId)
     .argument('<step>', 'id of the step; the same again is the same step', parseId)
     .description('submit a step of an interactive saga, and show what became of it')
+    .addHelpText('after', helpText(EXAMPLES))
     .requiredOption('-t, --tool <tool>', 'tool of the catalog, NAME or NAME@VERSION')
     .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
   withDeadlines(withSession(submit, 'session that submits it'))

@@ -6,6 +6,7 @@ import { stepFailure } from '../ending.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
+import { helpText } from '../terminal/help-text.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { stepText } from '../view/step-view.ts';
 import { withWhere } from '../where-words.ts';
@@ -18,11 +19,16 @@ interface Called extends SessionOptions, DeadlineOptions {
   by?: string;
 }
 
+const EXAMPLES = `
+Examples:
+  walkback tool call book_room --request call-1 --arguments '{"nights":2}'`;
+
 export const defineTool = (tool: Command, app: App): void => {
   const call = tool
     .command('call')
     .argument('<tool>', 'tool of the catalog, NAME or NAME@VERSION')
     .description('call one tool, as a saga of one step')
+    .addHelpText('after', helpText(EXAMPLES))
     .requiredOption('-r, --request <id>', 'the same again is the same call', parseId)
     .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
   withDeadlines(withSession(call, 'session that calls it'))

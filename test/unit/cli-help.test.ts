@@ -56,6 +56,26 @@ test.each([80, 100])('no help is wider than %i columns, and nothing of it is los
   expect(tooWide).toEqual([]);
 });
 
+test('every example is of a command that is there, with options that it has', async () => {
+  const paths = await findCommands();
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const path of paths) {
+    const { stdout } = await runCommand([...path.split(' '), '--help'], { columns: 1000 });
+    for (const [, line = ''] of stdout.matchAll(/^ {2}walkback (.+?)(?: {2,}.*| && .*| -- .*)?$/gm)) {
+      looked += 1;
+      const meant = paths.find((one) => `${line} `.startsWith(`${one} `));
+      // `copies` alone is a command too.
+      const words = meant?.split(' ') ?? line.split(' ').slice(0, 1);
+      const flags = await completed(...words, '--');
+      const unknown = [...line.matchAll(/(?<= )--[a-z][a-z-]*/g)].filter(([flag]) => !flags.includes(flag));
+      if (flags.length === 0 || unknown.length > 0) wrong.push(`${path}: ${line}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(looked).toBeGreaterThan(60);
+});
+
 /** What people wrote on the page about the command between back ticks, without the name of the program. */
 const [page = ''] = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8').split(
   '<!-- generated: command-options',
