@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { errorRow, isErrorName } from '../contract/errors.ts';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
 import { exitCodeFor } from './exit-codes.ts';
+import { UsageError } from './told-command.ts';
 
 /** An error a person can act on: the literal name of a function's error, or one of the CLI's own. */
 export class CliError extends Error {
@@ -50,6 +51,7 @@ export const describeFailure = (error: unknown): Failure => {
       name: 'InvalidInput',
       // Help and version that were asked for were printed already; there is nothing to say about them.
       message: error.exitCode === 0 ? '' : said,
+      ...(error instanceof UsageError ? { hint: error.hint } : {}),
       exitCode: error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code,
     };
   }

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { App } from './app.ts';
@@ -6,6 +6,7 @@ import { addCommands } from './commands.ts';
 import { parseDirectory } from './options.ts';
 import { helpText } from './terminal/help-text.ts';
 import { pageWidthOf, paintFor } from './terminal/terminal.ts';
+import { ToldCommand } from './told-command.ts';
 
 const exitCodeHelp = (): string =>
   Object.values(EXIT_CODES)
@@ -38,7 +39,7 @@ const MOST_HELP_WIDTH = 110;
 /** The whole command line. Errors are thrown (`CommanderError`, `CliError`), never printed here. */
 export const createProgram = (app: App): Command => {
   const paint = paintFor(app.terminal);
-  const program = new Command('walkback')
+  const program = new ToldCommand('walkback')
     .description(
       'The undo layer for AI agents: checkpoints of all repositories, and sagas for what is done to other systems.',
     )

@@ -124,3 +124,20 @@ describe('a file', () => {
     expect(stdout).toBe(`Nothing was stored: ${input.file} is empty.\n`);
   });
 });
+
+test.each([
+  [['bogus'], 'walkback --help lists them'],
+  [['saga', 'bogus'], 'walkback saga --help lists them'],
+  [['--bogus'], 'walkback --help says what it takes'],
+  [['log', '--bogus'], 'walkback log --help says what it takes'],
+  [['log', '--limit'], 'walkback log --help says what it takes'],
+  [['log', '--limit', 'x'], 'walkback log --help says what it takes'],
+  [['log', 'x'], 'walkback log --help says what it takes'],
+  [['saga', 'show'], 'walkback saga show --help says what it takes'],
+  [['saga', 'skip', 's-1', 'pay'], 'walkback saga skip --help says what it takes'],
+  [['ledger', 'query', '--totals', '--effects'], 'walkback ledger query --help says what it takes'],
+])('%j is told where to look', async (words, hint) => {
+  const { failure, calls } = await runCommand(words);
+  expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2, hint });
+  expect(calls).toEqual([]);
+});
