@@ -111,6 +111,10 @@ const wantsJson = (c: Context<ConsoleEnv>): boolean =>
   accepts(c, { header: 'Accept', supports: ['text/html', 'application/json'], default: 'text/html' }) ===
     'application/json';
 
+/** The same twin of the page where it leads. */
+const inFormat = (c: Context<ConsoleEnv>, { location }: Elsewhere): string =>
+  c.req.query('format') === 'json' ? `${location}${location.includes('?') ? '&' : '?'}format=json` : location;
+
 /** What people see is kept by no browser and no proxy, refusals and the way to the sign-in included. */
 const notKept: MiddlewareHandler = async (c, next) => {
   await next();
@@ -161,7 +165,7 @@ export const createPages = ({
     if (!outcome.isDone) return send(c, { place: of, ...goingPage(outcome, doing, now()) });
     // The address that a reload asks for again is that of a page.
     const { result } = outcome;
-    return isElsewhere(result) ? c.redirect(result.location, 303) : send(c, { place: of, ...result });
+    return isElsewhere(result) ? c.redirect(inFormat(c, result), 303) : send(c, { place: of, ...result });
   };
 
   if (around !== undefined) app.use(around);

@@ -2,9 +2,9 @@
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
-import type { Act, Show, Visit } from '../context.ts';
+import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { standingPart } from '../parts/effects.ts';
-import { form, link, type Markup, NOTHING, path, shown } from '../parts/markup.ts';
+import { form, link, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   changedMeanwhile,
@@ -58,30 +58,36 @@ const planPage = async (visit: Visit, target: Target, before?: string): Promise<
   };
 };
 
-export const showPlan: Show = (visit) => {
-  const { message, checkpoint } = visit.query;
-  return planPage(visit, { sessionId: visit.params['id'] ?? '', message, checkpoint });
+const donePage = async (
+  { ask }: Visit,
+  { sessionId, message }: Target,
+  done: RollbackAnswer,
+): Promise<Page> => ({
+  title: 'Rolled back',
+  body: html`<p class="card done" role="status">All repositories were put back to what they were at ${shown(message || done.checkpointId)}.</p>${await movedSince(ask, sessionId, done)}
+    ${standingPart(done.effects)}${doneFiles(sessionId, done)}`,
+  data: done,
+});
+
+/** Of a request that was done its plan is what it did. `confirmed`: the digest of a plan that is not there any more. */
+export const showPlan: Show = async (visit) => {
+  const { message, checkpoint, request, confirmed } = visit.query;
+  const target = { sessionId: visit.params['id'] ?? '', message, checkpoint };
+  const done = request ? await makePlan(visit, target, request) : undefined;
+  return done?.status === 'APPLIED' ? donePage(visit, target, done) : planPage(visit, target, confirmed);
 };
 
 export const rollBack: Act = async (sent) => {
   const { message, checkpoint = '', request = '', digest = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
+  const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
+    location: `${path('sessions', sessionId, 'plan')}${query({ message, checkpoint, ...more })}`,
+  });
   // The request of the rollback itself: once that is done, its plan is what it did.
   const now = await makePlan(sent, { sessionId, checkpoint }, request);
-  const isAsConfirmed =
-    now.status === 'APPLIED' || digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
-  if (!isAsConfirmed) return planPage(sent, { sessionId, message, checkpoint }, digest);
-  const moved = await movedSince(sent.ask, sessionId, now);
-  const done = await sent.ask('rollback', {
-    sessionId,
-    checkpointId: checkpoint,
-    requestId: request,
-    by: sent.by,
-  });
-  return {
-    title: 'Rolled back',
-    body: html`<p class="card done" role="status">All repositories were put back to what they were at ${shown(message || done.checkpointId)}.</p>${moved}
-      ${standingPart(done.effects)}${doneFiles(sessionId, done)}`,
-    data: done,
-  };
+  if (now.status === 'APPLIED') return at({ request });
+  const isAsConfirmed = digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
+  if (!isAsConfirmed) return at({ confirmed: digest });
+  await sent.ask('rollback', { sessionId, checkpointId: checkpoint, requestId: request, by: sent.by });
+  return at({ request });
 };

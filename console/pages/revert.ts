@@ -1,8 +1,8 @@
 /** Takes back what one message changed, and keeps what came later: the plan, with conflicts, then exactly that. */
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import type { Act, Show, Visit } from '../context.ts';
-import { form, link, list, NOTHING, path, said, shown } from '../parts/markup.ts';
+import type { Act, Elsewhere, Show, Visit } from '../context.ts';
+import { form, link, list, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   changedMeanwhile,
@@ -62,26 +62,37 @@ const revertPage = async (
   };
 };
 
-export const showRevert: Show = (visit) =>
-  revertPage(visit, visit.params['id'] ?? '', visit.query['message'] ?? '');
+const donePage = async (
+  { ask }: Visit,
+  sessionId: string,
+  message: string,
+  done: RollbackAnswer,
+): Promise<Page> => ({
+  title: 'Taken back',
+  body: html`<p class="card done" role="status">What ${shown(message)} changed was taken back, and later work was kept.</p>${await movedSince(ask, sessionId, done)}${doneFiles(sessionId, done)}`,
+  data: done,
+});
+
+/** Of a request that was done its plan is what it did. `confirmed`: the digest of a plan that is not there any more. */
+export const showRevert: Show = async (visit) => {
+  const { message = '', request, confirmed } = visit.query;
+  const sessionId = visit.params['id'] ?? '';
+  const done = request ? await makePlan(visit, sessionId, message, request) : undefined;
+  return done?.status === 'APPLIED'
+    ? donePage(visit, sessionId, message, done)
+    : revertPage(visit, sessionId, message, confirmed);
+};
 
 export const revert: Act = async (sent) => {
   const { message = '', request = '', digest: confirmed = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
-  const now = await makePlan(sent, sessionId, message, request);
-  const isAsConfirmed =
-    now.status === 'APPLIED' || digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
-  if (!isAsConfirmed) return revertPage(sent, sessionId, message, confirmed);
-  const moved = await movedSince(sent.ask, sessionId, now);
-  const done = await sent.ask('revert', {
-    sessionId,
-    messageId: message,
-    requestId: request,
-    by: sent.by,
+  const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
+    location: `${path('sessions', sessionId, 'revert')}${query({ message, ...more })}`,
   });
-  return {
-    title: 'Taken back',
-    body: html`<p class="card done" role="status">What ${shown(message)} changed was taken back, and later work was kept.</p>${moved}${doneFiles(sessionId, done)}`,
-    data: done,
-  };
+  const now = await makePlan(sent, sessionId, message, request);
+  if (now.status === 'APPLIED') return at({ request });
+  const isAsConfirmed = digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
+  if (!isAsConfirmed) return at({ confirmed });
+  await sent.ask('revert', { sessionId, messageId: message, requestId: request, by: sent.by });
+  return at({ request });
 };

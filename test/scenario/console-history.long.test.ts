@@ -82,4 +82,29 @@ describe.skipIf(browser === undefined)('back and reload', () => {
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
     expect(posts).toHaveLength(1);
   });
+
+  test('show a rollback again, without script, and whichever process is asked', async () => {
+    const { url } = await world.serve('rita', 60_000, false);
+    await using rita = await comeIn(running(), url, { javaScriptEnabled: false });
+    const { page } = rita;
+    const posts: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posts.push(request.url());
+    });
+    const confirm = () => page.getByRole('button', { name: 'Roll back exactly this' }).click();
+    await page.goto(`${url}/sessions/${world.world.sessionId}/plan?message=msg-2`);
+    // The files are others by the time that it is confirmed.
+    world.write('api/another.txt', 'another\n');
+    await confirm();
+    await page.getByText('Something changed since you looked').waitFor();
+    await page.reload();
+    await page.getByText('Something changed since you looked').waitFor();
+    await confirm();
+    for (const again of [() => page.reload(), () => page.goto(`${url}/catalog`).then(() => page.goBack())]) {
+      await page.getByText('All repositories were put back').waitFor();
+      await again();
+    }
+    await page.getByText('All repositories were put back').waitFor();
+    expect(posts).toHaveLength(2);
+  });
 });

@@ -6,7 +6,7 @@ import { signIn } from '../../cli/identity/device-flow.ts';
 import { issuerOf } from '../../cli/identity/issuer.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import { type BrowserPerson, hiddenIn, signInWithBrowser } from '../support/browser-person.ts';
+import { type BrowserPerson, hiddenIn, locationOf, signInWithBrowser } from '../support/browser-person.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -34,12 +34,19 @@ const tokenOf = (name: string, roles: string[]) => {
   return signIn(issuer, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
 };
 
+/** Sends a form, and opens the page that it leads to. */
+const post = async (person: BrowserPerson, action: string, fields: Record<string, string>) => {
+  const at = cloud.endpoints.api;
+  const sent = await person.post(at + action, fields);
+  return sent.status === 303 ? person.get(at + locationOf(sent)) : sent;
+};
+
 /** What a form of a page sends, from the page that has it. */
 const sendForm = async (person: BrowserPerson, page: string, action: string, more: object = {}) => {
   const at = cloud.endpoints.api;
   const { text } = await person.get(at + page);
   const [, form = ''] = new RegExp(`<form[^>]*action="${action}">(.*?)</form>`, 's').exec(text) ?? [];
-  return person.post(at + action, { ...hiddenIn(form), ...more });
+  return post(person, action, { ...hiddenIn(form), ...more });
 };
 
 test('a reviewer rolls all repositories back in the deployed console, and undoes it', async () => {
@@ -53,7 +60,7 @@ test('a reviewer rolls all repositories back in the deployed console, and undoes
   const at = cloud.endpoints.api;
   const plan = (await person.get(`${at}/sessions/s1/plan?message=kept`)).text;
   const fields = { ...hiddenIn(plan.slice(plan.indexOf('action="/sessions/s1/rollback"'))), by: 'boss' };
-  const done = await person.post(`${at}/sessions/s1/rollback`, fields);
+  const done = await post(person, '/sessions/s1/rollback', fields);
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('Rolled back')]);
   expect(done.text).toContain('rita@example.com');
   expect(filesNow()).toEqual(['kept\n', 'kept\n']);
@@ -61,7 +68,7 @@ test('a reviewer rolls all repositories back in the deployed console, and undoes
   expect((await sendForm(person, undo, '/sessions/s1/rollback')).text).toContain('Rolled back');
   expect(filesNow()).toEqual(['later\n', 'later\n']);
   // The first form again, from another tab: it is done, and undone.
-  const again = await person.post(`${at}/sessions/s1/rollback`, { ...fields, message: '' });
+  const again = await post(person, '/sessions/s1/rollback', { ...fields, message: '' });
   expect([again.status, again.text]).toEqual([200, expect.stringContaining('moved again since then')]);
   expect(done.text).not.toContain('moved again since then');
   expect(filesNow()).toEqual(['later\n', 'later\n']);

@@ -78,11 +78,15 @@ export const made = (
       headers: { host: new URL(origin).host, ...headers },
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
     });
-  /** With one look at what a form began. */
+  /** With what a form leads to: what it began, and where its plan is told. */
   const fetchPage = async (path: string, init: FetchInit = {}) => {
-    const answer = await fetchOnly(path, init);
-    const place = answer.headers.get('location') ?? '';
-    return place.startsWith('/work/') ? fetchOnly(place, { headers: init.headers ?? {} }) : answer;
+    let answer = await fetchOnly(path, init);
+    for (;;) {
+      const place = answer.headers.get('location') ?? '';
+      const isOfForm = /^\/work\/|[?&](?:request|confirmed)=/.test(place);
+      if (!isOfForm || (init.form === undefined && !path.startsWith('/work/'))) return answer;
+      answer = await fetchOnly(place, { headers: init.headers ?? {} });
+    }
   };
   const enter = async () => {
     const entered = await fetchPage('/enter?token=the-link');
