@@ -80,6 +80,12 @@ describe('a plan with a step for an agent is refused', () => {
     );
   });
 
+  test('a plan with a key that no plan has is told without a gap where a path would be', () => {
+    expect(() => parsePlan({ steps: [{ id: 'pay', tool: 'pay', arguments: {} }], allow: ['pay'] })).toThrow(
+      'plan: shape: Unrecognized key: "allow"',
+    );
+  });
+
   test('its rules are pinned with the plan', async () => {
     const { steps } = await checkPlan({ steps: [parsedAgentStep()] }, lookup);
     expect(steps).toMatchObject([

@@ -186,7 +186,8 @@ export const parsePlan = (value: unknown): Plan => {
   const [issue] = parsed.error.issues;
   const at = issue?.path ?? [];
   const step = at[0] === 'steps' && typeof at[1] === 'number' ? `step ${at[1]}` : 'plan';
-  throw new WalkbackError('PlanRefused', `${step}: shape: ${at.join('.')} ${issue?.message ?? 'invalid'}`, {
+  const where = at.length === 0 ? '' : `${at.join('.')} `;
+  throw new WalkbackError('PlanRefused', `${step}: shape: ${where}${issue?.message ?? 'invalid'}`, {
     details: { violations: [{ step, rule: 'shape', message: issue?.message ?? 'invalid' }] },
   });
 };
