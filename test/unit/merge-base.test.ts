@@ -53,27 +53,48 @@ const look = ({ timelines, head }: History, into: string, from: string) => {
 
 /** The nearest common ancestors, by walking everything. */
 const nearest = ({ timelines, head }: History, into: string, from: string): string[] => {
-  const known = new Map<string, Map<string, CheckpointRef>>();
-  const behind = (start: CheckpointRef): Map<string, CheckpointRef> => {
-    const found = known.get(nameOf(start)) ?? new Map<string, CheckpointRef>();
-    if (known.has(nameOf(start))) return found;
-    known.set(nameOf(start), found);
-    const takenBack = new Set<number>();
-    // Each session is a line here.
-    for (let seq = start.seq; seq >= 1; seq--) {
-      const node = timelines.get(start.sessionId)?.[seq - 1];
-      found.set(nameOf({ ...start, seq }), { ...start, seq });
-      const isTakenBack = takenBack.has(seq);
-      if (!isTakenBack) for (const one of node?.takesBack ?? []) takenBack.add(one);
-      for (const other of [isTakenBack ? undefined : node?.mergedFrom, node?.forkedFrom])
-        if (other !== undefined) for (const [name, ref] of behind(other)) found.set(name, ref);
-    }
+  const nodeOf = ({ sessionId, seq }: CheckpointRef) => timelines.get(sessionId)?.[seq - 1];
+  /** Each session is a line here, and so is a fork with what it began as. */
+  const lineOf = (ref: CheckpointRef): CheckpointRef[] => {
+    const { forkedFrom } = timelines.get(ref.sessionId)?.[0] ?? {};
+    const own = Array.from({ length: ref.seq }, (_, index) => ({ ...ref, seq: ref.seq - index }));
+    return [...own, ...(forkedFrom === undefined ? [] : lineOf(forkedFrom))];
+  };
+  const isTakenBack = (line: readonly CheckpointRef[], index: number): boolean =>
+    line.some(
+      ({ sessionId }, later) =>
+        later < index &&
+        sessionId === line[index]?.sessionId &&
+        nodeOf(line[later] ?? head(into))?.takesBack?.includes(line[index]?.seq ?? 0) === true &&
+        !isTakenBack(line, later),
+    );
+  const behind = (start: CheckpointRef, found = new Map<string, CheckpointRef>()) => {
+    const line = lineOf(start);
+    const isNew = line.map((ref) => !found.has(nameOf(ref)));
+    for (const ref of line) found.set(nameOf(ref), ref);
+    const merged = line.flatMap((ref, index) =>
+      isNew[index] === true && !isTakenBack(line, index) ? (nodeOf(ref)?.mergedFrom ?? []) : [],
+    );
+    return { found, merged };
+  };
+  const allBehind = (start: CheckpointRef): Map<string, CheckpointRef> => {
+    const found = new Map<string, CheckpointRef>();
+    const open = [start];
+    for (const ref of open) if (!found.has(nameOf(ref))) open.push(...behind(ref, found).merged);
     return found;
   };
-  const ours = behind(head(into));
-  const common = [...behind(head(from)).values()].filter((ref) => ours.has(nameOf(ref)));
+  const reaches = (start: CheckpointRef, found = new Set<string>()): Set<string> => {
+    if (found.has(nameOf(start))) return found;
+    found.add(nameOf(start));
+    const { mergedFrom, forkedFrom } = nodeOf(start) ?? {};
+    const before = start.seq > 1 ? { ...start, seq: start.seq - 1 } : undefined;
+    for (const ref of [before, mergedFrom, forkedFrom]) if (ref !== undefined) reaches(ref, found);
+    return found;
+  };
+  const ours = allBehind(head(into));
+  const common = [...allBehind(head(from)).values()].filter((ref) => ours.has(nameOf(ref)));
   return common
-    .filter((ref) => !common.some((one) => nameOf(one) !== nameOf(ref) && behind(one).has(nameOf(ref))))
+    .filter((ref) => !common.some((one) => nameOf(one) !== nameOf(ref) && reaches(one).has(nameOf(ref))))
     .map(nameOf);
 };
 
@@ -130,6 +151,18 @@ describe('the last common checkpoint', () => {
     expect(look(history, 'y', 'x').base).toEqual({ sessionId: 's', seq: 1 });
     history.revert('s', reverted.seq);
     expect(look(history, 's', 'x').base).toEqual(merged);
+  });
+
+  test('is so too where a fork comes that began while the merge stood', () => {
+    const history = createHistory();
+    history.fork('s', 'x');
+    history.work('x');
+    const { seq } = history.merge('x', 's');
+    history.fork('s', 'z');
+    history.work('z');
+    history.revert('s', seq);
+    history.merge('z', 's');
+    expect(look(history, 's', 'x').base).toEqual({ sessionId: 's', seq: 1 });
   });
 
   test('is one of the nearest in any history, and of the target where that has one', () => {

@@ -64,42 +64,39 @@ const index = (timelines: Timelines): Parents => {
   return parents;
 };
 
-/** A checkpoint on the way back from another. `off`: those of the same session that were taken back in between. */
-interface Stop {
-  at: CheckpointRef;
-  off: readonly number[];
-}
-
-const stopAt = (at: CheckpointRef): Stop => ({ at, off: [] });
-
-/** What comes before it. Nothing came by a merge that was taken back, unless its revert was taken back in turn. */
-const before = (parents: Parents, { at, off }: Stop): Stop[] => {
-  const origin = parents.get(nameOf(at));
-  if (origin === undefined) return [];
-  const isOff = off.includes(at.seq);
-  const added = isOff ? [] : origin.takesBack;
-  const left =
-    isOff || added.length > 0
-      ? [...new Set([...off.filter((seq) => seq !== at.seq), ...added])].toSorted((a, b) => a - b)
-      : off;
-  return [
-    ...origin.parent.map((ref) => ({ at: ref, off: left })),
-    ...[...(isOff ? [] : origin.merged), ...origin.forked].map(stopAt),
-  ];
+/** These checkpoints and everything behind them, as far as it is still there. */
+const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Set<string> => {
+  const found = new Set<string>();
+  const open = [...of];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const name = nameOf(at);
+    if (found.has(name) || !parents.has(name)) continue;
+    found.add(name);
+    open.push(...originsOf(parents, at));
+  }
+  return found;
 };
 
-/** These checkpoints and everything that their state came from, as far as it is still there. */
-const ancestors = (parents: Parents, of: readonly Stop[]): Map<string, CheckpointRef> => {
+/**
+ * A checkpoint and what its state came from, as far as it is still there. Its own timeline is followed first: a merge that was
+ * taken back on it brought nothing, unless that revert was taken back in turn, whatever else leads to that merge.
+ */
+const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointRef> => {
   const found = new Map<string, CheckpointRef>();
-  const seen = new Set<string>();
-  const open = [...of];
-  for (let stop = open.pop(); stop !== undefined; stop = open.pop()) {
-    const name = nameOf(stop.at);
-    const way = `${name} ${stop.off.join()}`;
-    if (seen.has(way) || !parents.has(name)) continue;
-    seen.add(way);
-    found.set(name, stop.at);
-    open.push(...before(parents, stop));
+  const lines = [of];
+  for (const line of lines) {
+    const off = new Set<string>();
+    for (let at: CheckpointRef | undefined = line; at !== undefined; ) {
+      const name = nameOf(at);
+      const origin = parents.get(name);
+      if (found.has(name) || origin === undefined) break;
+      found.set(name, at);
+      if (!off.has(name)) {
+        for (const seq of origin.takesBack) off.add(nameOf({ ...at, seq }));
+        lines.push(...origin.merged);
+      }
+      at = origin.parent[0] ?? origin.forked[0];
+    }
   }
   return found;
 };
@@ -109,8 +106,8 @@ const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRe
   const parents = index(timelines);
   return {
     parents,
-    ours: ancestors(parents, [stopAt(into)]),
-    theirs: [...ancestors(parents, [stopAt(from)]).values()],
+    ours: ancestors(parents, into),
+    theirs: [...ancestors(parents, from).values()],
   };
 };
 
@@ -121,9 +118,9 @@ const inCommon = (
   theirs: readonly CheckpointRef[],
 ) => {
   const common = theirs.filter((ref) => ours.has(nameOf(ref)));
-  const passed = ancestors(
+  const passed = everythingBehind(
     parents,
-    common.flatMap((ref) => before(parents, stopAt(ref))),
+    common.flatMap((ref) => originsOf(parents, ref)),
   );
   return { common, nearest: common.filter((ref) => !passed.has(nameOf(ref))) };
 };
