@@ -10,6 +10,7 @@ import { createContext } from '../../../core/checkpoint/session/context.ts';
 import { createEndSession } from '../../../core/checkpoint/session/end-session.ts';
 import { createStartSession } from '../../../core/checkpoint/session/start-session.ts';
 import { createTimeline } from '../../../core/checkpoint/timeline/timeline.ts';
+import { type VirtualClock, virtualClock } from '../../../kit/testing/virtual-clock.ts';
 import { createFakeBucket } from './fake-bucket.ts';
 import { sha1 } from './fake-bundle.ts';
 import { createFakeStore } from './fake-store.ts';
@@ -20,18 +21,11 @@ export const SESSION = 'session-1';
 export const SANDBOX = 'sandbox-1';
 const INVOCATION_MS = 900_000;
 
-export const createStage = () => {
+export const createStage = (clock: VirtualClock = virtualClock(Date.UTC(2026, 0, 1))) => {
   const store = createFakeStore();
   const bucket = createFakeBucket();
   const world = createFakeWorld(bucket);
-  let nowMs = Date.UTC(2026, 0, 1);
   let randoms = 0;
-  const clock = {
-    now: () => new Date(nowMs),
-    sleep: async (ms: number) => {
-      nowMs += ms;
-    },
-  };
   const log = { info: () => undefined, warn: () => undefined };
 
   /** The use cases of one function instance; `counter` may kill it. */
@@ -45,7 +39,7 @@ export const createStage = () => {
       log,
       random: () => sha1(String(randoms++)),
     };
-    const invocation = () => ({ deadlineMs: nowMs + INVOCATION_MS });
+    const invocation = () => ({ deadlineMs: clock.nowMs() + INVOCATION_MS });
     const start = createStartSession(deps);
     const checkpoint = createTakeCheckpoint(deps);
     const rollback = createRollback(deps);
@@ -97,9 +91,7 @@ export const createStage = () => {
     instance,
     edit,
     remove: (path: string, sandboxId = SANDBOX) => world.running.get(sandboxId)?.repositories.delete(path),
-    passMs: (ms: number) => {
-      nowMs += ms;
-    },
+    passMs: (ms: number) => void clock.advance(ms),
     session: () => {
       const session = store.tables.sessions.get(SESSION);
       if (session === undefined) throw new Error('no session');
@@ -118,15 +110,15 @@ const REPOSITORIES: Record<string, FakeRepository> = {
 };
 
 /** A sandbox with repositories, and no session yet. */
-export const createNewStage = (): Stage => {
-  const stage = createStage();
+export const createNewStage = (clock?: VirtualClock): Stage => {
+  const stage = createStage(clock);
   stage.world.addSandbox(SANDBOX, REPOSITORIES);
   return stage;
 };
 
 /** A session with two messages behind it and uncommitted work in the sandbox. */
-export const createWorkingStage = async (): Promise<Stage> => {
-  const stage = createNewStage();
+export const createWorkingStage = async (clock?: VirtualClock): Promise<Stage> => {
+  const stage = createNewStage(clock);
   const { startSession, checkpoint } = stage.instance();
   await startSession();
   stage.edit('api', { 'a.txt': 'two' });

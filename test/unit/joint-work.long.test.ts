@@ -1,0 +1,42 @@
+/**
+ * Sagas, sessions and forks at once, over the real core in memory: rewinds of the session, rollbacks, the merge queue, payments and an
+ * agent's steps. Others act between any two calls of the stores, functions die before or after a call, services fail, restores break
+ * off at a file. Then all is compared: effects, files, timeline, merges, and that everything comes to its end.
+ */
+import { expect, test } from 'vitest';
+import { playJointWorlds } from '../support/joint/runs.ts';
+import { printedSeed } from '../support/sampling.ts';
+
+const WORLDS = 120;
+
+const EXPECTED = [
+  'interrupted',
+  'died before a call',
+  'died after a call',
+  'failed before a call',
+  'failed after a call',
+  'broke off at a file',
+  'merge checkpoint',
+  'revert checkpoint',
+  'merge COMPLETED',
+  'merge COMPENSATED',
+  'merges compared',
+  'undone',
+  'pay COMPLETED',
+  'pay COMPENSATED',
+  'live COMPLETED',
+  'live COMPENSATED',
+  'rewind STOPPED',
+  'rewind UNDOING',
+  'rewound all',
+  'rewound effects',
+  'rewound files',
+  'rewound conversation',
+  'refused StaleEpoch',
+  'refused PointOfNoReturn',
+];
+
+test('whatever dies or comes between, nothing is lost, and each merge is there once or not at all', async () => {
+  const tally = await playJointWorlds(WORLDS, printedSeed('joint-work'));
+  expect(EXPECTED.filter((name) => tally.of(name) === 0)).toEqual([]);
+}, 900_000);
