@@ -87,14 +87,12 @@ base_bundle() {
 
 # out_of_space: whether the disk was full while working on this repository, or is now: then what was said of it had no room either.
 out_of_space() {
-  local file full=1
+  local file
   for file in "$OUT.err" "$OUT.add"; do
     slurp "$file"
     ! no_room "$TEXT" || return 0
   done
-  { printf '%65536s' '' >"$OUT.probe"; } 2>/dev/null || full=0
-  : >"$OUT.probe"
-  return $full
+  ! has_room "$OUT"
 }
 
 # announce: lists the bundles, and how each travels: CARRIED in the answer, FILES in one file that

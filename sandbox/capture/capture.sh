@@ -255,7 +255,7 @@ capture_all() {
     [ -s "$RUN/$INDEX.finished" ] || (capture_job "$path" "${known[/$path]:--1}" "${target[/$path]:--1}") && [ -s "$RUN/$INDEX.finished" ] && continue
     slurp "$RUN/$INDEX.log"
     TEXT=${TEXT%$'\n'}
-    [ -n "$TEXT" ] || printf . 2>/dev/null >"$RUN/room" || TEXT="there is no room left in $RUN"
+    [ -n "$TEXT" ] || has_room "$RUN/$INDEX" || TEXT="there is no room left in $RUN"
     fault "${TEXT:-the shell that captured $path was ended}"
   done
 }

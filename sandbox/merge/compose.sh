@@ -197,7 +197,7 @@ main() {
   count_processors
   MERGES=0
   git_merges || MERGES=$?
-  fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Make sure that its disk has room, then call again."
+  fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   parts=("$RUN/first")
   : >"$RUN/first"
   for i in "${!KNOWN_PATH[@]}"; do

@@ -17,10 +17,7 @@ stage_new() {
 name_full_disk() {
   slurp "$OUT.move"
   [[ $TEXT == *'unable to write file'* ]] && ! no_room "$TEXT" || return 0
-  TEXT=''
-  { printf '%65536s' '' >"$STAGE.probe"; } 2>/dev/null || TEXT='No space left on device'
-  rm -f -- "$STAGE.probe"
-  [ -z "$TEXT" ] || printf '%s\n' "$TEXT" >>"$OUT.err"
+  has_room "$STAGE" || printf 'No space left on device\n' >>"$OUT.err"
 }
 
 # wrote_all: whether git said nothing, or only what it thinks of a file of attributes.

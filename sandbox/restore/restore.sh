@@ -169,7 +169,7 @@ main() {
   HOME_DIR=$ROOT/.agent-shadow
   take_lock "$HOME_DIR" "$LOCK_WAIT"
   if [ -n "$MEND" ]; then open_run; else open_run quick; fi || die SandboxUnavailable "Cannot write to $HOME_DIR. Free some disk space, then call again."
-  hold_room || { give_room && bad=1; }
+  hold_room || bad=1
   IN=$HOME_DIR/in-$SESSION/$CALL
   BACK='' UNSEEN_RULES=''
   count_processors

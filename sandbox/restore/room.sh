@@ -4,7 +4,9 @@
 
 # hold_room: keeps it, on the disk of the projects root: some bytes, and some files. Without it nothing is written. The bytes go with
 # the folder of this call, the files stay for the next one, because new ones may be slow to make (open_run).
-hold_room() {
+hold_room() { keep_room || { give_room && return 1; }; }
+
+keep_room() {
   local bytes=0 count=$(((${#R_PATH[@]} + 1) * 32)) files=$HOME_DIR/room-$SESSION held
   ! line_of "$HOME_DIR/index-bytes-$SESSION" || [[ ! $TEXT =~ ^[0-9]{1,12}$ ]] || bytes=$TEXT
   # Several copies of the indexes, with what else is written of each repository, but never so much that it takes long.
@@ -22,6 +24,6 @@ hold_room() {
 
 # give_room: gives it up. FULL tells where it was needed.
 give_room() {
-  { printf '%65536s' '' >"$BULK/probe"; } 2>/dev/null || FULL="there is no room left in $HOME_DIR"
-  rm -rf -- "$BULK/probe" "$BULK/room" "$HOME_DIR/room-$SESSION" || :
+  has_room "$BULK/room" || FULL="there is no room left in $HOME_DIR"
+  rm -rf -- "$BULK/room" "$HOME_DIR/room-$SESSION" || :
 }

@@ -73,6 +73,11 @@ survived() { ! ended "$1" || exit "$1"; }
 # neither the repository nor a file of ours is at fault.
 no_room() { [[ $1 == *'No space left on device'* || $1 == *'Out of diskspace'* || $1 == *'Disk quota exceeded'* ]]; }
 
+# has_room FILE: whether something more can be written beside this one.
+has_room() {
+  printf '%65536s' '' 2>/dev/null >"$1.probe" && rm -f -- "$1.probe" || ! rm -f -- "$1.probe"
+}
+
 # walked STATUS FILE: whether a walk with find was complete. find goes on after an error about a
 # single path, and then exits with 1.
 walked() {
@@ -138,8 +143,10 @@ git_waits() {
   return 1
 }
 
-# die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name.
+# die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name. Where the files of this call have
+# no room any more, it says so.
 die() {
+  [ -z "${RUN-}" ] || has_room "$RUN/" || set -- "$1" "$2 No space left on device: $RUN"
   { emit error "$1" && emit message "$2" && emit end ''; } | finish
   exit 70
 }
