@@ -65,10 +65,10 @@ no_mounts() { [[ $PWD != *[$' \t\n\\']* && -n $MOUNTED && $MOUNTED != *" $PWD/"*
 # untouched AT LATEST: whether nothing here has a change time after AT, except for the mark, which
 # has one after LATEST, so that the clocks of file system and machine agree.
 untouched() {
-  local prune=() at latest
+  local at latest
   known_ignored || return
   find_time "$1" && at=$TEXT && find_time "$2" && latest=$TEXT || return
-  find "./.agent-shadow/session-$SESSION/looked.mark" . \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune \
+  find "./.agent-shadow/session-$SESSION/looked.mark" . \( -path ./.git -o -path ./.agent-shadow "${PRUNE[@]}" \) -prune \
     -o -path './.agent-shadow/*' -newerct "$latest" -printf mark -o -newerct "$at" -printf touched -quit >"$OUT.touched-since" 2>"$OUT.find" || return
   slurp "$OUT.touched-since"
   [ "$TEXT" = mark ] && [ ! -s "$OUT.find" ]

@@ -66,8 +66,10 @@ plain_index() {
 # look: one walk with find. Finds modes and empty directories, which git does not keep, and
 # reports paths that cannot be captured.
 look() {
-  local started prune=()
+  local started
   stopwatch && started=$MICROSECONDS
+  # Now and then they are walked as well: a repository may have come deeper in one.
+  [ ! -s "$SHADOW/ignored-directories" ] || ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -le 600 ] || rm -f -- "$SHADOW/ignored-directories" || return
   known_ignored && find_odd || return
   stopwatch && started=$((MICROSECONDS - started))
   # Before git reads any rules.
@@ -75,6 +77,7 @@ look() {
   [ -z "$HG" ] || [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
   # A slow walk means that something big is ignored. Find it, and walk around it from now on.
   if [ $started -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
+    ! grep -qz ^R "$OUT.odd" || : >"$RUN/rescan"
     git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | sed -z '/^\.agent-shadow\/$/d;s#^#./#' >"$SHADOW/ignored-directories" || return
     printf '%s\n' "$NOW" >"$SHADOW/ignored-checked"
     known_ignored && find_odd || return
@@ -162,14 +165,15 @@ new_root() {
   [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
 }
 
-# known_ignored: the ignored directories found before that are still ignored. Git takes a name that begins with a colon for
+# known_ignored: PRUNE are tests of find for the nested roots, and the ignored directories found before that are still ignored.
+# AROUND are the same for find_odd, which looks for roots two levels deep in such directories. Git takes a name that begins with a colon for
 # a pattern, so that it gets all names with `./`, here and elsewhere. It does not look at one that is a symlink by now.
 # Where it refuses any, nothing is left out of the walk.
 known_ignored() {
   local path
-  prune=()
-  [ ! -s "$SHADOW/ignored-directories" ] || still_ignored || return
-  for path in "${NESTED[@]}"; do glob_quote "$path" && prune+=(-o -path "./$TEXT"); done
+  PRUNE=() AROUND=()
+  for path in "${NESTED[@]}"; do glob_quote "$path" && PRUNE+=(-o -path "./$TEXT") && AROUND+=(-path "./$TEXT" -prune -o); done
+  [ ! -s "$SHADOW/ignored-directories" ] || still_ignored
 }
 
 still_ignored() {
@@ -187,7 +191,9 @@ still_ignored() {
   while IFS= read -r -d '' path; do
     path=${path#./}
     glob_quote "${path%/}"
-    prune+=(-o -path "./$TEXT")
+    PRUNE+=(-o -path "./$TEXT")
+    if in_dependency_folder "$path"; then path=''; else path='/*/*'; fi
+    AROUND+=(-path "./$TEXT$path" -prune -o -path "./$TEXT" -o -path "./$TEXT/*" -o)
   done <"$OUT.ignored"
 }
 
@@ -213,7 +219,7 @@ find_odd() {
     fi
     where=("${STORES[@]}" "${where[@]}")
   fi
-  find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow "${prune[@]}" \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o \( "${touched[@]}" \
+  find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o "${AROUND[@]}" \( "${touched[@]}" \
     -name .gitignore -fprintf "$OUT.gitignores" '%y/%p\n' -type f -cnewer "$seen" -printf 'G/./\0' , -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
     -type l -name .gitmodules -printf 'M/%p\0' -o \
     -type d \( "${numbers[@]}" ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) -o \

@@ -32,7 +32,7 @@ came_back() {
 
 # git_proves TREE: the same, by asking git. `moved` are the files, when they are `few`, and `same` tells that the index has this tree.
 git_proves() {
-  local path status=0 where=() prune=()
+  local path status=0 where=()
   local -A seen=()
   if [ -n "$few" ]; then
     if [ -n "$same" ]; then

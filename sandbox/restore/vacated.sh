@@ -14,7 +14,7 @@ vacated() {
 # modes_here I: writes into $OUT.modes.old the modes of now that a proof would find, files that no capture
 # holds left out.
 modes_here() {
-  local path entry prune=()
+  local path entry
   local -A known=()
   unseen_of "$1" && unseen_rules && write_excludes "${NESTED[@]}" "${HELD[@]}" && known_ignored && find_odd && sort_odd && drop_lost "$OUT.modes" && drop_ignored "$OUT.modes" 1 || return
   UNSEEN_RULES=''
