@@ -26,6 +26,7 @@ export const lateWrites = () =>
       .string()
       .describe('what was there before the rollback, with these files as they were written meanwhile'),
     files: z.array(z.string()).describe('relative to the projects root; the first ones'),
+    filesNotListed: z.int().optional().describe('how many more of files there are'),
   });
 export type LateWrites = z.infer<ReturnType<typeof lateWrites>>;
 

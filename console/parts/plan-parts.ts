@@ -80,7 +80,7 @@ const whoPart = ({ name, person }: AskedBy): Markup =>
 export const doneFiles = (sessionId: string, done: RollbackAnswer): Markup =>
   html`${warningsPart(done.warnings)}
   ${done.by === undefined ? NOTHING : html`<p class="meta">Asked for by ${whoPart(done.by)}</p>`}
-  ${done.lateWrites === undefined ? NOTHING : html`<p class="card warn">Another process wrote meanwhile. Checkpoint ${shown(done.lateWrites.checkpointId)} has its files: ${done.lateWrites.files.map((name) => html`${shown(name)} `)}</p>`}
+  ${done.lateWrites === undefined ? NOTHING : html`<p class="card warn">Another process wrote meanwhile. Checkpoint ${shown(done.lateWrites.checkpointId)} has its files: ${done.lateWrites.files.map((name) => html`${shown(name)} `)}${done.lateWrites.filesNotListed === undefined ? NOTHING : `and ${done.lateWrites.filesNotListed} more`}</p>`}
   ${repositoriesPart(done.repositories)}
   ${done.undoCheckpointId === null ? NOTHING : html`<p><a class="button" href="${path('sessions', sessionId, 'plan')}${query({ checkpoint: done.undoCheckpointId })}">Undo this</a></p>`}
   <p><a href="${path('sessions', sessionId)}">Back to the session</a></p>`;

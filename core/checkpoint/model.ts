@@ -254,6 +254,8 @@ export interface Checkpoint {
   settledRollback?: SettledRollback;
   /** Files that another process wrote during a rollback, where the checkpoint was made for them. */
   lateFiles?: string[];
+  /** How many more there are. */
+  lateFilesNotListed?: number;
   /** Absent in checkpoints of releases that did not keep it. */
   content?: CheckpointContent;
   /** For a merge: the checkpoint whose work it has, as a second parent. Absent when it took some paths only. */

@@ -31,6 +31,17 @@ test('the answer names a checkpoint of them on what was there before, and it can
   expect(stage.world.filesOf(SANDBOX)).toEqual({ ...before, api: { ...before['api'], log: 'late' } });
 });
 
+test('of very many files the first are named, and the others counted, also when it is asked again', async () => {
+  const stage = await createWorkingStage();
+  const others = Array.from({ length: 250 }, (_, index) => `api/other-${index}`);
+  writeLate(stage, { ...LATE, others });
+  const { lateWrites, warnings } = await rolledBack(stage);
+  expect(lateWrites?.files).toEqual(['api/log', ...others.slice(0, 199)]);
+  expect(lateWrites?.filesNotListed).toBe(51);
+  expect(warnings.join()).toContain('api/other-8 and 241 more');
+  expect((await rolledBack(stage)).lateWrites).toEqual(lateWrites);
+});
+
 test('whenever the function dies or a port fails, the same request names the one checkpoint', async () => {
   let ran = 0;
   for (const kind of ['death', 'error'] as const) {

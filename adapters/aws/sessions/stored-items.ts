@@ -126,6 +126,7 @@ const checkpoint = z.looseObject({
   failures: z.array(uncaptured),
   skipped: z.array(uncaptured),
   lateFiles: z.array(z.string()).optional(),
+  lateFilesNotListed: count.optional(),
   content: content.optional(),
   mergedFrom: checkpointRef.optional(),
   takesBack: z.array(count).optional(),

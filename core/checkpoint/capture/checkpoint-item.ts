@@ -26,6 +26,7 @@ export const createCheckpoint = (
     detached: boolean;
     settledRollback?: SettledRollback;
     lateFiles?: string[];
+    lateFilesNotListed?: number | undefined;
     mergedFrom?: CheckpointRef | undefined;
     takesBack?: number[] | undefined;
     forkedFrom?: CheckpointRef | undefined;
@@ -57,6 +58,7 @@ export const createCheckpoint = (
     detached: from.detached,
     settledRollback: from.settledRollback,
     lateFiles: from.lateFiles,
+    lateFilesNotListed: from.lateFilesNotListed,
     content: captured.content,
     mergedFrom: from.mergedFrom,
     takesBack: from.takesBack,

@@ -11,8 +11,8 @@ export interface Kept {
 const MAX_LISTED = 10;
 
 /** The first of some paths, for a person. */
-export const listed = (paths: readonly string[]): string => {
-  const more = paths.length - MAX_LISTED;
+export const listed = (paths: readonly string[], notListed = 0): string => {
+  const more = Math.max(paths.length - MAX_LISTED, 0) + notListed;
   return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 

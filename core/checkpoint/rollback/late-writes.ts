@@ -42,12 +42,13 @@ const onTop = (below: Checkpoint, captured: Captured): Captured => {
   };
 };
 
-const lateWarning = ({ checkpointId, files }: LateWrites): string =>
-  `written by another process meanwhile, and stored as checkpoint ${checkpointId}: ${listed(files)}`;
+const lateWarning = ({ checkpointId, files, filesNotListed }: LateWrites): string =>
+  `written by another process meanwhile, and stored as checkpoint ${checkpointId}: ${listed(files, filesNotListed)}`;
 
-const namedBy = ({ checkpointId, lateFiles = [] }: Checkpoint): LateWrites => ({
+const namedBy = ({ checkpointId, lateFiles = [], lateFilesNotListed }: Checkpoint): LateWrites => ({
   checkpointId,
   files: lateFiles,
+  ...(lateFilesNotListed !== undefined && { filesNotListed: lateFilesNotListed }),
 });
 
 export const createLateWrites = (deps: RollbackDeps) => {
@@ -71,6 +72,8 @@ export const createLateWrites = (deps: RollbackDeps) => {
     toolExecutionId: string,
     captured: Captured,
   ): Promise<Checkpoint> => {
+    const lateFiles = firstThatFit(captured.late, TOLD);
+    const notListed = captured.late.length - lateFiles.length;
     const stored = await retrying(RACE, clock, async () => {
       const known = await store.findCheckpointByTool(journal.sessionId, toolExecutionId);
       if (known !== undefined) return known;
@@ -88,7 +91,8 @@ export const createLateWrites = (deps: RollbackDeps) => {
           reason: 'late-writes',
           sandboxId: journal.sandboxId,
           detached: journal.detached,
-          lateFiles: firstThatFit(captured.late, TOLD),
+          lateFiles,
+          lateFilesNotListed: notListed > 0 ? notListed : undefined,
         },
         clock,
       );

@@ -4,10 +4,10 @@ import type { Stage } from './stage.ts';
 
 export const LATE_DIRECTORY = '/projects/.agent-shadow/aside-session-1/call/0.1/files';
 
-/** During the next restore that writes, this file gets this text, in a repository that is captured by then. */
+/** During the next restore that writes, this file gets this text, in a repository that is captured by then. `others` are named beside it. */
 export const writeLate = (
   stage: Stage,
-  { path, file, text }: { path: string; file: string; text: string },
+  { path, file, text, others = [] }: { path: string; file: string; text: string; others?: string[] },
 ) => {
   const { repositories, running } = stage.world;
   const capture = repositories.capture.bind(repositories);
@@ -36,7 +36,10 @@ export const writeLate = (
     );
     try {
       stored = request.toolExecutionId;
-      return { ...(await capture(sandbox, request, ...rest)), late: kept ? [`${path}/${file}`] : [] };
+      return {
+        ...(await capture(sandbox, request, ...rest)),
+        late: kept ? [`${path}/${file}`, ...others] : [],
+      };
     } finally {
       inside.repositories = before;
     }
