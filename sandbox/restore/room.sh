@@ -18,8 +18,8 @@ keep_room() {
   if [ ${#held[@]} -lt $count ]; then
     for ((; count > 0; count--)); do [ -e "$files/$count" ] || [ -L "$files/$count" ] || : >"$files/$count" || return; done
   fi
-  # The answer takes the place of the second one.
-  printf "%${bytes}s" '' >"$BULK/room" && printf '%16384s' '' >"$RUN/report"
+  # Where the file system can reserve them, none is written. The answer takes the place of the second one.
+  { fallocate -l $bytes -- "$BULK/room" || printf "%${bytes}s" '' >"$BULK/room"; } && printf '%16384s' '' >"$RUN/report"
 } 2>/dev/null
 
 # give_room: gives it up. FULL tells where it was needed.
