@@ -81,6 +81,8 @@ export const createRewinds = (dependencies: RewindDependencies) => {
       for (const index of await goneOf(head, isAfter)) {
         const effect = head.state.effects[index];
         if (effect === undefined || DECIDED.includes(effect.status)) continue;
+        // Nothing takes it back, and whoever rewound accepted that.
+        if (effect.kind === 'irreversible' && request.acceptResidue === true) continue;
         const key = idempotencyKey(head.sagaId, effect.step, effect.epoch);
         if (provider.stands(key))
           problem(`${request.requestId} is through and ${key} stands (${effect.status})`);
