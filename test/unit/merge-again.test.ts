@@ -153,3 +153,17 @@ test('a fork whose merge was taken back by a revert comes again, and with it wha
   expect(stage.world.filesOf(SANDBOX)['notes']).toMatchObject({ 'mine.txt': 'mine' });
   expect(await merge('g3')).toMatchObject({ status: 'NOTHING' });
 });
+
+test('a fork to which the revert of a merge came gets that work again when it is merged there', async () => {
+  const { stage, forkId, work } = await forked();
+  await work();
+  const { checkpointId } = await stage.instance().merge({ from: forkId, into: SESSION, requestId: 'g1' });
+  const other = await stage.instance().fork({ requestId: 'other' });
+  const file = () => stage.world.running.get(other.sandboxId)?.repositories.get('web')?.files['fork.txt'];
+  expect(file()).toBe(`change ${CHECKPOINTS}`);
+  await stage.instance().revert({ checkpointIds: [checkpointId], requestId: 'r1' });
+  await stage.instance().merge({ from: SESSION, into: other.sessionId, requestId: 'o1' });
+  expect(file()).toBeUndefined();
+  const again = await stage.instance().merge({ from: forkId, into: other.sessionId, requestId: 'o2' });
+  expect([again.status, file()]).toEqual(['APPLIED', `change ${CHECKPOINTS}`]);
+});

@@ -51,45 +51,33 @@ const look = ({ timelines, head }: History, into: string, from: string) => {
   return { base: bases[0], bases, read: [...read.keys()].toSorted() };
 };
 
-/** The nearest common ancestors, by walking everything. */
+/** The nearest common ancestors, by walking everything until no walk differs from the one before. */
 const nearest = ({ timelines, head }: History, into: string, from: string): string[] => {
   const nodeOf = ({ sessionId, seq }: CheckpointRef) => timelines.get(sessionId)?.[seq - 1];
-  /** Each session is a line here, and so is a fork with what it began as. */
-  const lineOf = (ref: CheckpointRef): CheckpointRef[] => {
-    const { forkedFrom } = timelines.get(ref.sessionId)?.[0] ?? {};
-    const own = Array.from({ length: ref.seq }, (_, index) => ({ ...ref, seq: ref.seq - index }));
-    return [...own, ...(forkedFrom === undefined ? [] : lineOf(forkedFrom))];
-  };
-  const isTakenBack = (line: readonly CheckpointRef[], index: number): boolean =>
-    line.some(
-      ({ sessionId }, later) =>
-        later < index &&
-        sessionId === line[index]?.sessionId &&
-        nodeOf(line[later] ?? head(into))?.takesBack?.includes(line[index]?.seq ?? 0) === true &&
-        !isTakenBack(line, later),
-    );
-  const behind = (start: CheckpointRef, found = new Map<string, CheckpointRef>()) => {
-    const line = lineOf(start);
-    const isNew = line.map((ref) => !found.has(nameOf(ref)));
-    for (const ref of line) found.set(nameOf(ref), ref);
-    const merged = line.flatMap((ref, index) =>
-      isNew[index] === true && !isTakenBack(line, index) ? (nodeOf(ref)?.mergedFrom ?? []) : [],
-    );
-    return { found, merged };
-  };
-  const allBehind = (start: CheckpointRef): Map<string, CheckpointRef> => {
-    const found = new Map<string, CheckpointRef>();
-    const open = [start];
-    for (const ref of open) if (!found.has(nameOf(ref))) open.push(...behind(ref, found).merged);
-    return found;
-  };
-  const reaches = (start: CheckpointRef, found = new Set<string>()): Set<string> => {
+  const reaches = (
+    start: CheckpointRef,
+    off: ReadonlySet<string> = new Set(),
+    found = new Map<string, CheckpointRef>(),
+  ): Map<string, CheckpointRef> => {
     if (found.has(nameOf(start))) return found;
-    found.add(nameOf(start));
+    found.set(nameOf(start), start);
     const { mergedFrom, forkedFrom } = nodeOf(start) ?? {};
     const before = start.seq > 1 ? { ...start, seq: start.seq - 1 } : undefined;
-    for (const ref of [before, mergedFrom, forkedFrom]) if (ref !== undefined) reaches(ref, found);
+    for (const ref of [before, off.has(nameOf(start)) ? undefined : mergedFrom, forkedFrom]) {
+      if (ref !== undefined) reaches(ref, off, found);
+    }
     return found;
+  };
+  const allBehind = (start: CheckpointRef): Map<string, CheckpointRef> => {
+    let off = new Set<string>();
+    for (;;) {
+      const found = reaches(start, off);
+      const now = [...found.values()].flatMap((ref) =>
+        off.has(nameOf(ref)) ? [] : (nodeOf(ref)?.takesBack ?? []).map((seq) => nameOf({ ...ref, seq })),
+      );
+      if (new Set(now).symmetricDifference(off).size === 0) return found;
+      off = new Set(now);
+    }
   };
   const ours = allBehind(head(into));
   const common = [...allBehind(head(from)).values()].filter((ref) => ours.has(nameOf(ref)));
@@ -163,6 +151,24 @@ describe('the last common checkpoint', () => {
     history.revert('s', seq);
     history.merge('z', 's');
     expect(look(history, 's', 'x').base).toEqual({ sessionId: 's', seq: 1 });
+  });
+
+  test('is so too in a fork that began while the merge stood, and to which the revert came', () => {
+    const history = createHistory();
+    history.fork('s', 'x');
+    const merged = history.work('x');
+    const { seq } = history.merge('x', 's');
+    history.fork('s', 'y');
+    const reverted = history.revert('s', seq);
+    expect(look(history, 'y', 'x').base).toEqual(merged);
+    const came = history.merge('s', 'y');
+    expect(look(history, 'y', 'x').base).toEqual({ sessionId: 's', seq: 1 });
+    // Taken back where it came, or where it was made, it is as if it had not been.
+    history.revert('y', came.seq);
+    expect(look(history, 'y', 'x').base).toEqual(merged);
+    history.revert('s', reverted.seq);
+    history.merge('s', 'y');
+    expect(look(history, 'y', 'x').base).toEqual(merged);
   });
 
   test('is one of the nearest in any history, and of the target where that has one', () => {

@@ -64,38 +64,39 @@ const index = (timelines: Timelines): Parents => {
   return parents;
 };
 
-/** These checkpoints and everything behind them, as far as it is still there. */
-const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Set<string> => {
-  const found = new Set<string>();
-  const open = [...of];
+/** These checkpoints and everything behind them, as far as it is still there: each before what its state came from. */
+const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Map<string, CheckpointRef> => {
+  const seen = new Set<string>();
+  const left: CheckpointRef[] = [];
+  const open = of.map((ref) => ({ ref, isLeft: false }));
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const name = nameOf(at);
-    if (found.has(name) || !parents.has(name)) continue;
-    found.add(name);
-    open.push(...originsOf(parents, at));
+    const { ref, isLeft } = at;
+    const name = nameOf(ref);
+    if (isLeft) left.push(ref);
+    if (isLeft || seen.has(name) || !parents.has(name)) continue;
+    seen.add(name);
+    open.push({ ref, isLeft: true });
+    for (const origin of originsOf(parents, ref)) open.push({ ref: origin, isLeft: false });
   }
-  return found;
+  return new Map(left.toReversed().map((ref) => [nameOf(ref), ref]));
 };
 
 /**
- * A checkpoint and what its state came from, as far as it is still there. Its own timeline is followed first: a merge that was
- * taken back on it brought nothing, unless that revert was taken back in turn, whatever else leads to that merge.
+ * A checkpoint and what its state came from, as far as it is still there. A merge brought nothing where a revert of it is
+ * there too, however that came, unless the revert was taken back in turn.
  */
 const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointRef> => {
   const found = new Map<string, CheckpointRef>();
-  const lines = [of];
-  for (const line of lines) {
-    const off = new Set<string>();
-    for (let at: CheckpointRef | undefined = line; at !== undefined; ) {
-      const name = nameOf(at);
-      const origin = parents.get(name);
-      if (found.has(name) || origin === undefined) break;
-      found.set(name, at);
-      if (!off.has(name)) {
-        for (const seq of origin.takesBack) off.add(nameOf({ ...at, seq }));
-        lines.push(...origin.merged);
-      }
-      at = origin.parent[0] ?? origin.forked[0];
+  const reached = new Set([nameOf(of)]);
+  const off = new Set<string>();
+  for (const [name, ref] of everythingBehind(parents, [of])) {
+    const origin = parents.get(name);
+    if (origin === undefined || !reached.has(name)) continue;
+    found.set(name, ref);
+    const isOff = off.has(name);
+    for (const seq of isOff ? [] : origin.takesBack) off.add(nameOf({ ...ref, seq }));
+    for (const one of [...origin.parent, ...origin.forked, ...(isOff ? [] : origin.merged)]) {
+      reached.add(nameOf(one));
     }
   }
   return found;
