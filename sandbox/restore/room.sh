@@ -4,7 +4,12 @@
 
 # hold_room: keeps it, on the disk of the projects root: some bytes, and some files. Without it nothing is written. The bytes go with
 # the folder of this call, the files stay for the next one, because new ones may be slow to make (open_run).
-hold_room() { keep_room || { give_room && return 1; }; }
+hold_room() {
+  keep_room && return
+  give_room
+  FULL=${FULL:-"$HOME_DIR/room-$SESSION, which keeps room for the way back, cannot be written: remove it, then call again"}
+  return 1
+}
 
 keep_room() {
   local bytes=0 count=$(((${#R_PATH[@]} + 1) * 32)) files=$HOME_DIR/room-$SESSION held

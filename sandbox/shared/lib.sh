@@ -146,7 +146,7 @@ git_waits() {
 # die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name. Where the files of this call have
 # no room any more, it says so.
 die() {
-  [ -z "${RUN-}" ] || has_room "$RUN/" || set -- "$1" "$2 No space left on device: $RUN"
+  [ ! -w "${RUN-}" ] || has_room "$RUN/" || set -- "$1" "$2 No space left on device: $RUN"
   { emit error "$1" && emit message "$2" && emit end ''; } | finish
   exit 70
 }

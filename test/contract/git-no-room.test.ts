@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
-import { NEEDS_ROOT } from '../support/needs-root.ts';
+import { asNobody, NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand, replacedCommands } from '../support/placing.ts';
 import { harnessOn, smallDisk } from '../support/small-disk.ts';
 
@@ -331,5 +331,35 @@ test(
     const { merged } = await harness.compose([{ base, theirs }]);
     await applies(harness, merged);
     expect(harness.sh('cat app/a.txt app/src/main.c')).toBe('two\nmore\n');
+  },
+);
+
+test(
+  'where folders of ours cannot be written by this user, nothing is said of a full disk',
+  NEEDS_ROOT,
+  async () => {
+    await using harness = await asNobody();
+    const first = await harness.capture();
+    harness.sh('echo two > app/a.txt; mkdir .agent-shadow/room-s1; : >.agent-shadow/room-s1/others');
+    const { report } = await harness.rollback(first);
+    expect([report.outcome, report.problems]).toEqual([
+      'refused',
+      [
+        {
+          path: 'app',
+          kind: 'failed',
+          message: expect.stringMatching(/room-s1, .* cannot be written: remove it/),
+        },
+      ],
+    ]);
+    harness.sh('rm -r .agent-shadow/room-s1; chmod a-w .agent-shadow/run-s1');
+    for (const call of [() => harness.capture(), () => harness.rollback(first)]) {
+      await expect(call()).rejects.toMatchObject({
+        name: 'SandboxUnavailable',
+        message: expect.not.stringContaining('No space left'),
+      });
+    }
+    harness.sh('chmod u+w .agent-shadow/run-s1');
+    await applies(harness, first);
   },
 );
