@@ -195,7 +195,10 @@ export const createRewinds = (dependencies: RewindDependencies) => {
         tally.count('stopped in peace');
         const completed = [...memory.heads.values()].filter(({ state }) => state.status === 'COMPLETED');
         const isAfter = afterOf(rewind.target);
-        for (const { sagaId } of completed.filter((head) => isAfter(head.messageId, head.createdAt)))
+        // An interactive one may have begun before, and only its last steps are asked back.
+        const mayStop = ({ messageId, createdAt, state }: SagaHead): boolean =>
+          state.interactive !== undefined || isAfter(messageId, createdAt);
+        for (const { sagaId } of completed.filter(mayStop))
           await ask(`undo ${sagaId}`, () =>
             machine.operate({ sagaId, action: 'undo', acceptResidue: true, by: 'olga' }),
           );
