@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 
 # stage_aside: on the way back, takes into STAGE what this restore put aside and git would write there again: plain files with
-# the content of their entries in $OUT.info, which nobody has open. They get the usual mode, as if git had written them. The
-# `list` of the caller is what is left to write.
+# the content of their entries in $OUT.info, which nobody has open. They get the usual mode, as if git had written them: so none
+# that has another name elsewhere, whose mode is the same one. The `list` of the caller is what is left to write.
 stage_aside() {
   local entry file n ids=() files=() paths=()
   [ -n "$BACK" ] && type -P perl >/dev/null && find_open && [ -n "$OPEN_KNOWN" ] || return 0
@@ -27,7 +27,7 @@ stage_aside() {
     while (defined(my $mode = <STDIN>) and defined(my $file = <STDIN>) and defined(my $path = <STDIN>)) {
       chomp($mode, $file, $path);
       for (my $at = 0; ($at = index $path, "/", $at) > 0; $at++) { mkdir "$stage/" . substr $path, 0, $at }
-      -e "$stage/$path" or not chmod(($mode eq "100755" ? 0777 : 0666) & ~umask, $file) or rename $file, "$stage/$path";
+      -e "$stage/$path" or (lstat $file)[3] != 1 or not chmod(($mode eq "100755" ? 0777 : 0666) & ~umask, $file) or rename $file, "$stage/$path";
     }' "$STAGE" <"$OUT.stage-aside" 2>>"$OUT.err" || return
   while IFS= read -r -d '' n; do
     [ -e "$STAGE/$n" ] || [ -L "$STAGE/$n" ] || printf '%s\0' "$n"

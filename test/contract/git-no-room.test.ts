@@ -231,6 +231,26 @@ test('what was put aside takes its place again when everything is put back, and 
   await applies(harness, first);
 });
 
+test('a file that has another name keeps its mode there, also when the way back is killed', async () => {
+  using killed = replacedCommand(
+    'perl',
+    `[[ $* == *'chmod('* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nkill -9 -- -$(ps -o pgid= -p $$ | tr -d ' ')\n`,
+  );
+  await using harness = await withTwoFiles(['app'], { env: killed.env });
+  const first = await harness.capture();
+  harness.sh(`${WORK}; cd ../app; chmod 600 noise; ln noise ../other-name`);
+  const looks = world(harness, ['app', 'fresh']);
+  const from = await harness.capture(first);
+  harness.sh('mkdir -p app/.git/refs/heads/topic.lock/in');
+  killed.arm();
+  await expect(harness.rollback(first, { from })).rejects.toMatchObject({ name: 'SandboxUnavailable' });
+  expect(killed.isArmed()).toBe(false);
+  rmSync(`${harness.root}/app/.git/refs/heads/topic.lock`, { recursive: true });
+  harness.standOn(from);
+  await applies(harness, from);
+  expect(world(harness, ['app', 'fresh'])).toEqual(looks);
+});
+
 test.for([
   ['bytes', 'head -c 100000000 /dev/zero >"$disk/filler" 2>/dev/null'],
   [
