@@ -266,7 +266,9 @@ export const createPages = ({
         if (failureOf(error).name !== 'StillRunning') throw error;
         return send(c, stillPage(c.req.path, doing, fields), 202);
       }
-      return outcome.isDone ? present(c, outcome, '') : c.redirect(at(outcome.id), 303);
+      return outcome.isDone
+        ? present(c, outcome, '')
+        : c.redirect(inFormat(c, { location: at(outcome.id) }), 303);
     });
   }
 

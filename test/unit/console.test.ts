@@ -614,6 +614,17 @@ describe('what takes long', () => {
     expect(await twin.json()).toMatchObject({ status: 'APPLIED' });
   });
 
+  test('is told to a program in the twin that it asked for, from the form to the end', async () => {
+    const { gate, fetchOnly, fetchPage, cookie, form } = await planned(1);
+    const sent = { headers: { cookie, origin: ORIGIN }, form };
+    const place = (await fetchOnly('/sessions/s/rollback?format=json', sent)).headers.get('location') ?? '';
+    const going = await fetchOnly(place, { headers: { cookie } });
+    expect(going.headers.get('content-type')).toContain('application/json');
+    gate.resolve(rollback({ status: 'APPLIED' }));
+    const done = await fetchPage(place, { headers: { cookie } });
+    expect(await done.json()).toMatchObject({ status: 'APPLIED' });
+  });
+
   test('that fails says so, and may be tried again', async () => {
     const { gate, seen, fetchPage, cookie, send } = await planned(1);
     const place = (await send()).headers.get('location') ?? '';
