@@ -198,7 +198,8 @@ export const createSignInGate = ({
     return c.redirect('/auth/signed-out', 303);
   };
 
-  const signedOut = (c: Context) => {
+  const signedOut = async (c: Context) => {
+    if ((await sessionIn(c)) !== undefined) return c.redirect('/', 303);
     const page = {
       title: 'Signed out',
       body: html`<p>You are signed out here. The issuer may still know this browser.</p><p><a href="/auth/sign-in">Sign in</a></p>`,

@@ -98,6 +98,8 @@ describe('signing in', () => {
     const theirs = await thief.get(`${at}/queue`);
     expect(theirs.status).toBe(200);
     const [, form_token = ''] = /name="form_token" value="([^"]+)"/.exec(theirs.text) ?? [];
+    // Nobody is told so who is signed in.
+    expect(locationOf(await person.get(`${at}/auth/signed-out`))).toBe('/');
     const out = await person.post(`${at}/auth/sign-out`, hiddenIn(form));
     expect([out.status, locationOf(out)]).toEqual([303, '/auth/signed-out']);
     expect((await person.get(at + locationOf(out))).text).toContain('signed out');
