@@ -9,7 +9,7 @@ import { itemBytes, WRITE_UNIT_BYTES } from '../../adapters/aws/item-size.ts';
 import { headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { startCountingDynamoDb } from '../support/counting-dynamodb.ts';
-import { committed, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { finishedHead } from '../support/scripted-saga.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 const disposal = new AsyncDisposableStack();
@@ -47,16 +47,6 @@ const unitsOf = async (item: object): Promise<number | undefined> => {
   return (await client.send(put)).ConsumedCapacity?.CapacityUnits;
 };
 
-const sampleHead = async () => {
-  const saga = await scriptedSaga({
-    tools: [scriptedTool('pay', 'compensatable')],
-    answer: () => committed(),
-  });
-  await saga.begin();
-  await saga.machine.settle();
-  return (await saga.seen()).head;
-};
-
 test('an item takes a second write unit from the byte on that it is counted to pass the first', async () => {
   const one = {
     pk: crypto.randomUUID(),
@@ -75,7 +65,7 @@ test('an item takes a second write unit from the byte on that it is counted to p
 });
 
 test('a head of a straight line is plain as long as it takes one write unit, and takes one when it is longer', async () => {
-  const head = await sampleHead();
+  const head = await finishedHead();
   const formats = new Set<unknown>();
   for (let length = 1; length <= 400; length += 7) {
     const item = headItem({ ...head, sagaId: crypto.randomUUID(), requestedBy: 'x'.repeat(length) });

@@ -6,6 +6,7 @@ import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { AskedPolicy } from '../../core/saga/model/interactive.ts';
 import type { PlanStep } from '../../core/saga/model/plan.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
@@ -102,4 +103,15 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     };
   };
   return { clock, store: memory.store, machine, requests, begin, beginInteractive, seen };
+};
+
+/** The head of a straight line of one tool, which is done. */
+export const finishedHead = async (): Promise<SagaHead> => {
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable')],
+    answer: () => committed(),
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  return (await saga.seen()).head;
 };

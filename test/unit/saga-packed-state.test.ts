@@ -8,7 +8,7 @@ import { headItem, readHead } from '../../adapters/aws/sagas/saga-items.ts';
 import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
-import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { committed, finishedHead, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 /** An image of the table's stream as Lambda hands it over: bytes are base64. */
 const asJson = (item: Record<string, unknown>): Record<string, AttributeValue> =>
@@ -75,13 +75,7 @@ test('the head of an interactive saga stays within one write unit, also during a
 });
 
 test('the head of a straight line is compressed from the byte on that would cost a second write unit', async () => {
-  const saga = await scriptedSaga({
-    tools: [scriptedTool('pay', 'compensatable')],
-    answer: () => committed(),
-  });
-  await saga.begin();
-  await saga.machine.settle();
-  const { head } = await saga.seen();
+  const head = await finishedHead();
   const room = WRITE_UNIT_BYTES - itemBytes(headItem({ ...head, requestedBy: '' }));
   expect(room).toBeGreaterThan(0);
   const stored = (more: number) => headItem({ ...head, requestedBy: 'x'.repeat(room + more) });
@@ -93,13 +87,7 @@ test('the head of a straight line is compressed from the byte on that would cost
 });
 
 test('a short straight line of tools is stored as before, and what is no state is named', async () => {
-  const saga = await scriptedSaga({
-    tools: [scriptedTool('pay', 'compensatable')],
-    answer: () => committed(),
-  });
-  await saga.begin();
-  await saga.machine.settle();
-  const { head } = await saga.seen();
+  const head = await finishedHead();
   const item = headItem(head);
   expect(item['format']).toBe(1);
   expect(typeof item['state']).toBe('string');
