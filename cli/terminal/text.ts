@@ -1,12 +1,6 @@
 import { DAY_SECONDS, HOUR_SECONDS } from '../../contract/times.ts';
+import { UNSEEN } from '../../contract/unseen.ts';
 import { characters, visibleLength } from './columns.ts';
-
-/**
- * What works without being seen, or is seen as nothing: control characters, marks of direction, blanks without a width, tags,
- * separators of lines. Two joiners stay, which scripts and emoji are written with, and so do the signs of a script that are seen.
- */
-const UNSEEN =
-  /(?![\u200c-\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu;
 
 /**
  * Text that came from a repository or a model, made safe to print: what works without being seen becomes visible, so a

@@ -1,13 +1,12 @@
 /** The text that tells an agent's model which repositories it works in. Pure. */
+
 import type { DirectoryListing, RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
+import { UNSEEN } from '../../../contract/unseen.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SurveyReport } from '../ports/survey.ts';
 
 /** With more repositories than this, the rest are only summarised. */
 const MAX_DETAILED = 3;
-
-/** Ends of lines, and what works without being seen. The two joiners stay, which scripts and emoji are written with. */
-const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
@@ -16,7 +15,7 @@ const escaped = (character: string): string =>
 
 /** A name is a line of the prompt, whatever it holds: it begins no line of its own, and hides nothing from who reads it. */
 const named = (text: string): string =>
-  UNSEEN.test(text) ? JSON.stringify(text).replaceAll(new RegExp(UNSEEN, 'gu'), escaped) : text;
+  text.search(UNSEEN) === -1 ? text : JSON.stringify(text).replaceAll(UNSEEN, escaped);
 
 const headText = (info: RepositoryInfo): string => {
   const at = info.head === undefined ? '' : ` at ${info.head.slice(0, 12)}`;
