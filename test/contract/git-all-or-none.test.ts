@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
-import { NEEDS_ROOT } from '../support/needs-root.ts';
+import { NEEDS_MOUNT } from '../support/needs-root.ts';
 
 describe('all or none', () => {
   test('a target that an ignored directory blocks is refused, and nothing changed', async () => {
@@ -40,7 +40,7 @@ describe('all or none', () => {
 
   test(
     'a full disk: the capture fails by name, nothing is half there, and it works when there is room',
-    NEEDS_ROOT,
+    NEEDS_MOUNT,
     async () => {
       await using harness = await createHarness();
       const disk = `${harness.top}/disk`;
@@ -65,7 +65,7 @@ describe('all or none', () => {
 
   test(
     'where another file system is mounted, files are written in place, and it is said',
-    NEEDS_ROOT,
+    NEEDS_MOUNT,
     async () => {
       await using harness = await withTwoFiles(['app']);
       harness.sh('mkdir mounted; mount -t tmpfs -o size=3m tmpfs mounted', 'app');

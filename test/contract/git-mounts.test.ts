@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
-import { NEEDS_ROOT } from '../support/needs-root.ts';
+import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
 
 /** Also where the sandbox has none of those that mount. */
@@ -25,7 +25,7 @@ test.for([
   ['a file', 'echo bound > ../bound; mount --bind ../bound a.txt', 'umount a.txt'],
 ] as const)(
   'what %s that is mounted no more had hidden is in the next capture',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async ([, mount, unmount]) => {
     await using harness = await withTwoFiles(['app']);
     await mounted(harness, async () => {
@@ -61,7 +61,7 @@ const KILLED = [
 
 test.for(KILLED)(
   'a repository on another file system is whole after a rollback that was killed while it was %s',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async ([when, command, words, half]) => {
     using killed = replacedCommand(
       command,
@@ -101,7 +101,7 @@ test.for(KILLED)(
 
 test(
   'a repository on another file system that cannot be deleted whole is parked all the same, and nothing else suffers',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async () => {
     await using harness = await withTwoFiles(['other']);
     await mounted(harness, async () => {
@@ -128,7 +128,7 @@ test(
 
 test(
   'a repository that was mounted read-only is named with what to do, and captured when it is mounted read-write',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async () => {
     await using harness = await withTwoFiles(['app', 'web']);
     await mounted(harness, async () => {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { expect, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
-import { asNobody, NEEDS_ROOT } from '../support/needs-root.ts';
+import { asNobody, NEEDS_MOUNT, NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand, replacedCommands } from '../support/placing.ts';
 import { harnessOn, smallDisk } from '../support/small-disk.ts';
 
@@ -145,7 +145,7 @@ const LITTLE_ROOM_IN_TMP = `cd "$0" && mount -t tmpfs -o size=100k tmpfs /tmp &&
 
 test(
   'where /tmp has little room, the commits of many branches are captured, and rolled back',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async () => {
     const prefix: string[] = [];
     await using harness = await withTwoFiles(['app'], { prefix });
@@ -167,7 +167,7 @@ test(
   },
 );
 
-test('a rollback whose new files have no room says so', NEEDS_ROOT, async () => {
+test('a rollback whose new files have no room says so', NEEDS_MOUNT, async () => {
   await using harness = await createHarness();
   harness.sh('mkdir app; mount -t tmpfs -o size=5m tmpfs app');
   try {
@@ -259,7 +259,7 @@ test.for([
   ],
 ] as const)(
   'where the disk has no more %s in the middle of a rollback, everything is put back in the room that was kept',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async ([, fill]) => {
     using disk = smallDisk();
     // Before the first branch moves.
@@ -290,7 +290,7 @@ test.for([
 
 test.for([{ kib: 100 }, { files: 20 }])(
   'a rollback that could not be put back for lack of room is refused before it writes: %s',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async (room) => {
     using disk = smallDisk();
     await using harness = await harnessOn(disk);
@@ -323,7 +323,7 @@ test('what a killed rollback kept for its way back does not stay', async () => {
 
 test(
   'a merge that had no room to say why it failed is none, and says that there was no room',
-  NEEDS_ROOT,
+  NEEDS_MOUNT,
   async () => {
     using disk = smallDisk();
     using full = replacedCommand(

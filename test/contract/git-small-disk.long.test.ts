@@ -7,9 +7,10 @@ import { expect, test } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import type { Harness, Snapshot } from '../support/git-harness.ts';
 import { applies, world } from '../support/git-repositories.ts';
+import { NEEDS_MOUNT, noMount } from '../support/needs-root.ts';
 import { runSync } from '../support/run-sync.ts';
 import { chosenSeed, instants } from '../support/sampling.ts';
-import { harnessOn, noDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts';
+import { harnessOn, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
 /** Of each of the four. At least so many steps are made, however long they take. */
 const SECONDS = Number(process.env['SWEEP_SECONDS'] ?? 15);
@@ -87,11 +88,10 @@ const sweep = async (
   return ends;
 };
 
-const why = noDisk();
+const why = noMount();
 if (why !== undefined) process.stdout.write(`git-small-disk: skipped: ${why}\n`);
-const SMALL_DISK = { skip: why !== undefined };
 
-test('captures', SMALL_DISK, async () => {
+test('captures', NEEDS_MOUNT, async () => {
   using disk = smallDisk();
   const { harness: made, first, after } = await prepared(disk);
   await using harness = made;
@@ -115,7 +115,7 @@ test('captures', SMALL_DISK, async () => {
   expect(ends.size).toBe(2);
 });
 
-test('rollbacks', SMALL_DISK, async () => {
+test('rollbacks', NEEDS_MOUNT, async () => {
   using disk = smallDisk();
   const { harness: made, first, before, after } = await prepared(disk);
   await using harness = made;
@@ -140,7 +140,7 @@ test('rollbacks', SMALL_DISK, async () => {
   expect([ends.has('applied'), ends.size > 1]).toEqual([true, true]);
 });
 
-test('merges', SMALL_DISK, async () => {
+test('merges', NEEDS_MOUNT, async () => {
   using disk = smallDisk();
   const { harness: made, first } = await prepared(disk);
   await using harness = made;
@@ -175,7 +175,7 @@ test('merges', SMALL_DISK, async () => {
   expect(ends.size).toBe(2);
 });
 
-test('arrivals in a fresh sandbox', SMALL_DISK, async () => {
+test('arrivals in a fresh sandbox', NEEDS_MOUNT, async () => {
   using disk = smallDisk();
   const { harness: made, first, after } = await prepared(disk);
   await using harness = made;

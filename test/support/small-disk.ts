@@ -4,21 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { createHarness, type Harness, type HarnessOptions } from './git-harness.ts';
-import { endOf, runSync } from './run-sync.ts';
+import { runSync } from './run-sync.ts';
 
 const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
 const AMPLE = 'size=512m,nr_inodes=400k';
-
-/** Why none can be mounted here, or nothing. */
-export const noDisk = (): string | undefined => {
-  if (process.getuid?.() !== 0) return 'only root may mount a disk';
-  const said = endOf(
-    'unshare',
-    ['-m', 'mount', '-t', 'tmpfs', '-o', 'nr_inodes=100', 'tmpfs', tmpdir()],
-    PLACE,
-  );
-  return said.status === 0 ? undefined : `no disk can be mounted here: ${said.stderr.trim()}`;
-};
 
 export interface SmallDisk extends Disposable {
   path: string;
