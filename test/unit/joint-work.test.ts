@@ -7,5 +7,5 @@ const WORLDS = 5;
 
 test('whatever dies or comes between, nothing is lost, and each merge is there once or not at all', async () => {
   const tally = await playJointWorlds(WORLDS, printedSeed('joint-work'));
-  expect(tally.of('rewind REWOUND')).toBeGreaterThan(0);
+  expect(tally.of('pay COMPLETED') + tally.of('pay COMPENSATED')).toBeGreaterThan(0);
 });
