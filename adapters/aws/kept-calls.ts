@@ -8,7 +8,10 @@ import { sha256Hex } from '../../core/shared/ids.ts';
 import { type Condition, isNew } from './conditions.ts';
 import { documentClient } from './document-client.ts';
 import { createTable } from './table.ts';
+import type { Item } from './table-reads.ts';
+import { transact } from './table-writes.ts';
 
+const BUSY = { busy: 'The call is being written by others. Call again.' };
 /** An item may have 400 KB. */
 const PART_BYTES = 300_000;
 
@@ -53,6 +56,9 @@ export const createKeptCalls = (options: { tableName: string; client?: DynamoDBC
     return item.success ? item.data : undefined;
   };
 
+  const write = async (item: Item, condition: Condition): Promise<boolean> =>
+    (await transact(table.client, [{ tableName: table.tableName, item, condition }], BUSY)).written;
+
   return {
     get: read,
     answerOf: async (key, { claim }) => {
@@ -70,13 +76,12 @@ export const createKeptCalls = (options: { tableName: string; client?: DynamoDBC
     },
     begin: async (key, call, before) => {
       const condition = before === undefined ? isNew : is(before.claim, before.state);
-      const item = { ...callKey(key), ...call, expiresAt: expiresAt(call) };
-      return (await table.put({ item, condition })).written;
+      return write({ ...callKey(key), ...call, expiresAt: expiresAt(call) }, condition);
     },
     move: async (key, call, answer) => {
       const parts = answer === undefined ? [] : partsOf(answer);
       for (const [part, bytes] of parts.entries()) {
-        await table.put({ item: { ...partKey(key, call.claim, part), bytes, expiresAt: expiresAt(call) } });
+        await table.put({ ...partKey(key, call.claim, part), bytes, expiresAt: expiresAt(call) });
       }
       const item = {
         ...callKey(key),
@@ -84,7 +89,7 @@ export const createKeptCalls = (options: { tableName: string; client?: DynamoDBC
         ...(parts.length > 0 && { parts: parts.length }),
         expiresAt: expiresAt(call),
       };
-      await table.put({ item, condition: is(call.claim, 'running') });
+      await write(item, is(call.claim, 'running'));
     },
   };
 };

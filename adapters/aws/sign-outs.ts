@@ -12,7 +12,7 @@ export const createSignOuts = (options: { tableName: string; client?: DynamoDBCl
   const table = createTable(documentClient(options.client), options.tableName);
   return {
     add: async (id, untilMs) => {
-      await table.put({ item: { ...keyOf(id), expiresAt: Math.ceil(untilMs / 1000) } });
+      await table.put({ ...keyOf(id), expiresAt: Math.ceil(untilMs / 1000) });
     },
     has: async (id) => (await table.get(keyOf(id))) !== undefined,
   };

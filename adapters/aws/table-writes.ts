@@ -1,11 +1,11 @@
 /**
  * Writes of a table: one under a condition, all or none over several tables, or each by itself and repeated
  * until all are stored. The refusal of a condition is an outcome, not an error. A write that the SDK repeats
- * because its answer was lost is still reported as written.
+ * because its answer was lost is still reported as written. Each write under a condition is a transaction,
+ * also of one item: only the token of a transaction tells such a write from an equal one of another caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
   DeleteCommand,
@@ -92,9 +92,6 @@ const standing = (error: TransactionCanceledException): Stored[] =>
 const pastTransactions = <T>(work: () => Promise<T>): Promise<T> =>
   retryingErrors(COLLISION, { sleep }, (error) => isNamed(error, 'TransactionConflictException'), work);
 
-/** The item as the table gives it back: without what is undefined. */
-const stored = (item: unknown): unknown => JSON.parse(JSON.stringify(item));
-
 /**
  * Writes all or none. One that only collided with another is repeated; `busy` is thrown when that never
  * ends. Retries of the SDK carry one token, so they are one transaction to the service.
@@ -126,21 +123,10 @@ export const transact = async (
 };
 
 export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) => {
-  /**
-   * Under a condition, an equal item that is there already counts as this write: its answer was lost. Where
-   * two callers may write equal items and only one may win, use `transact`.
-   */
-  const put = async (write: ConditionalPut): Promise<PutOutcome> => {
-    try {
-      const command = new PutCommand(putInput({ tableName, ...write }, true));
-      await pastTransactions(() => client.send(command));
-      return { written: true };
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw toWalkbackError(SERVICE, error);
-      const existing = error.Item === undefined ? undefined : unmarshall(error.Item);
-      if (existing !== undefined && isDeepStrictEqual(existing, stored(write.item))) return { written: true };
-      return { written: false, existing: existing === undefined ? [] : [existing] };
-    }
+  /** Whatever is there. */
+  const put = async (item: Item): Promise<void> => {
+    const command = new PutCommand({ TableName: tableName, Item: item });
+    await calling(SERVICE, () => pastTransactions(() => client.send(command)));
   };
 
   /** Unconditional puts, each idempotent; what the service left over is sent again. */

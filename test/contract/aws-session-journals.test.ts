@@ -4,6 +4,10 @@ import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/mo
 import { checkpointOf, rehydrateOf, rollbackOf } from '../support/session-items.ts';
 import { SESSION_STORES } from '../support/sessions-table.ts';
 
+/** How many of equal writes are told that they were written. */
+const won = async (...writes: Promise<{ written: boolean }>[]): Promise<number> =>
+  (await Promise.all(writes)).filter(({ written }) => written).length;
+
 describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, use) => {
   const table = use();
 
@@ -29,6 +33,23 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
     expect(await table.store.moveRollback({ ...done, phase: 'failed' }, again)).toMatchObject({
       written: false,
     });
+  });
+
+  test('of equal writes at once one wins', async () => {
+    const { store, begin } = table;
+    const session = await begin('equal');
+    const journal = rehydrateOf('equal', 'h1');
+    expect(await won(store.createRehydrate(journal), store.createRehydrate(journal))).toBe(1);
+    const taken = { ...journal, attempt: 2 };
+    expect(await won(store.moveRehydrate(taken, 1), store.moveRehydrate(taken, 1))).toBe(1);
+    const moved = { ...session, version: 2 };
+    expect(await won(store.updateSession(moved, 1), store.updateSession(moved, 1))).toBe(1);
+    const copy = { sessionId: 'equal', sandboxId: 'copy', headSeq: 1, version: 1, expiresAt: 9 };
+    const done: RehydrateJournal = { ...taken, phase: 'done' };
+    const finish = () => store.moveRehydrate(done, 2, { copy });
+    expect(await won(finish(), finish(), finish())).toBe(1);
+    const later = { ...copy, version: 2 };
+    expect(await won(store.updateCopy(later, 1), store.updateCopy(later, 1))).toBe(1);
   });
 
   test('a journal that ended takes no more captures', async () => {

@@ -1,16 +1,13 @@
 /** The requests the store of sessions makes, and the answers only a broken DynamoDB gives. */
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sessionItem } from '../../adapters/aws/sessions/session-items.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointOf, sessionOf } from '../support/session-items.ts';
 import { sessionStoreAt } from '../support/sessions-table.ts';
@@ -70,16 +67,6 @@ describe('what leaves, and what comes back', () => {
     const write = { session: sessionOf('s'), expectedVersion: 1, checkpoint: checkpointOf('s', 2) };
     expect(await store.commitCheckpoint(write)).toEqual({ written: true });
     expect(mock.commandCalls(TransactWriteCommand)).toHaveLength(2);
-  });
-
-  test('a put that met its own earlier try is written', async () => {
-    const { mock, store } = mocked();
-    const session = sessionOf('s', { version: 2 });
-    const Item = marshall(sessionItem(session), { removeUndefinedValues: true });
-    const refused = new ConditionalCheckFailedException({ $metadata: {}, message: 'refused', Item });
-    mock.on(PutCommand).rejects(refused);
-    expect(await store.updateSession(session, 1)).toEqual({ written: true });
-    expect(await store.updateSession({ ...session, seq: 5 }, 1)).toMatchObject({ written: false });
   });
 
   test.each([

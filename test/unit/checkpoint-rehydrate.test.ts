@@ -194,6 +194,41 @@ describe('rehydrate', () => {
     expect(running(stage)).toEqual([sandboxId]);
   });
 
+  test.each(['review', 'resume'] as const)(
+    'the next call of a %s gets a sandbox of its own while the one before kills its own',
+    async (mode) => {
+      const { stage, files } = await createLostStage();
+      const { sandboxes, repositories } = stage.world;
+      const kill = sandboxes.kill.bind(sandboxes);
+      const restore = repositories.restore.bind(repositories);
+      const isFound = Promise.withResolvers<void>();
+      const isKilled = Promise.withResolvers<void>();
+      sandboxes.kill = async (sandboxId) => {
+        sandboxes.kill = kill;
+        await isFound.promise;
+        const wasThere = await kill(sandboxId);
+        isKilled.resolve();
+        return wasThere;
+      };
+      const broken = new WalkbackError('SandboxUnavailable', 'broken', { retryable: true });
+      repositories.restore = () => {
+        repositories.restore = async (sandbox, request) => {
+          repositories.restore = restore;
+          isFound.resolve();
+          await isKilled.promise;
+          return restore(sandbox, request);
+        };
+        return Promise.reject(broken);
+      };
+      const call = () => stage.instance().rehydrate({ requestId: 'h1', mode });
+      const [first, next] = await Promise.allSettled([call(), call()]);
+      expect(first).toMatchObject({ status: 'rejected', reason: broken });
+      if (next.status === 'rejected') throw next.reason;
+      expect(running(stage)).toEqual([next.value.sandboxId]);
+      expect(stage.world.filesOf(next.value.sandboxId)).toEqual(files);
+    },
+  );
+
   test('a session that ended can be reviewed and not resumed', async () => {
     const { stage } = await createLostStage();
     await stage.instance().endSession();

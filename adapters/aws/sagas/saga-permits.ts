@@ -6,7 +6,8 @@ import { type Condition, isNew } from '../conditions.ts';
 import { itemReader } from '../read-item.ts';
 import type { Table } from '../table.ts';
 import type { Key } from '../table-reads.ts';
-import type { Write } from '../table-writes.ts';
+import { transact, type Write } from '../table-writes.ts';
+import { BUSY } from './saga-items.ts';
 
 const PERMIT = 'PERMIT#';
 const WAIT = 'WAIT#';
@@ -105,7 +106,8 @@ export const permitMethods = (table: Table): PermitStore => {
           names: { '#holder': 'holder', '#fencingToken': 'fencingToken' },
           values: { ':holder': holder, ':fencingToken': fencingToken },
         };
-        await table.put({ item: { ...key, ...stored, holder: '' }, condition });
+        const item = { ...key, ...stored, holder: '' };
+        await transact(table.client, [{ tableName: table.tableName, item, condition }], BUSY);
       }
       if (isLock({ semaphore })) await table.remove(heldKey({ holder, semaphore }));
     },

@@ -69,7 +69,7 @@ export const pinnedMethods = (sagas: Table): PinnedMethods => {
       await sagas.putAll([pinnedInput(sagaId, inputHash, input), ...items.values()]);
     },
     putInput: async (sagaId, inputHash, input) => {
-      await sagas.put({ item: pinnedInput(sagaId, inputHash, input) });
+      await sagas.put(pinnedInput(sagaId, inputHash, input));
     },
     getPinnedInput: (sagaId, inputHash): Promise<Json> => {
       const key = inputKey(sagaId, inputHash);

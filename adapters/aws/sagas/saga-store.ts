@@ -194,7 +194,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     },
     getRewind,
     finishRewind: async (record) => {
-      await sagas.put({ item: { ...rewindKey(record.sessionId, record.requestId), ...record } });
+      await sagas.put({ ...rewindKey(record.sessionId, record.requestId), ...record });
     },
     getEntry: async (sagaId, seq) => {
       const item = await ledger.get(entryKey(sagaId, seq));
@@ -225,7 +225,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       return { items: items.map(readEntry), ...rest };
     },
     putToken: async (token) => {
-      await sagas.put({ item: { ...tokenKey(token.sagaId), ...token } });
+      await sagas.put({ ...tokenKey(token.sagaId), ...token });
     },
     getToken: async (sagaId): Promise<WakeToken | undefined> => {
       const item = await sagas.get(tokenKey(sagaId));

@@ -23,9 +23,8 @@ export const createTombstones = (options: {
   const expiresAt = (seconds: number) => Math.floor(now() / 1000) + seconds;
   return {
     bury: async (forwardKey) => {
-      await table.put({ item: { ...tombstoneKey(forwardKey), expiresAt: expiresAt(LIFETIME_SECONDS) } });
+      await table.put({ ...tombstoneKey(forwardKey), expiresAt: expiresAt(LIFETIME_SECONDS) });
     },
-    // A transaction: two calls of one second write equal items, and only one may win.
     claim: async (forwardKey, attempt) => {
       const item = { ...claimKey(forwardKey, attempt), expiresAt: expiresAt(CLAIM_SECONDS) };
       const write = { tableName: table.tableName, item, condition: isNew };

@@ -19,6 +19,11 @@ const movePut = (move: TimelineMove): ConditionalPut => ({
   condition: hasVersion(move.expectedVersion),
 });
 
+const alsoPuts = (also: Parameters<Methods['moveRehydrate']>[2]): ConditionalPut[] => {
+  if (also === undefined) return [];
+  return ['session' in also ? movePut(also) : { item: copyItem(also.copy), condition: isNew }];
+};
+
 export const createJournalMethods = (table: Table): Methods => {
   const writeRollback = async (journal: RollbackJournal, condition: typeof isNew, move: TimelineMove) => {
     const item = rollbackItem(journal);
@@ -42,18 +47,14 @@ export const createJournalMethods = (table: Table): Methods => {
     createRehydrate: async (journal, move) => {
       const item = rehydrateItem(journal);
       const write = { item, condition: isNew };
-      const outcome =
-        move === undefined ? await table.put(write) : await transactSession(table, [write, movePut(move)]);
-      return outcomeFor(outcome, item.sk, readRehydrate);
+      const writes = move === undefined ? [write] : [write, movePut(move)];
+      return outcomeFor(await transactSession(table, writes), item.sk, readRehydrate);
     },
 
     moveRehydrate: async (journal, expectedAttempt, also) => {
       const item = rehydrateItem(journal);
       const write = { item, condition: and(isOpen, hasAttempt(expectedAttempt)) };
-      if (also === undefined) return outcomeFor(await table.put(write), item.sk, readRehydrate);
-      const other: ConditionalPut =
-        'copy' in also ? { item: copyItem(also.copy), condition: isNew } : movePut(also);
-      return outcomeFor(await transactSession(table, [write, other]), item.sk, readRehydrate);
+      return outcomeFor(await transactSession(table, [write, ...alsoPuts(also)]), item.sk, readRehydrate);
     },
   };
 };

@@ -54,7 +54,9 @@ export const createSessionMethods = (table: Table): Methods => ({
   },
 
   updateSession: async (session, expectedVersion) => {
-    const outcome = await table.put({ item: sessionItem(session), condition: hasVersion(expectedVersion) });
+    const outcome = await transactSession(table, [
+      { item: sessionItem(session), condition: hasVersion(expectedVersion) },
+    ]);
     return outcomeFor(outcome, 'META', readSession);
   },
 
@@ -66,7 +68,9 @@ export const createSessionMethods = (table: Table): Methods => ({
   },
 
   updateCopy: async (copy, expectedVersion) => {
-    const outcome = await table.put({ item: copyItem(copy), condition: hasVersion(expectedVersion) });
+    const outcome = await transactSession(table, [
+      { item: copyItem(copy), condition: hasVersion(expectedVersion) },
+    ]);
     return outcomeFor(outcome, copyKey(copy.sessionId, copy.sandboxId).sk, readCopy);
   },
 });

@@ -35,6 +35,12 @@ const failedToRestore = (outcome: string, problems: { path: string; message: str
   );
 };
 
+/** A sandbox that another call left may end at any moment; that call may just be killing it. */
+const errorOfGone = (error: unknown): WalkbackError => {
+  if (isWalkbackError(error, 'SandboxNotFound')) return error;
+  throw error;
+};
+
 /** Of warnings, in the journal. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
 
@@ -114,17 +120,10 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       sandbox = lost ?? (await create(journal));
       journal = await writes.noteSandbox(journal, sandbox.sandboxId);
       twins = twinSandboxes.find(journal, sandbox.sandboxId);
-      let restored = await restore(
-        session,
-        journal,
-        target,
-        bundles,
-        sandbox,
-        invocation,
-        lost === undefined,
-      );
+      const restoring = restore(session, journal, target, bundles, sandbox, invocation, lost === undefined);
+      let restored = await (lost === undefined ? restoring : restoring.catch(errorOfGone));
       if (restored instanceof WalkbackError && lost !== undefined) {
-        // The call died, and its sandbox may be half restored. A new one is safer than a repair.
+        // The call died, and its sandbox may be half restored, or gone. A new one is safer than a repair.
         await sandboxes.kill(lost.sandboxId);
         sandbox = await create(journal);
         journal = await writes.noteSandbox(journal, sandbox.sandboxId);
