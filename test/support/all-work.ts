@@ -23,7 +23,8 @@ export const workPeople = async ({ cloud }: Pick<SagaCloud, 'cloud'>): Promise<v
   const page = await person.get(`${at}/sagas`);
   expect(page.status).toBe(200);
   const [, form = ''] = /<form[^>]*action="\/auth\/sign-out">(.*?)<\/form>/s.exec(page.text) ?? [];
-  expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).status).toBe(200);
+  expect((await person.post(`${at}/auth/sign-out`, hiddenIn(form))).status).toBe(303);
+  expect((await person.get(`${at}/auth/signed-out`)).status).toBe(200);
 };
 
 export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> => {
