@@ -1,9 +1,19 @@
 /** The Sessions table against a real DynamoDB engine, and its fake: sessions, checkpoints, links and bases. */
-import { DeleteItemCommand, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { CLIENT_DEFAULTS } from '../../adapters/aws/client-defaults.ts';
+import { createSessionStore } from '../../adapters/aws/sessions/session-store.ts';
 import type { StoredBase } from '../../core/checkpoint/model.ts';
 import { outlineOf } from '../../core/checkpoint/timeline/outline.ts';
+import { credentials } from '../support/dynamodb.ts';
 import { failing } from '../support/fakes/failing.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
 import { SESSION_STORES, useSessionsTable } from '../support/sessions-table.ts';
 
@@ -263,11 +273,22 @@ describe('the Sessions table', () => {
     });
   });
 
-  test('a write that was done and is repeated counts as written', async () => {
+  test('a write whose answer was lost counts as written, and an equal one of another caller does not', async () => {
     const session = await table.begin('repeat');
+    await using proxy = await startFaultProxy({ target: table.url });
+    proxy.setPlan([{ at: 1, action: { kind: 'lose-answer' } }]);
+    const client = new DynamoDBClient({
+      endpoint: proxy.url,
+      region: 'us-east-1',
+      credentials,
+      ...CLIENT_DEFAULTS,
+    });
+    const store = createSessionStore({ tableName: table.tableName, client });
     const next = { ...session, version: 2 };
-    await table.store.updateSession(next, 1);
-    expect(await table.store.updateSession(next, 1)).toEqual({ written: true });
+    expect(await store.updateSession(next, 1)).toEqual({ written: true });
+    expect(proxy.seen).toHaveLength(2);
+    expect(await store.updateSession(next, 1)).toMatchObject({ written: false, existing: { version: 2 } });
+    client.destroy();
   });
 
   test('the indexes find checkpoints by id and by message, and nothing else', async () => {

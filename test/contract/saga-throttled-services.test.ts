@@ -111,7 +111,7 @@ describe('tables', () => {
     }
     return requests;
   };
-  const OPERATIONS = ['TransactWriteItems', 'GetItem', 'Query', 'PutItem', 'DeleteItem'];
+  const OPERATIONS = ['TransactWriteItems', 'GetItem', 'Query', 'DeleteItem'];
 
   test.each([
     ['ProvisionedThroughputExceededException', named('ProvisionedThroughputExceededException')],

@@ -42,10 +42,11 @@ const storeOver = (client: DynamoDBClient) => createSessionStore({ tableName: TA
 export const sessionStoreAt = (endpoint: string) => storeOver(clientFor(endpoint));
 
 const openSessionsTable = async () => {
-  const { dynamodb, close } = await openDynamoDb(createSessionsTable);
+  const { url, dynamodb, close } = await openDynamoDb(createSessionsTable);
   const store = storeOver(dynamodb);
   return {
     tableName: TABLE,
+    url,
     dynamodb,
     store,
     /** A stored session with its baseline. */
@@ -73,6 +74,9 @@ export const useSessionsTable = (): Omit<SessionsTable, 'close'> => {
   afterAll(() => opened?.close());
   return {
     tableName: TABLE,
+    get url() {
+      return table().url;
+    },
     get dynamodb() {
       return table().dynamodb;
     },
