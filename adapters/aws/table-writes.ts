@@ -5,7 +5,7 @@
  * also of one item: only the token of a transaction tells such a write from an equal one of another caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchWriteCommand,
   DeleteCommand,
@@ -151,9 +151,18 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
     }
   };
 
-  const remove = async (key: Key): Promise<void> => {
-    const command = new DeleteCommand({ TableName: tableName, Key: { ...key } });
-    await calling(SERVICE, () => pastTransactions(() => client.send(command)));
+  /** Under a condition, an item that is another by now stays. */
+  const remove = async (key: Key, condition?: Condition): Promise<void> => {
+    const command = new DeleteCommand({
+      TableName: tableName,
+      Key: { ...key },
+      ...conditionInput(condition),
+    });
+    try {
+      await pastTransactions(() => client.send(command));
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw toWalkbackError(SERVICE, error);
+    }
   };
 
   return { put, putAll, remove };

@@ -159,6 +159,7 @@ export interface PermitStore {
   granted(semaphore: string): Promise<Permit[]>;
   /** Its line, the root that started first first. */
   line(semaphore: string): AsyncIterable<Ticket>;
+  /** Does nothing when the saga stands there anew meanwhile. */
   leave(ticket: Ticket): Promise<void>;
   /** Locks of this root that were not released. */
   heldBy(rootId: string): Promise<Permit[]>;

@@ -57,7 +57,7 @@ export const memoryPermits = () => {
       const mine = tickets.filter((ticket) => ticket.semaphore === semaphore);
       yield* structuredClone(mine).toSorted((one, other) => (isOlder(one.root, other.root) ? -1 : 1));
     },
-    leave: async (left) => without(tickets, (ticket) => isTicket(ticket, left)),
+    leave: async (left) => without(tickets, (ticket) => isTicket(ticket, left) && ticket.seq === left.seq),
     heldBy: async (rootId) => structuredClone(held.filter(({ holder }) => holder === rootId)),
     release: async (permit) => {
       const stored = granted.find((one) => isSeat(one, permit));
@@ -65,7 +65,11 @@ export const memoryPermits = () => {
         without(granted, (one) => isSeat(one, permit));
         granted.push({ ...stored, holder: '' });
       }
-      without(held, (one) => one.semaphore === permit.semaphore && one.holder === permit.holder);
+      const isHeld = (one: Permit): boolean =>
+        one.semaphore === permit.semaphore &&
+        one.holder === permit.holder &&
+        one.fencingToken === permit.fencingToken;
+      without(held, isHeld);
     },
   };
   return { permits, mayClaim, claim };

@@ -117,6 +117,33 @@ describe.each([
     expect(await store.permits.granted(semaphore)).toEqual([]);
   });
 
+  test('who stands in line again is not taken out by who clears the place of before', async () => {
+    const store = open();
+    const semaphore = `lock:shop:again-${prefix}`;
+    const [before, again] = [{}, { seq: 5 }].map((seq) => ({ ...ticketOf('waits', 1), semaphore, ...seq }));
+    if (before === undefined || again === undefined) throw new Error('no ticket');
+    await create(store, `${prefix}-again`, [{ claim: 'ticket', ticket: again }]);
+    for (const late of [before, { ...before, seq: 2 }]) await store.permits.leave(late);
+    expect(await Array.fromAsync(store.permits.line(semaphore))).toEqual([again]);
+    await store.permits.leave(again);
+    await store.permits.leave(again);
+    expect(await Array.fromAsync(store.permits.line(semaphore))).toEqual([]);
+  });
+
+  test('a late release of a lock that was broken leaves the one that its root was granted since', async () => {
+    const store = open();
+    const semaphore = `lock:shop:broken-${prefix}`;
+    const root = `${prefix}-root`;
+    const broken = permitOf(root, { semaphore });
+    const anew = permitOf(root, { semaphore, fencingToken: 2 });
+    await create(store, `${prefix}-broken`, [claim(broken)]);
+    await create(store, `${prefix}-anew`, [claim(anew)]);
+    await store.permits.release(broken);
+    expect(await store.permits.heldBy(root)).toEqual([anew]);
+    await store.permits.release(anew);
+    expect(await store.permits.heldBy(root)).toEqual([]);
+  });
+
   test('slots of a project are permits with numbers', async () => {
     const store = open();
     const semaphore = `project:slots-${prefix}`;

@@ -325,6 +325,37 @@ test('who waits for a person gives the slot back, and takes one again before its
   expect(requests.map(({ sagaId }) => sagaId)).toEqual(['works', 'asks']);
 });
 
+test('a saga that is queued again keeps its place when the one before is cleared late', async () => {
+  const late: (() => Promise<void>)[] = [];
+  const storing = (store: SagaStore): SagaStore => ({
+    ...store,
+    permits: {
+      ...store.permits,
+      leave: async (ticket) => {
+        if (late.length === 0) late.push(() => store.permits.leave(ticket));
+        else await store.permits.leave(ticket);
+      },
+    },
+  });
+  const { begin, settle, stateOf, answer } = await lockFleet(undefined, storing);
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('one', ['a'], project);
+  expect(await begin('asks', [{ key: 'b', approval: true }], project)).toMatchObject({ status: 'QUEUED' });
+  // It is admitted, and whoever admitted it stands still before clearing its place.
+  await settle(20_000);
+  expect(late).toHaveLength(1);
+  expect((await stateOf('asks')).status).toBe('AWAITING');
+  await begin('busy', [{ child: 'k' }], project);
+  await settle(20_000);
+  await answer({ sagaId: 'asks', stepId: 's0', decision: 'approve', by: 'ada' });
+  await settle(20_000);
+  expect((await stateOf('asks')).status).toBe('QUEUED');
+  for (const clear of late) await clear();
+  await answer({ sagaId: 'busy.s0.kid', stepId: 'ask', decision: 'approve', by: 'ada' });
+  await settle();
+  expect((await stateOf('asks')).status).toBe('COMPLETED');
+});
+
 test('a queued saga is cancelled without having run', async () => {
   const { begin, settle, stateOf, operate, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };

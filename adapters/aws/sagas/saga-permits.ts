@@ -40,6 +40,7 @@ const ticketItem = z.object({
   semaphore: z.string(),
   root: z.object({ sagaId: z.string(), startedAt: z.string() }),
   sagaId: z.string(),
+  seq: z.int().optional(),
 });
 
 /** The sagas and their ledgers say who holds what, so nothing is lost with such an item. */
@@ -55,6 +56,12 @@ const isGrantBefore = (fencingToken: number): Condition => ({
   expression: '#fencingToken = :before',
   names: { '#fencingToken': 'fencingToken' },
   values: { ':before': fencingToken - 1 },
+});
+
+const isSame = (name: string, value: number | undefined): Condition => ({
+  expression: value === undefined ? 'attribute_not_exists(#name)' : '#name = :value',
+  names: { '#name': name },
+  ...(value === undefined ? {} : { values: { ':value': value } }),
 });
 
 const isLock = ({ semaphore }: Pick<Permit, 'semaphore'>): boolean => semaphore.startsWith('lock:');
@@ -94,7 +101,7 @@ export const permitMethods = (table: Table): PermitStore => {
     granted: async (semaphore) =>
       (await table.query(partitionOf(semaphore), { prefix: PERMIT })).map(readPermit),
     line,
-    leave: (ticket) => table.remove(ticketKey(ticket)),
+    leave: (ticket) => table.remove(ticketKey(ticket), isSame('seq', ticket.seq)),
     heldBy: async (rootId) => (await table.query(heldPartition(rootId))).map(readPermit),
     release: async ({ semaphore, number, holder, fencingToken }) => {
       const key = permitKey({ semaphore, number });
@@ -109,7 +116,10 @@ export const permitMethods = (table: Table): PermitStore => {
         const item = { ...key, ...stored, holder: '' };
         await transact(table.client, [{ tableName: table.tableName, item, condition }], BUSY);
       }
-      if (isLock({ semaphore })) await table.remove(heldKey({ holder, semaphore }));
+      if (isLock({ semaphore })) {
+        // It may have been granted to the same root anew.
+        await table.remove(heldKey({ holder, semaphore }), isSame('fencingToken', fencingToken));
+      }
     },
   };
 };

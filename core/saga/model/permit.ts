@@ -32,6 +32,8 @@ export interface Ticket {
   semaphore: string;
   root: Root;
   sagaId: string;
+  /** The entry that says it waits: a saga that stands in line again has another. Older releases kept none. */
+  seq?: number;
 }
 
 /** Written in the same transaction as the entries that say so (S9). */

@@ -8,16 +8,16 @@ export const claimsOf = (
   entries: readonly LedgerEntry[],
 ): Claim[] => {
   const holder = head.root ?? head.sagaId;
-  const ticket = (semaphore: string, startedAt: string): Claim => ({
+  const ticket = (semaphore: string, startedAt: string, seq: number): Claim => ({
     claim: 'ticket',
-    ticket: { semaphore, root: { sagaId: holder, startedAt }, sagaId: head.sagaId },
+    ticket: { semaphore, root: { sagaId: holder, startedAt }, sagaId: head.sagaId, seq },
   });
   return entries.flatMap((entry): Claim[] => {
     if (entry.direction === 'lock' && entry.status === 'waiting') {
-      return entry.semaphores.map((semaphore) => ticket(semaphore, entry.since));
+      return entry.semaphores.map((semaphore) => ticket(semaphore, entry.since, entry.seq));
     }
     if (entry.direction === 'slot' && entry.status === 'queued') {
-      return [ticket(entry.semaphore, head.createdAt)];
+      return [ticket(entry.semaphore, head.createdAt, entry.seq)];
     }
     const isTaken = (entry.direction === 'lock' || entry.direction === 'slot') && entry.status === 'taken';
     if (!isTaken) return [];
