@@ -7,7 +7,7 @@ import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
-import { sagaFleet } from './saga-fleet.ts';
+import { type FleetOptions, sagaFleet } from './saga-fleet.ts';
 import { scriptedTool } from './scripted-saga.ts';
 
 export interface LockTally {
@@ -55,7 +55,12 @@ const createProvider = (random: () => number) => {
 export const runLocks = async (
   seed: number,
   /** `isUnlimited`: no limit of the project, which else is drawn and may be so low that nobody waits for a lock. */
-  { sagas, keys, isUnlimited = false }: { sagas: number; keys: number; isUnlimited?: boolean },
+  {
+    sagas,
+    keys,
+    isUnlimited = false,
+    ...meeting
+  }: { sagas: number; keys: number; isUnlimited?: boolean } & Pick<FleetOptions, 'meets' | 'coarseMs'>,
 ): Promise<LockTally> => {
   const random = generator(seed);
   const provider = createProvider(random);
@@ -91,6 +96,7 @@ export const runLocks = async (
 
   const fleet = sagaFleet({
     random,
+    ...meeting,
     dies: () => random() < 0.01,
     onTurn: async (store) => {
       await forget(store);
@@ -109,7 +115,7 @@ export const runLocks = async (
     }),
     invoke: async (request) => {
       const { key } = z.object({ key: z.string() }).parse(request.arguments);
-      await forget(fleet.store);
+      await forget(fleet.kept);
       provider.act(request.sagaId, key, request.fencingToken);
       const draw = random();
       if (draw < 0.05) return { Error: 'States.Timeout', Cause: '' };

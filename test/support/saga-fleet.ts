@@ -2,6 +2,7 @@
  * Many executions of the machine at once, in virtual time: each turn one of them does one transition, drawn at
  * random, and any may die. The functions are the real ones.
  */
+import { setImmediate } from 'node:timers/promises';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
@@ -43,21 +44,57 @@ export interface FleetOptions {
   /** Called after each turn. */
   onTurn?: (store: SagaStore) => Promise<void>;
   storing?: (store: SagaStore) => SagaStore;
+  /** From 0 to 1: how often another execution does a turn before a call of the store. */
+  meets?: number;
+  /** The clock of the functions moves in steps of so much. */
+  coarseMs?: number;
 }
 
 const MAX_TURNS = 200_000;
+const MOST_NESTED = 3;
 const SWEEP_EVERY_MS = 60_000;
 /** The sweeper looks every 15 minutes at who waits for a person, and that one's execution may have died. */
 const IDLE_SWEEPS = 16;
 
 export const sagaFleet = (options: FleetOptions) => {
-  const { random } = options;
+  const { random, meets = 0, coarseMs = 1 } = options;
   const clock = virtualClock(Date.UTC(2026, 0, 1));
+  const read = { ...clock, now: () => new Date(Math.floor(clock.nowMs() / coarseMs) * coarseMs) };
   const memory = memorySagaStore();
-  const store = options.storing?.(memory.store) ?? memory.store;
   const running: Execution[] = [];
+  const acting = new Set<Execution>();
   const known = new Map<string, 'running' | 'ended'>();
   const counts = { turns: 0, transitions: 0, calls: 0, deaths: 0 };
+
+  const dueNow = () => running.filter((one) => !acting.has(one) && one.untilMs <= clock.nowMs());
+  /** Others act before a call of the store, as in functions that run at once. */
+  let nested = 0;
+  const meet = async (): Promise<void> => {
+    if (nested >= MOST_NESTED || random() >= meets) return;
+    const due = dueNow();
+    const chosen = due[Math.floor(random() * due.length)];
+    if (chosen === undefined) return;
+    nested += 1;
+    try {
+      await turn(chosen);
+    } finally {
+      nested -= 1;
+    }
+  };
+  const meeting = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get: (target, property, receiver) => {
+        const value: unknown = Reflect.get(target, property, receiver);
+        if (typeof value === 'object' && value !== null) return meeting(value);
+        if (typeof value !== 'function' || property === 'line') return value;
+        return async (...given: unknown[]) => {
+          await meet();
+          return Reflect.apply(value, target, given) as unknown;
+        };
+      },
+    });
+  const kept = options.storing?.(memory.store) ?? memory.store;
+  const store = meets === 0 ? kept : meeting(kept);
 
   const engine: SagaEngine = {
     start: async (sagaId, generation) => {
@@ -75,10 +112,10 @@ export const sagaFleet = (options: FleetOptions) => {
     },
   };
   const log = { info: () => undefined, warn: () => undefined };
-  const advance = createAdvance({ store, engine, clock, evaluate, executionLink: (arn) => arn });
+  const advance = createAdvance({ store, engine, clock: read, evaluate, executionLink: (arn) => arn });
   const tools: ToolInvoker = { invoke: (_, payload) => options.invoke(payload, clock.nowMs()) };
   const announce = createAnnounceAwait({ store, engine });
-  const sweep = createSweep({ store, engine, clock, log });
+  const sweep = createSweep({ store, engine, clock: read, log });
 
   const end = (execution: Execution): void => {
     running.splice(running.indexOf(execution), 1);
@@ -86,6 +123,15 @@ export const sagaFleet = (options: FleetOptions) => {
   };
 
   const turn = async (execution: Execution): Promise<void> => {
+    acting.add(execution);
+    try {
+      await transition(execution);
+    } finally {
+      acting.delete(execution);
+    }
+  };
+
+  const transition = async (execution: Execution): Promise<void> => {
     const { sagaId, generation, state } = execution;
     delete execution.token;
     let outcome: unknown;
@@ -135,12 +181,17 @@ export const sagaFleet = (options: FleetOptions) => {
     while (clock.nowMs() < endMs) {
       counts.turns += 1;
       if (counts.turns > MAX_TURNS) throw new Error('the sagas never settle');
-      const due = running.filter(({ untilMs }) => untilMs <= clock.nowMs());
+      const due = dueNow();
       const chosen = due[Math.floor(random() * due.length)];
       if (chosen !== undefined) {
         idle = 0;
         await turn(chosen);
-        await options.onTurn?.(store);
+        await options.onTurn?.(kept);
+        continue;
+      }
+      // Of calls that were made side by side, one failed before another ended.
+      if (acting.size > 0) {
+        await setImmediate();
         continue;
       }
       const nextMs = Math.min(...running.map(({ untilMs }) => untilMs), sweptMs + SWEEP_EVERY_MS, endMs);
@@ -158,17 +209,24 @@ export const sagaFleet = (options: FleetOptions) => {
     engine,
     ledger: memory.ledger,
     store,
+    /** The same without others between two calls. */
+    kept,
+    /** One turn of an execution that does none now. */
+    act: async (): Promise<void> => {
+      const [first] = dueNow();
+      if (first !== undefined) await turn(first);
+    },
     counts,
     running,
     settle,
     sweep,
-    start: createStartSaga({ store, engine, clock, evaluate }),
-    answer: createAnswer({ store, engine, clock }),
+    start: createStartSaga({ store, engine, clock: read, evaluate }),
+    answer: createAnswer({ store, engine, clock: read }),
     submit: (request: SubmitStepInput) =>
-      createSubmitStep({ store, engine, clock, evaluate, tools })(request, {
+      createSubmitStep({ store, engine, clock: read, evaluate, tools })(request, {
         deadlineMs: clock.nowMs() + 600_000,
       }),
-    close: createCloseSaga({ store, engine, clock }),
-    operate: createOperate({ store, engine, clock }),
+    close: createCloseSaga({ store, engine, clock: read }),
+    operate: createOperate({ store, engine, clock: read }),
   };
 };

@@ -11,3 +11,9 @@ test('no deadlock, no starvation, never two sagas on one resource, never more th
     if (isUnlimited) expect(tally.waited, `seed ${seed}`).toBeGreaterThan(5);
   }
 }, 300_000);
+
+test('the same when others act between any two calls of the store, and the clock stands still for them', async () => {
+  const seed = chosenSeed();
+  const tally = await runLocks(seed, { sagas: 25, keys: 4, meets: 0.2, coarseMs: 10_000 });
+  expect(tally.completed + tally.compensated, `seed ${seed}`).toBe(25);
+}, 300_000);

@@ -356,6 +356,35 @@ test('a saga that is queued again keeps its place when the one before is cleared
   expect((await stateOf('asks')).status).toBe('COMPLETED');
 });
 
+test('a slot that another takes while the first in line is admitted leaves that one in line', async () => {
+  let isTaken = false;
+  const storing = (store: SagaStore): SagaStore => ({
+    ...store,
+    append: async (head, ...rest) => {
+      if (head.sagaId === 'queued' && head.state.slot === 0 && !isTaken) {
+        isTaken = true;
+        await fleet.answer({ sagaId: 'asks', stepId: 's0', decision: 'approve', by: 'ada' });
+        await fleet.act();
+        expect(await fleet.stateOf('asks')).toMatchObject({ slot: 0 });
+      }
+      return store.append(head, ...rest);
+    },
+  });
+  const fleet = await lockFleet(undefined, storing);
+  const { begin, settle, stateOf, answer, requests } = fleet;
+  const project = { project: 'shop', maxConcurrent: 1 };
+  await begin('asks', [{ key: 'a', approval: true }], project);
+  await settle(20_000);
+  await begin('busy', [{ child: 'k' }], project);
+  await settle(20_000);
+  expect(await begin('queued', ['c'], project)).toMatchObject({ status: 'QUEUED' });
+  await answer({ sagaId: 'busy.s0.kid', stepId: 'ask', decision: 'approve', by: 'ada' });
+  await settle();
+  expect(isTaken).toBe(true);
+  for (const sagaId of ['asks', 'busy', 'queued']) expect((await stateOf(sagaId)).status).toBe('COMPLETED');
+  expect(requests.map(({ sagaId }) => sagaId)).toEqual(['busy.s0.kid', 'asks', 'queued']);
+});
+
 test('a queued saga is cancelled without having run', async () => {
   const { begin, settle, stateOf, operate, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };

@@ -3,6 +3,7 @@
  * happen at all: the heads say who holds a permit, and the sweeper makes up for what was missed.
  */
 import type { Clock } from '../../shared/surroundings.ts';
+import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
@@ -98,11 +99,16 @@ export const createAdmit =
       if (first === undefined) return admitted;
       const { ticket, head } = first;
       const size = head.maxConcurrent ?? 1;
-      const look = await lookAt(dependencies, semaphore, rootOf(head), { size, isThorough });
-      if (look.state === 'busy') return admitted;
-      const queued = (now: SagaHead) =>
-        now.state.wait?.kind === 'slot' ? { type: 'admit' as const, slot: { semaphore, look } } : undefined;
+      let isFull = false;
+      // Looked at again for each try: what was free may be another's by now.
+      const queued = async (now: SagaHead): Promise<SagaEvent | undefined> => {
+        if (now.state.wait?.kind !== 'slot') return undefined;
+        const look = await lookAt(dependencies, semaphore, rootOf(now), { size, isThorough });
+        isFull = look.state === 'busy';
+        return isFull ? undefined : { type: 'admit', slot: { semaphore, look } };
+      };
       const moved = await move(dependencies, ticket.sagaId, queued, 'engine');
+      if (isFull) return admitted;
       if (moved.entries.length > 0) {
         await engine.start(ticket.sagaId, moved.head.state.generation);
         admitted.push(ticket.sagaId);
