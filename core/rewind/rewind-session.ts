@@ -78,8 +78,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
   const fence = async ({ sessionId, epoch }: RewindRecord): Promise<void> => {
     const raise = async (): Promise<true | undefined> => {
       const session = await requireSession(sessions, sessionId);
-      // Or somebody raised it, or a rollback holds the session, which raises it too.
-      if (session.epoch > epoch || session.busy !== undefined) return true;
+      // Or somebody raised it. Who holds the session raised it before the rewind began, or will only do so later.
+      if (session.epoch > epoch) return true;
       const raised = touch(session, { epoch: epoch + 1 }, clock);
       return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
     };

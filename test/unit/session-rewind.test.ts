@@ -1,5 +1,6 @@
 /** A session that is rewound: effects first, then files, then the conversation (L6). */
 import { describe, expect, test } from 'vitest';
+import { breakOff } from '../support/fakes/abandoned.ts';
 import { SESSION } from '../support/fakes/stage.ts';
 import { committed, rejected } from '../support/scripted-saga.ts';
 import { rewindStage, UNDONE } from '../support/session-rewind.ts';
@@ -145,6 +146,30 @@ describe('a rewind of a session', () => {
       name: 'MessageNotFound',
     });
     await expect(session.rewind({ sessionId: 'other' })).rejects.toMatchObject({ name: 'SessionNotFound' });
+  });
+
+  test('makes agents stale from the beginning, also where a rollback that died holds the session', async () => {
+    const session = await rewindStage();
+    const { stage } = session;
+    expect(await breakOff(stage, { where: 'at file', at: 1, kind: 'death' })).toBe(true);
+    await stage.clock.sleep(1_000_000);
+    const { epoch, busy } = stage.session();
+    expect(busy?.kind).toBe('rollback');
+    const asked = await session.askFirst(() => session.rewind());
+    expect(asked).toMatchObject({ status: 'UNDOING' });
+    const late = { sessionId: SESSION, epoch };
+    await expect(
+      session.machine.start({
+        sagaId: 'late',
+        plan: { steps: [{ id: 'pay', tool: 'pay', arguments: {} }] },
+        input: {},
+        requestedBy: 'me',
+        ...late,
+      }),
+    ).rejects.toMatchObject({ name: 'StaleEpoch' });
+    expect((await session.carryOut()).status).toBe('REWOUND');
+    expect(session.files()['api']).toEqual(FILES_OF_M1);
+    expect(await session.statuses()).toEqual(UNDONE);
   });
 
   test('stops at a compensator that fails, with the files untouched, and goes on when it is repaired', async () => {
