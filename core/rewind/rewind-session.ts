@@ -140,10 +140,10 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       ...(guidance === undefined ? {} : { guidance }),
     });
 
-    if (known?.doneAt !== undefined) {
-      // What came since is the way on. It is not looked at.
-      return answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
-    }
+    // What came since is the way on. It is not looked at.
+    const throughBefore = async () =>
+      answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
+    if (known?.doneAt !== undefined) return throughBefore();
     if (known === undefined && takesFiles) requireActive(session);
     // A sandbox takes its time, so what the sagas did is looked at after it.
     const files = known === undefined && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
@@ -165,8 +165,10 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
         Math.max(0, invocation.deadlineMs - clock.now().getTime() - FILES_MS),
       );
       const told = guidance === undefined ? {} : { guidance };
-      const order = { sessionId, requestId, isAfter, acceptResidue, by: request.by, ...told };
+      const isThrough = async () => (await store.getRewind(sessionId, requestId))?.doneAt !== undefined;
+      const order = { sessionId, requestId, isAfter, isThrough, acceptResidue, by: request.by, ...told };
       const taken = await takeBackSagas(dependencies, order, waitMs);
+      if (taken === 'through') return throughBefore();
       const left = await sagasAfter(sessionId, isAfter);
       if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);
       sagas.splice(0, sagas.length, ...left);

@@ -28,7 +28,8 @@ import { wake } from '../saga/run/wake.ts';
 import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';
 
-export type TakenBack = 'done' | 'undoing' | 'stopped';
+/** `through`: another call of the same request ended the rewind meanwhile. */
+export type TakenBack = 'done' | 'undoing' | 'stopped' | 'through';
 
 const POLL_MS = 250;
 
@@ -39,6 +40,8 @@ interface Order {
   acceptResidue: boolean;
   guidance?: string;
   by: Actor;
+  /** Whether the rewind has ended. */
+  isThrough: () => Promise<boolean>;
 }
 
 /** Nothing of it is left to take back, or nothing takes it back and that was accepted. */
@@ -109,6 +112,8 @@ const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: O
 const look = async (dependencies: TakeBackDependencies, order: Order, found: Found): Promise<TakenBack> => {
   const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
   const open = sagas.filter((one) => !isSettled(one));
+  // Asked after they were read: what is open once it has ended came since, and is the way on.
+  if (open.length > 0 && (await order.isThrough())) return 'through';
   const running = open.filter(runs);
   for (const one of running) await tell(dependencies, one, order);
   const last = open.at(-1);
@@ -129,7 +134,7 @@ const advance = async (
 ): Promise<TakenBack> => {
   const isKnown = found.atRest.size > 0;
   const taken = await look(dependencies, order, found);
-  if (taken === 'undoing' || !isKnown) return taken;
+  if (taken === 'undoing' || taken === 'through' || !isKnown) return taken;
   found.atRest.clear();
   return look(dependencies, order, found);
 };

@@ -1,6 +1,7 @@
 /** A session that is rewound: effects first, then files, then the conversation (L6). */
 import { describe, expect, test } from 'vitest';
 import { breakOff } from '../support/fakes/abandoned.ts';
+import { type Counter, createCounter } from '../support/fakes/faults.ts';
 import { SESSION } from '../support/fakes/stage.ts';
 import { committed, rejected } from '../support/scripted-saga.ts';
 import { rewindStage, UNDONE } from '../support/session-rewind.ts';
@@ -171,6 +172,38 @@ describe('a rewind of a session', () => {
     expect(session.files()['api']).toEqual(FILES_OF_M1);
     expect(await session.statuses()).toEqual(UNDONE);
   });
+
+  test.each(['all', 'effects'] as const)(
+    'that another call of the same request finished meanwhile touches nothing that came since: scope %s',
+    async (scope) => {
+      const session = await rewindStage();
+      const { machine, sagas } = session;
+      await session.askFirst(() => session.rewind({ scope }));
+      let isOver = false;
+      const through: Counter = {
+        ...createCounter(),
+        wrap: (_name, port) =>
+          new Proxy(port, {
+            get: (target, property, receiver) => {
+              const value: unknown = Reflect.get(target, property, receiver);
+              if (property !== 'listBySession' || isOver || typeof value !== 'function') return value;
+              return async (...given: unknown[]) => {
+                isOver = true;
+                expect((await session.carryOut({ scope })).status).toBe('REWOUND');
+                await session.start('later', 'm3', ['pay', 'book']);
+                await machine.settle();
+                return Reflect.apply(value, target, given) as unknown;
+              };
+            },
+          }),
+      };
+      const answer = await session.rewind({ scope }, through);
+      expect(isOver).toBe(true);
+      expect(answer).toMatchObject({ status: 'REWOUND', sagas: [] });
+      await machine.settle();
+      expect((await sagas.store.getHead('later'))?.state.status).toBe('COMPLETED');
+    },
+  );
 
   test('stops at a compensator that fails, with the files untouched, and goes on when it is repaired', async () => {
     let broken = true;

@@ -37,7 +37,14 @@ const made = async (count: number) => {
     };
     return takeBackSagas(
       { store: counted, engine: machine.engine, clock: { ...saga.clock, sleep } },
-      { sessionId: SESSION, requestId: 'rw', isAfter: () => true, acceptResidue: false, by: 'rita' },
+      {
+        sessionId: SESSION,
+        requestId: 'rw',
+        isAfter: () => true,
+        isThrough: async () => false,
+        acceptResidue: false,
+        by: 'rita',
+      },
       1_000_000,
     );
   };
