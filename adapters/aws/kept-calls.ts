@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { KeptCall, KeptCalls } from '../../core/checkpoint/workspace/join-call.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
-import { type Condition, isNew } from './conditions.ts';
+import { and, type Condition, isNew } from './conditions.ts';
 import { documentClient } from './document-client.ts';
 import { createTable } from './table.ts';
 import type { Item } from './table-reads.ts';
@@ -38,6 +38,14 @@ const is = (claim: string, state: KeptCall['state']): Condition => ({
   names: { '#claim': 'claim', '#state': 'state' },
   values: { ':claim': claim, ':state': state },
 });
+
+/** As it was looked at: one that was heard of since is another. */
+const isStill = ({ claim, state, untilMs }: KeptCall): Condition =>
+  and(is(claim, state), {
+    expression: '#untilMs = :untilMs',
+    names: { '#untilMs': 'untilMs' },
+    values: { ':untilMs': untilMs },
+  });
 
 const partsOf = (answer: unknown): Uint8Array[] => {
   const bytes = gzipSync(JSON.stringify(answer));
@@ -75,7 +83,7 @@ export const createKeptCalls = (options: { tableName: string; client?: DynamoDBC
       return answer;
     },
     begin: async (key, call, before) => {
-      const condition = before === undefined ? isNew : is(before.claim, before.state);
+      const condition = before === undefined ? isNew : isStill(before);
       return write({ ...callKey(key), ...call, expiresAt: expiresAt(call) }, condition);
     },
     move: async (key, call, answer) => {

@@ -9,6 +9,17 @@ const table = useSessionsTable();
 
 const running = (claim: string): KeptCall => ({ claim, hash: 'h', untilMs: 60_000, state: 'running' });
 
+test('nobody takes the place of one that was heard of again since it was looked at', async () => {
+  const calls = createKeptCalls({ tableName: table.tableName, client: table.dynamodb });
+  expect(await calls.begin('beats', running('a'), undefined)).toBe(true);
+  const silent = await calls.get('beats');
+  await calls.move('beats', { ...running('a'), untilMs: 75_000 });
+  expect(await calls.begin('beats', running('b'), silent)).toBe(false);
+  const heard = await calls.get('beats');
+  expect(heard).toMatchObject({ claim: 'a', untilMs: 75_000 });
+  expect(await calls.begin('beats', running('b'), heard)).toBe(true);
+});
+
 test('one of several begins, only that one moves it, and an answer of any size comes back', async () => {
   const calls = createKeptCalls({ tableName: table.tableName, client: table.dynamodb });
   expect(await calls.get('k')).toBeUndefined();

@@ -1,4 +1,5 @@
 /** One execution for one request id, on a clock that is moved by hand. */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { createJoinCall, type KeptCall, type KeptCalls } from '../../core/checkpoint/workspace/join-call.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
@@ -12,7 +13,7 @@ const createScene = () => {
     get: async (key) => kept.get(key)?.call,
     answerOf: async (key) => kept.get(key)?.answer,
     begin: async (key, call, before) => {
-      if (kept.get(key)?.call.claim !== before?.claim) return false;
+      if (!isDeepStrictEqual(kept.get(key)?.call, before)) return false;
       kept.set(key, { call });
       return true;
     },
