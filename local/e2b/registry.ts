@@ -57,9 +57,13 @@ export const openRegistry = async (directory: string) => {
   };
 
   const end = async (sandbox: Kept): Promise<void> => {
-    if (sandbox.record.onTimeout === 'pause') await pause(sandbox, true);
+    const { record } = sandbox;
+    if (record.onTimeout === 'pause') return pause(sandbox, true);
+    const isMounted = (await mountedBy()).has(sandbox.id);
+    // It was given more time meanwhile, paused or killed.
+    if (sandbox.record !== record || sandboxes.get(sandbox.id) !== sandbox) return;
     // Somebody works on its files, which would be gone.
-    else if ((await mountedBy()).has(sandbox.id)) await change(sandbox, { endAtMs: Date.now() + HOUR_MS });
+    if (isMounted) await change(sandbox, { endAtMs: Date.now() + HOUR_MS });
     else await kill(sandbox);
   };
 

@@ -1,0 +1,33 @@
+/** The sandboxes of the embedded cloud at the moment at which the time of one is over. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openRegistry } from '../../local/e2b/registry.ts';
+
+const MADE = { templateId: 'base', metadata: {}, envs: {}, onTimeout: 'kill' } as const;
+
+test.each(['connect', 'setTimeout'] as const)(
+  'one that is given more time by %s while it is looked at who works on its files goes on',
+  async (how) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
+    const own = join(directory.path, 'own');
+    await mkdir(own);
+    for (const turns of [1, 2, 4]) {
+      const dataDir = join(directory.path, String(turns));
+      const registry = await openRegistry(dataDir);
+      // Where the directories of these really are is looked at first.
+      for (let count = 0; count < 5; count += 1)
+        await registry.create({ ...MADE, mounts: [{ path: '/work', directory: own }] });
+      const { id, record } = await registry.create({ ...MADE, mounts: [], timeoutMs: 20 });
+      while (Date.now() <= (record.endAtMs ?? 0)) await delay(1);
+      for (let count = 0; count < turns; count += 1) await turn();
+      const answer = await registry[how](id, 60_000);
+      await registry.mountedBy();
+      await registry.close();
+      expect(existsSync(join(dataDir, id)), `after ${turns} turns: ${answer}`).toBe(Boolean(answer));
+    }
+  },
+);
