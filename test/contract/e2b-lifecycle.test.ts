@@ -85,9 +85,10 @@ describe('the life of a local sandbox, through the real SDK', () => {
   });
 
   test('is killed with everything in it when its time is over', async () => {
-    const sandbox = await e2b.sdk.create({ timeoutMs: 1000 });
+    const sandbox = await e2b.sdk.create();
     const handle = await sandbox.commands.run('exec sleep 300', { background: true, timeoutMs: 0 });
     expect(isAlive(handle.pid)).toBe(true);
+    await e2b.sdk.setTimeout(sandbox.sandboxId, 500);
     await until(async () =>
       expect(await errorName(e2b.sdk.getInfo(sandbox.sandboxId))).toBe('SandboxNotFoundError'),
     );

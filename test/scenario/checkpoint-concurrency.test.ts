@@ -61,14 +61,17 @@ test('during a rollback a checkpoint is refused, by its name, and nothing is mix
   const start = { session: (await world.timeline()).session, looks: world.fingerprint() };
   edit(world.root, 1, PATHS);
   const start1 = (await world.timeline()).checkpoints[0]?.checkpointId;
+  const START = { path: '/process.Process/Start' };
+  const refused = Promise.withResolvers<void>();
   const e2b = await cloud.interpose('e2b', [
-    { match: { path: '/process.Process/Start' }, at: 2, action: { kind: 'delay', ms: 1_500 } },
+    { match: START, at: 2, action: { kind: 'hold', until: refused.promise } },
   ]);
   const rollback = world.rollback('r1', String(start1));
   // The restore has been sent and not yet arrived.
-  await e2b.reached(2, { path: '/process.Process/Start' });
+  await e2b.reached(2, START);
   await expect(take('fenced', 'now')).rejects.toMatchObject({ errorType: 'RollbackInProgress' });
   await expect(take('fenced', 'old', 'm1', 1)).rejects.toMatchObject({ errorType: 'StaleEpoch' });
+  refused.resolve();
   await expect(rollback).resolves.toMatchObject({ status: 'APPLIED', epoch: 2 });
   cloud.heal();
   expect(world.fingerprint()).toEqual(start.looks);
@@ -81,12 +84,14 @@ test('a checkpoint that captured before a rollback and would be written after it
   const first = await world.checkpoint('first');
   edit(world.root, 1, ONE);
   const TRANSACTION = { operation: 'TransactWriteItems' };
+  const rolledBack = Promise.withResolvers<void>();
   const dynamodb = await cloud.interpose('dynamodb', [
-    { match: TRANSACTION, at: 1, action: { kind: 'delay', ms: 2_500 } },
+    { match: TRANSACTION, at: 1, action: { kind: 'hold', until: rolledBack.promise } },
   ]);
   const late = take('late', 'late', 'm2').catch((error: unknown) => error);
   await dynamodb.reached(1, TRANSACTION);
   await world.rollback('r1', first.checkpointId);
+  rolledBack.resolve();
   expect(world.fingerprint()).toEqual(first.looks);
   expect(await late).toMatchObject({ errorType: 'StaleEpoch' });
   cloud.heal();

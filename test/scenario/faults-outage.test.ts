@@ -97,10 +97,14 @@ test('the sandbox dies under a rollback: it fails, and both its target and its u
   change();
   const looks = world.fingerprint();
   const START = { path: '/process.Process/Start' };
-  const e2b = await cloud.interpose('e2b', [{ match: START, at: 2, action: { kind: 'delay', ms: 500 } }]);
+  const killed = Promise.withResolvers<void>();
+  const e2b = await cloud.interpose('e2b', [
+    { match: START, at: 2, action: { kind: 'hold', until: killed.promise } },
+  ]);
   const rollback = world.rollback('dies', target.checkpointId).catch((error: unknown) => error);
   await e2b.reached(2, START);
   await sdkOf(cloud).kill(world.sandboxId);
+  killed.resolve();
   expect(await rollback).toMatchObject({ errorType: 'SandboxNotFound' });
   cloud.heal();
   const newest = (await world.timeline()).checkpoints[0];

@@ -17,6 +17,8 @@ export type FaultAction =
   /** The answer breaks off after some bytes of its body. */
   | { kind: 'cut-answer'; afterBytes: number }
   | { kind: 'delay'; ms: number }
+  /** Goes through when this has happened. */
+  | { kind: 'hold'; until: Promise<unknown> }
   /** The service gets it twice, one after the other; the first answer comes back. */
   | { kind: 'duplicate' }
   /**
@@ -120,6 +122,11 @@ export const act = async (
     }
     case 'delay': {
       await delay(action.ms);
+      passAnswer(await sendStreaming(target, incoming, response), response);
+      return;
+    }
+    case 'hold': {
+      await action.until;
       passAnswer(await sendStreaming(target, incoming, response), response);
       return;
     }
