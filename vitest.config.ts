@@ -60,6 +60,7 @@ export default defineConfig({
     // Time-outs find what hangs, not what is slow: the machine may be busy with other work.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     // Two cores, and a third file for while others wait for time-outs and back-offs.
     maxWorkers: 3,

@@ -49,7 +49,7 @@ test('shows no half object after kill -9, keeps the old one, and cleans up at th
     .send(new PutObjectCommand({ Bucket, Key: 'replaced', Body: body, ContentLength: 4 * 1024 * 1024 }))
     .catch((error: unknown) => error);
   body.write(randomBytes(1024 * 1024));
-  await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toHaveLength(1));
+  await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toHaveLength(1), 60_000);
   crashing.child.kill('SIGKILL');
   await crashing.exited;
   body.destroy();

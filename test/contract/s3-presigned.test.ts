@@ -193,9 +193,9 @@ describe('a presigned upload with signed length and hash', () => {
     const headers = { 'content-length': CONTENT.length, 'x-amz-checksum-sha256': SHA256 };
     const upload = request(url, { method: 'PUT', headers }).on('error', () => undefined);
     await new Promise<void>((done) => upload.write(CONTENT.slice(0, 5), () => done()));
-    await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toHaveLength(1));
+    await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toHaveLength(1), 60_000);
     upload.destroy();
-    await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toEqual([]));
+    await vi.waitFor(async () => expect(await readdir(join(dataDir, 'tmp'))).toEqual([]), 60_000);
     expect(await exists()).toBe(false);
   });
 });

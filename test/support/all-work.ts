@@ -140,7 +140,7 @@ const workLocks = async ({ cloud, server, ...client }: SagaCloud): Promise<void>
     await start(holder, holder, true);
     await client.observe(holder);
     await start(next, holder, false);
-    await vi.waitUntil(async () => (await client.observe(next, 0)).doing?.what === 'waiting', 30_000);
+    await vi.waitUntil(async () => (await client.observe(next, 0)).doing?.what === 'waiting', 60_000);
   }
   await cloud.invoke('list-locks', {});
   await cloud.invoke('export-ledger', { from: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10) });
@@ -234,7 +234,7 @@ export const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud)
   await client.start('stopped', 'refund-approved');
   await client.observe('stopped');
   await client.stop('stopped');
-  await vi.waitUntil(() => isRunning(client, 'stopped', 2), 10_000);
+  await vi.waitUntil(() => isRunning(client, 'stopped', 2), 60_000);
   await cloud.invoke('sweep', {});
   await cloud.invoke('measure-sagas', {});
   const { rows } = await client.rows('done');

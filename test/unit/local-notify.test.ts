@@ -1,4 +1,5 @@
 /** Notices of the embedded cloud: each reaches the receiver, in order, whatever it answers, and again after a death with the same id. */
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -7,6 +8,8 @@ import { mayBeSent, startNotify } from '../../local/events/notify.ts';
 import { scratch } from '../support/dynamodb.ts';
 import { type Received, startReceiver } from '../support/notice-receiver.ts';
 import { runCommand } from '../support/recording-app.ts';
+
+const until = (isSo: () => boolean): Promise<boolean> => vi.waitUntil(isSo, { timeout: 60_000 });
 
 const receive = async (statuses: number[] = []) => {
   const receiver = await startReceiver(statuses);
@@ -57,7 +60,7 @@ test('what people have to see is sent with its text and id, and nothing else is'
     { kind: 'notification', target: 'topic', type: 'saga.awaiting', body: 'text' },
     event('d', 'saga.compensation_failed'),
   ]);
-  await vi.waitUntil(() => received.length >= 2);
+  await until(() => received.length >= 2);
   await notifier.close();
   expect(received).toMatchObject([
     { eventId: 'a', text: 'of a', authorization: 'Bearer t' },
@@ -70,7 +73,7 @@ test('a receiver that is away or asks for patience gets the same again, before t
   const { start, log } = await open();
   const { journal, notifier } = await start(url);
   await journal.append([event('a'), event('b')]);
-  await vi.waitUntil(() => received.length >= 5);
+  await until(() => received.length >= 5);
   await notifier.close();
   expect(ids(received)).toEqual(['a', 'a', 'a', 'a', 'b']);
   expect(log.warn).not.toHaveBeenCalled();
@@ -85,12 +88,12 @@ test('what was sent and could not be noted is told and holds nothing up; a resta
   await rm(file);
   await mkdir(file);
   await journal.append([event('a'), event('b')]);
-  await vi.waitUntil(() => log.warn.mock.calls.length >= 2);
+  await until(() => log.warn.mock.calls.length >= 2);
   await notifier.close();
   await rmdir(file);
   await writeFile(file, before, { mode: 0o600 });
   const again = await start(url);
-  await vi.waitUntil(() => received.length >= 4);
+  await until(() => received.length >= 4);
   await again.notifier.close();
   expect(ids(received)).toEqual(['a', 'b', 'a', 'b']);
 });
@@ -100,7 +103,7 @@ test.each([400, 404, 302])('one that answers %i is not asked again, and that is 
   const { start, log } = await open();
   const { journal, notifier } = await start(url);
   await journal.append([event('a'), event('b')]);
-  await vi.waitUntil(() => received.length >= 2);
+  await until(() => received.length >= 2);
   await notifier.close();
   expect(ids(received)).toEqual(['a', 'b']);
   expect(log.warn).toHaveBeenCalledWith(expect.stringContaining('not taken'), {
@@ -114,12 +117,12 @@ test('what was not taken before an end is sent by the next start, and what was t
   const { start } = await open();
   const first = await start(url);
   await first.journal.append([event('a')]);
-  await vi.waitUntil(() => received.length >= 1);
+  await until(() => received.length >= 1);
   await first.notifier.close();
   // Nobody sends these.
   await first.journal.append([event('b'), event('c', 'saga.compensation_failed')]);
   const second = await start(url);
-  await vi.waitUntil(() => received.length >= 3);
+  await until(() => received.length >= 3);
   await second.notifier.close();
   // `a` may come again, when the end came between its answer and the note of it.
   expect(ids(received).filter((id) => id !== 'a')).toEqual(['b', 'c']);
@@ -132,7 +135,7 @@ test('who asks for the first time gets none of before', async () => {
   await (await openJournal(directory)).append([event('old')]);
   const { journal, notifier } = await start(url);
   await journal.append([event('new')]);
-  await vi.waitUntil(() => received.length >= 1);
+  await until(() => received.length >= 1);
   await notifier.close();
   expect(ids(received)).toEqual(['new']);
 });
@@ -147,19 +150,21 @@ test('what waits is sent however many events came after it, and after a restart'
   await first.journal.append([event('b'), ...others]);
   expect(first.journal.list()).toHaveLength(1_002);
   const second = await start(url);
-  await vi.waitUntil(() => received.length >= 2);
+  await until(() => received.length >= 2);
   await second.journal.append([event('c')]);
-  await vi.waitUntil(() => received.length >= 3);
+  await until(() => received.length >= 3);
   await second.notifier.close();
   expect(ids(received)).toEqual(['a', 'b', 'c']);
 });
 
 test('when more wait than are kept, the log says how many were dropped, and not those that were sent', async () => {
-  const { received, url } = await receive([200, 500]);
-  const { start, log } = await open();
+  const { url } = await receive([200, 500]);
+  const { start, log, directory } = await open();
   const { journal, notifier } = await start(url);
   await journal.append([event('sent')]);
-  await vi.waitUntil(() => received.length >= 1);
+  const [sent] = journal.list();
+  // What was taken and is not noted yet counts as not sent.
+  await until(() => readFileSync(join(directory, 'notified.json'), 'utf8').includes(sent?.id ?? 'none'));
   await notifier.close();
   const many = (count: number) => Array.from({ length: count }, (_, at) => event(`n${at}`));
   // One that was sent, and two that were not.
