@@ -1,6 +1,7 @@
 /** The course of a command that makes a state from others: its plan, the question, the call, how to undo it. */
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
+import { decidedLine, epochWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
 import { placeIn } from './session-place.ts';
@@ -15,6 +16,8 @@ interface Composing {
   /** Of the session that is to change. */
   sessionId: string;
   requestId: string;
+  /** In which it was decided. Default: that of the plan that is shown. */
+  epoch: number | undefined;
   dryRun: boolean;
   yes: boolean;
   /** What is planned, and what was done, for a person. */
@@ -23,13 +26,14 @@ interface Composing {
   question: string;
   /** The same command, without `--request` and `--yes`. */
   words: readonly string[];
-  ask: (dryRun: boolean) => Promise<Composed>;
+  ask: (how: { dryRun?: true; epoch?: number }) => Promise<Composed>;
 }
 
 export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   if (run.json && !how.yes && !how.dryRun) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
+  let decided: { epoch?: number } = how.epoch === undefined ? {} : { epoch: how.epoch };
   const look = { paint: run.paint, width: run.width };
   const ended = (answer: Composed): Answer => {
     if (answer.status === 'NOTHING') {
@@ -46,11 +50,11 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     };
   };
   if (how.dryRun || !how.yes) {
-    const plan = await run.progress('Planning', () => how.ask(true));
+    const plan = await run.progress('Planning', () => how.ask({ ...decided, dryRun: true }));
     // A request that is done answers what it did.
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
-    if (how.dryRun) return { value: plan, text: () => text };
+    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint) };
     run.note(text);
     // With conflicts, the call itself refuses, and says so by name.
     const isAsked = (plan.conflicts ?? []).length === 0;
@@ -58,10 +62,13 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     if (isAsked && !(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
+    // What was shown is what was confirmed.
+    decided = { epoch: plan.epoch };
   }
+  const words = [...how.words, ...epochWords(decided.epoch)];
   run.underway({
     ...underwayAs(how.requestId),
-    hint: `${how.words.join(' ')} --request ${how.requestId} --yes finishes it`,
+    hint: `${words.join(' ')} --request ${how.requestId} --yes finishes it`,
   });
-  return ended(await run.progress(how.title, () => how.ask(false)));
+  return ended(await run.progress(how.title, () => how.ask(decided)));
 };

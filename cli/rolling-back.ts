@@ -4,6 +4,7 @@ import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
+import { decidedLine, epochWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { freshId, shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
@@ -17,6 +18,8 @@ export interface RollbackOptions {
   to: string;
   sandbox?: string;
   request?: string;
+  /** In which it was decided. Default: that of the plan that is shown. */
+  epoch?: number;
   dryRun?: boolean;
   filesOnly?: boolean;
   allowPartial?: boolean;
@@ -48,6 +51,7 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
     ...(input.filesOnly === true ? ['--files-only'] : []),
     ...(input.allowPartial === true ? ['--allow-partial'] : []),
     ...(input.paths ?? []).map((path) => `--path ${shellWord(path)}`),
+    ...epochWords(input.epoch),
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
@@ -70,6 +74,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     ...(await resolveTarget(run.invoke, sessionId, options.to)),
     sessionId,
     requestId: options.request ?? freshId('rollback'),
+    ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
     ...(options.sandbox === undefined ? {} : { sandboxId: options.sandbox }),
     ...(options.filesOnly === true ? { filesOnly: true } : {}),
     ...(options.allowPartial === true ? { allowPartial: true } : {}),
@@ -84,7 +89,10 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
       width: run.width,
     });
     // A request that is done answers what it did.
-    if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
+    if (options.dryRun === true && plan.status === 'PLANNED') {
+      const isOfSession = options.sandbox === undefined;
+      return { value: plan, text: () => text + decidedLine(isOfSession ? plan.epoch : undefined, run.paint) };
+    }
     if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
     run.note(text);
     const standing = plan.effects?.length ?? 0;
@@ -94,6 +102,8 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     if (!(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
+    // What was shown is what was confirmed.
+    if (options.sandbox === undefined) input.epoch ??= plan.epoch;
   }
   run.underway({
     message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,

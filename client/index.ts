@@ -20,6 +20,7 @@ export type {
   RehydrateOptions,
   RewindOptions,
   Session,
+  UndoOptions,
 } from './session.ts';
 export type { Sessions, StartOptions } from './sessions.ts';
 export type { ToolCall } from './tool-call.ts';

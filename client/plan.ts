@@ -12,6 +12,11 @@ export interface RollbackOptions {
   to: Point;
   /** The same id finishes or answers the same rollback. Default: a new one. */
   requestId?: string;
+  /**
+   * In which it was decided (`plan.epoch`, `session.epoch`): when somebody moved the session since, it is `StaleEpoch`, and nothing is
+   * changed. Default: whatever was done since.
+   */
+  epoch?: number;
   /** Leaves HEAD, branches and index as they are. */
   filesOnly?: boolean;
   /** Takes a target that is not complete. */
@@ -26,6 +31,7 @@ export interface RollbackOptions {
 export const ROLLBACK = {
   to: 'point',
   'requestId?': 'text',
+  'epoch?': 'number',
   'filesOnly?': 'boolean',
   'allowPartial?': 'boolean',
   'paths?': 'list',
@@ -35,6 +41,8 @@ export const ROLLBACK = {
 /** What a rollback would do. Nothing is changed until `apply`. */
 export interface Plan {
   readonly requestId: string;
+  /** In which it is what would be done. */
+  readonly epoch: number;
   /** What each repository would lose and get: files with `paths`, and `host` for HEAD, branches and index. */
   readonly repositories: RollbackAnswer['repositories'];
   /** Effects of sagas that came later and stand: files go back, effects do not. */
@@ -43,7 +51,10 @@ export interface Plan {
   readonly warnings: readonly string[];
   /** The whole answer. */
   readonly answer: RollbackAnswer;
-  /** Makes it: all repositories or none. Called again, also after an abort or a lost answer, it finishes or answers the same one. */
+  /**
+   * Makes it: all repositories or none. `StaleEpoch` when somebody moved the session since the plan was made: nothing is changed, and
+   * another plan says what would be done now. Called again, also after an abort or a lost answer, it finishes or answers the same one.
+   */
   apply(call?: CallOptions): Promise<RollbackAnswer>;
 }
 
@@ -55,11 +66,12 @@ export interface PlanDeps {
 }
 
 const requestFor = (sessionId: string, options: RollbackOptions) => {
-  const { to, requestId = freshId('rollback'), filesOnly, allowPartial, paths, sandboxId } = options;
+  const { to, requestId = freshId('rollback'), epoch, filesOnly, allowPartial, paths, sandboxId } = options;
   return {
     ...targetOfPoint(to),
     sessionId,
     requestId,
+    ...(epoch === undefined ? {} : { epoch }),
     ...(filesOnly === undefined ? {} : { filesOnly }),
     ...(allowPartial === undefined ? {} : { allowPartial }),
     ...(paths === undefined ? {} : { paths }),
@@ -76,13 +88,14 @@ export const planRollback = async (
   const answer = await deps.invoke('rollback', { ...request, dryRun: true }, given);
   return {
     requestId: request.requestId,
+    epoch: answer.epoch,
     repositories: answer.repositories,
     effects: answer.effects ?? [],
     discardedMessageIds: answer.discardedMessageIds,
     warnings: answer.warnings,
     answer,
     apply: async (call) => {
-      const made = await deps.invoke('rollback', request, call);
+      const made = await deps.invoke('rollback', { epoch: answer.epoch, ...request }, call);
       if (request.sandboxId === undefined) deps.moved(made);
       return made;
     },

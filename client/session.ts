@@ -63,9 +63,17 @@ export interface Fork extends Answer<'fork-session'> {
 }
 
 export interface RehydrateOptions
-  extends Pick<RequestOf<'rehydrate'>, 'mode' | 'requestId' | 'template' | 'timeoutMs'> {
+  extends Pick<RequestOf<'rehydrate'>, 'mode' | 'requestId' | 'epoch' | 'template' | 'timeoutMs'> {
   /** Default: the head. */
   to?: Point;
+}
+
+export interface UndoOptions extends CallOptions {
+  /**
+   * Where the session stood for who asks (`session.epoch` before). An undo whose answer was lost may be made all the same: asked again
+   * with the same epoch it is `StaleEpoch`, and not one step more. Default: where the session stands now.
+   */
+  epoch?: number;
 }
 
 /** A session: one or more repositories of one sandbox, and the tree of their checkpoints. */
@@ -83,11 +91,11 @@ export interface Session {
   rollback(options: RollbackOptions, call?: CallOptions): Promise<RollbackAnswer>;
   /**
    * Takes back the last rollback, merge or revert that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
-   * none. Work that was done since is captured first. One that was given up may be made all the same: see `timeline` before asking again.
+   * none. Work that was done since is captured first. One that was given up may be made all the same: ask again with its `epoch`.
    */
-  undo(call?: CallOptions): Promise<RollbackAnswer>;
+  undo(options?: UndoOptions): Promise<RollbackAnswer>;
   /** Makes the rollback again that was undone last. New checkpoints after the undo end that (`CheckpointNotFound`). */
-  redo(call?: CallOptions): Promise<RollbackAnswer>;
+  redo(options?: UndoOptions): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
   revert(options: Composed<'revert'>, call?: CallOptions): Promise<RollbackAnswer>;
   /** A session of its own at a checkpoint of this one (default: the head), in a fresh sandbox. */
@@ -149,10 +157,16 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
     },
   };
 
-  const goBack = async (way: Way, call?: CallOptions): Promise<RollbackAnswer> => {
-    const checkpointId = await findUndo(way, (page) => invoke('timeline', { sessionId, ...page }, call));
-    if (checkpointId === undefined) throw new errors.CheckpointNotFound(NOTHING[way]);
-    return makeRollback(rollbacks, { to: { checkpointId } }, call);
+  const goBack = async (way: Way, given: UndoOptions = {}): Promise<RollbackAnswer> => {
+    requireFields(`session.${way}`, given, { 'epoch?': 'number' });
+    const { epoch, ...rest } = given;
+    const call = epoch === undefined ? given : rest;
+    const read = (page: { limit: number; cursor?: string }) =>
+      invoke('timeline', { sessionId, ...page }, call);
+    const found = await findUndo(way, read, epoch);
+    if (found === undefined) throw new errors.CheckpointNotFound(NOTHING[way]);
+    const to = { checkpointId: found.checkpointId };
+    return makeRollback(rollbacks, { to, epoch: found.epoch }, call);
   };
 
   return {
@@ -190,8 +204,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       requireOnly('session.rollback', options, ROLLBACK);
       return makeRollback(rollbacks, options, call);
     },
-    undo: (call) => goBack('undo', call),
-    redo: (call) => goBack('redo', call),
+    undo: (options) => goBack('undo', options),
+    redo: (options) => goBack('redo', options),
     revert: async (given, call) => {
       requireFields('session.revert', given, {});
       const { requestId = freshId('revert'), ...options } = given;

@@ -1,6 +1,7 @@
 /** Which checkpoint undo and redo go to, for the client and the command: what the timeline says, as an editor means it. */
 import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import { undoHistory } from '../core/checkpoint/timeline/undo-history.ts';
+import { errors } from './errors.ts';
 
 export type Way = 'undo' | 'redo';
 
@@ -13,12 +14,23 @@ export const NOTHING: Record<Way, string> = {
   redo: 'Nothing to redo: the last thing that happened to this session is no undo.',
 };
 
-/** Undefined: there is nothing to undo, or to redo. */
+const movedSince = (decided: number, now: number): Error =>
+  new errors.StaleEpoch(
+    `Epoch ${decided} is not the current epoch ${now}: somebody moved the session meanwhile, or it was undone and the answer was lost. Nothing was changed by this request. Look at the timeline, and go on with its epoch.`,
+  );
+
+/**
+ * Where it leads, and the epoch in which it does. Undefined: there is nothing to undo, or to redo. `StaleEpoch` where it was decided in
+ * another epoch.
+ */
 export const findUndo = async (
   way: Way,
   read: (page: { limit: number; cursor?: string }) => Promise<TimelineAnswer>,
-): Promise<string | undefined> => {
+  decided?: number,
+): Promise<{ checkpointId: string; epoch: number } | undefined> => {
   const first = await read({ limit: PAGE });
+  const { epoch } = first.session;
+  if (decided !== undefined && decided !== epoch) throw movedSince(decided, epoch);
   const found: TimelineCheckpoint[] = [...first.checkpoints];
   let { cursor } = first;
   while (cursor !== undefined && found.length < MOST_CHECKPOINTS) {
@@ -27,5 +39,6 @@ export const findUndo = async (
     ({ cursor } = next);
   }
   const seq = undoHistory(found, first.session.headSeq)[way];
-  return found.find((checkpoint) => checkpoint.seq === seq)?.checkpointId;
+  const checkpointId = found.find((checkpoint) => checkpoint.seq === seq)?.checkpointId;
+  return checkpointId === undefined ? undefined : { checkpointId, epoch };
 };

@@ -1,7 +1,7 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
-import { errorRow } from '../contract/errors.ts';
+import { type ErrorName, errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
@@ -21,6 +21,7 @@ import {
   pageStatusOf,
   stillPage,
   told,
+  waitingPage,
 } from './pages/outcomes.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
 import { answer, operate, showQueue } from './pages/queue.ts';
@@ -101,6 +102,9 @@ const PATIENCE_MS = 800;
 /** A page that was left while it was made, and is asked for again later, is made anew. Tabs in the background look once a minute. */
 const LOOK_MS = 2 * 60_000;
 
+const STALE: string = 'StaleEpoch' satisfies ErrorName;
+const BUSY: string = 'RollbackInProgress' satisfies ErrorName;
+
 /** A form is of the page above it. */
 const pageAbove = (path: string): string => path.replace(/\/[^/]*$/, '') || '/';
 
@@ -146,6 +150,8 @@ export const createPages = ({
         const { name, message } = failureOf(error);
         return name === 'LedgerBroken' ? message : undefined;
       },
+      isStale: (error) => failureOf(error).name === STALE,
+      isOvertaken: (error) => [STALE, BUSY].includes(failureOf(error).name),
       isForbidden: (error) => statusOf(failureOf(error).name) === 403,
       params: c.req.param(),
       query: c.req.query(),
@@ -284,6 +290,8 @@ export const createPages = ({
     const failure = told(failureOf(error));
     const status = pageStatusOf(failure.name);
     const { pathname, search } = new URL(c.req.url);
+    const isPage = c.req.method === 'GET' && !pathname.startsWith('/work/');
+    if (isPage && failure.name === BUSY) return send(c, waitingPage(failure), status);
     const back = c.req.method === 'GET' ? pathname + search : pageAbove(pathname);
     const again = status === 401 ? gate.signInAgain?.(back) : undefined;
     return send(c, failurePage(failure, again), status);

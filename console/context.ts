@@ -22,6 +22,10 @@ export interface Visit {
   isNotFound: (error: unknown) => boolean;
   /** Of an error of `ask`: what it says when what is stored of a saga is not what was written. */
   brokenBy: (error: unknown) => string | undefined;
+  /** Of an error of `ask`: somebody else moved what was decided on. */
+  isStale: (error: unknown) => boolean;
+  /** Of an error of `ask`: that, or somebody else is about to. */
+  isOvertaken: (error: unknown) => boolean;
   /** Whoever looks may not call that. The function has decided, not the page. */
   isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;

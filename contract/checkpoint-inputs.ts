@@ -8,6 +8,7 @@ import {
   absolutePath,
   callersId,
   checkpointId,
+  decidedEpoch,
   id,
   joinedRequestId,
   line,
@@ -111,6 +112,7 @@ export const rollbackInput = () =>
       messageId: id.optional().describe('its last checkpoint is the target'),
       checkpointId: checkpointId.optional().describe('the target; give this or messageId'),
       requestId: id.describe('the same id finishes or answers the same rollback'),
+      epoch: decidedEpoch(),
       sandboxId: sandboxId.optional().describe('of a review copy, to roll that back'),
       dryRun: z.boolean().optional().describe('answers the plan and writes nothing'),
       filesOnly: z.boolean().optional().describe('leaves HEAD, branches and index as they are'),
@@ -146,6 +148,7 @@ export const revertInput = () =>
         .optional()
         .describe('only in these; without messageId and checkpointIds: all that the session did there'),
       requestId: id.describe('the same id finishes or answers the same revert'),
+      epoch: decidedEpoch(),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
       ...askerIfPerson(),
     })
@@ -178,6 +181,7 @@ export const mergeInput = () =>
           'refuses with TargetMoved unless `into` is as it was at the last checkpoint that both have: what comes is then exactly what `from` holds',
         ),
       requestId: id.describe('the same id finishes or answers the same merge'),
+      epoch: decidedEpoch(),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
     })
     .refine(({ from, into }) => from !== into, {
@@ -228,12 +232,23 @@ export const rehydrateInput = () =>
         .optional()
         .describe('a detached copy (default), or where the session goes on'),
       requestId: id.optional().describe('the same id finishes or answers the same rehydrate'),
+      epoch: z
+        .int()
+        .min(1)
+        .optional()
+        .describe(
+          'only with resume; of the last answer: when the session was moved since then, by another resume for example, it is StaleEpoch',
+        ),
       template: template.optional(),
       timeoutMs: sandboxLife,
     })
     .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
       path: ['messageId'],
       error: 'give messageId or checkpointId, not both',
+    })
+    .refine((value) => value.epoch === undefined || value.mode === 'resume', {
+      path: ['epoch'],
+      error: 'only with mode resume: a review copy moves no session',
     });
 export type RehydrateInput = z.output<ReturnType<typeof rehydrateInput>>;
 

@@ -52,7 +52,10 @@ const CHECKPOINT_ERRORS = {
   MessageNotFound: refusal('notFound', NAMES_POINTS),
   CheckpointNotFound: refusal('notFound', NAMES_POINTS),
   RequestConflict: refusal('conflict', 'repeat the first request unchanged, or choose another request id'),
-  StaleEpoch: refusal('conflict', 'a rollback came between: read the timeline and go on from its epoch'),
+  StaleEpoch: refusal(
+    'conflict',
+    'a rollback came between: read the timeline, or make the plan again, and go on from its epoch',
+  ),
   IncompleteTarget: refusal('notRestorable', INCOMPLETE),
   SandboxNotFound: refusal('notFound', 'walkback rehydrate brings the session back in a fresh sandbox'),
   SandboxUnavailable: toldBySandbox(

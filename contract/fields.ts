@@ -13,6 +13,16 @@ export const id = z
   );
 
 /** What sagas keep out of each other in. */
+/** A person decides on a session as it is shown. A checkpoint in between moves nothing; whatever raises the epoch does. */
+export const decidedEpoch = () =>
+  z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'of the plan (`epoch` of its answer): when somebody moved the session since then, by a rollback, revert, merge, undo, rewind or resume, it is StaleEpoch, and nothing is changed',
+    );
+
 export const project = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -');

@@ -1,6 +1,6 @@
 /** What a rewind takes and answers (docs/sagas.md, Rewind). */
 import * as z from 'zod';
-import { checkpointId, id } from './fields.ts';
+import { checkpointId, decidedEpoch, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
@@ -64,6 +64,7 @@ export const rewindSessionInput = () =>
         .optional()
         .describe('what goes back; default all'),
       guidance: guidance.describe('what is told for the way on; it comes back with the answer'),
+      epoch: decidedEpoch(),
       ...common(),
     }),
   );
@@ -102,6 +103,7 @@ export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
 export const rewindSessionAnswer = () =>
   z.object({
     ...rewound(),
+    epoch: z.int().optional().describe('of the session, in a plan: the rewind itself is given it'),
     sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
     sagasNotListed: z
       .object({ sagas: z.int(), undo: z.int(), stands: z.int() })

@@ -51,7 +51,7 @@ export const rollbackAnswer = () =>
       .string()
       .optional()
       .describe('with paths: the checkpoint in which they are as they will be; all else stays as it is'),
-    epoch: z.int().describe('the next checkpoint needs it'),
+    epoch: z.int().describe('the next checkpoint needs it; of a plan: the rollback itself is given it'),
     undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
     repositories: z.array(
       z.object({

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
+import { epochOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
 import { helpText } from '../terminal/help-text.ts';
@@ -12,6 +13,7 @@ interface Options {
   markers?: boolean;
   expectUnchanged?: boolean;
   request?: string;
+  epoch?: number;
   dryRun?: boolean;
   yes?: boolean;
 }
@@ -55,6 +57,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
   return composing(run, {
     sessionId: into,
     requestId,
+    epoch: options.epoch,
     dryRun: options.dryRun === true,
     yes: options.yes === true,
     title: `merge ${from} into ${into}`,
@@ -69,7 +72,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
       ...(options.markers === true ? ['--markers'] : []),
       ...(options.expectUnchanged === true ? ['--expect-unchanged'] : []),
     ],
-    ask: (dryRun) => run.invoke('walkback-merge', { ...input, ...(dryRun && { dryRun }) }),
+    ask: (how) => run.invoke('walkback-merge', { ...input, ...how }),
   });
 };
 
@@ -88,6 +91,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     )
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .addOption(epochOption())
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', helpText(EXAMPLES))
     .action((from: string, options: Options, command: Command) =>

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { epochOption } from '../decided.ts';
 import {
   directoryOf,
   type FreshSandboxOptions,
@@ -19,6 +20,7 @@ interface Options extends FreshSandboxOptions {
   session?: string;
   to?: string;
   mode: 'review' | 'resume';
+  epoch?: number;
 }
 
 const EXAMPLES = `
@@ -39,6 +41,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
     .addOption(
       new Option('--mode <mode>', 'what the copy is for').choices(['review', 'resume']).default('review'),
     )
+    .addOption(epochOption('with --mode resume: '))
     .addHelpText('after', helpText(EXAMPLES))
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
@@ -53,6 +56,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
             sessionId,
             mode: options.mode,
             requestId,
+            ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
             ...sandbox,
           }),
         );

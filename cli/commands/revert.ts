@@ -3,6 +3,7 @@ import type { RevertInput } from '../../contract/checkpoint-inputs.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
+import { epochOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
@@ -14,6 +15,7 @@ interface Options {
   session?: string;
   path?: string[];
   request?: string;
+  epoch?: number;
   dryRun?: boolean;
   yes?: boolean;
 }
@@ -58,6 +60,7 @@ const act = async (run: Run, points: readonly string[], options: Options): Promi
   return composing(run, {
     sessionId,
     requestId,
+    epoch: options.epoch,
     dryRun: options.dryRun === true,
     yes: options.yes === true,
     title: `take back ${named}, keep later work`,
@@ -70,7 +73,7 @@ const act = async (run: Run, points: readonly string[], options: Options): Promi
       sessionId,
       ...(paths ?? []).flatMap((path) => ['--path', shellWord(path)]),
     ],
-    ask: (dryRun) => run.invoke('walkback-revert', { ...input, ...(dryRun && { dryRun }) }),
+    ask: (how) => run.invoke('walkback-revert', { ...input, ...how }),
   });
 };
 
@@ -82,6 +85,7 @@ export const defineRevert = (revert: Command, app: App): void => {
     .option('--path <path>', 'only in this file, directory or repository; may be given again', collectPaths)
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .addOption(epochOption())
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', helpText(EXAMPLES))
     .action((points: string[], options: Options, command: Command) =>

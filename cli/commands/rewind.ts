@@ -5,6 +5,7 @@ import { standsIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { decidedLine, epochOption, epochWords } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, parseWholeNumber, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
@@ -26,6 +27,7 @@ interface Options {
   guidance?: string;
   acceptResidue?: boolean;
   request?: string;
+  epoch?: number;
   timeout: number;
   dryRun?: boolean;
   yes?: boolean;
@@ -35,13 +37,14 @@ interface Options {
 const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
 
 const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
-  const { scope, guidance, acceptResidue, request, by, to } = options;
+  const { scope, guidance, acceptResidue, request, epoch, by, to } = options;
   const sessionId = await resolveSession(run, options.session);
   return {
     sessionId,
     to: await resolveTarget(run.invoke, sessionId, to),
     scope,
     requestId: request ?? freshId('rewind'),
+    ...(epoch === undefined ? {} : { epoch }),
     by: operatorOf(run, by),
     ...(guidance === undefined ? {} : { guidance }),
     ...(acceptResidue === true ? { acceptResidue: true } : {}),
@@ -50,14 +53,14 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
 
 /** The command that goes on with this very request, or says that it is done. */
 const sameCommand = ({ options }: Run, input: SessionRewind): string => {
-  const { sessionId, scope, guidance, acceptResidue, requestId, by = '' } = input;
+  const { sessionId, scope, guidance, acceptResidue, requestId, epoch, by = '' } = input;
   // `head` is another point by then.
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];
   if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
   if (acceptResidue === true) words.push('--accept-residue');
-  words.push('--request', requestId, '--by', shellWord(by));
+  words.push(...epochWords(epoch), '--request', requestId, '--by', shellWord(by));
   return withWhere([...words, '--yes'].join(' '), options);
 };
 
@@ -98,7 +101,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // A request that is done answers what it did.
   if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
-  if (options.dryRun === true) return { value: plan, text: () => text };
+  if (options.dryRun === true) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint) };
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
@@ -108,6 +111,8 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   if (!(await confirm(run.terminal, question))) {
     throw new CliError('NotConfirmed', 'Nothing was changed.');
   }
+  // What was shown is what was confirmed.
+  if (plan.epoch !== undefined) input.epoch ??= plan.epoch;
   return undefined;
 };
 
@@ -152,6 +157,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('--guidance <text>', 'what is told for the way on')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+    .addOption(epochOption())
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')

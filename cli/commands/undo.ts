@@ -2,13 +2,16 @@ import type { Command } from 'commander';
 import { findUndo, NOTHING, type Way } from '../../client/undo.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { epochOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
 
-type Options = Pick<RollbackOptions, 'allowPartial' | 'dryRun' | 'yes' | 'request'> & { session?: string };
+type Options = Pick<RollbackOptions, 'allowPartial' | 'dryRun' | 'yes' | 'request' | 'epoch'> & {
+  session?: string;
+};
 
 const HINTS: Record<Way, string> = {
   undo: 'walkback rollback --to POINT goes back to a message; walkback redo makes an undone rollback again',
@@ -24,17 +27,20 @@ const define =
       .option('--dry-run', 'show the plan only')
       .option('--allow-partial', 'accept a checkpoint that does not hold everything')
       .option('--request <id>', 'request id, to repeat the same request safely', parseId)
+      .addOption(epochOption())
       .option('-y, --yes', 'do not ask')
       .addHelpText('after', helpText(help))
       .action(({ session, ...options }: Options, command: Command) =>
         withConnection(app, command, async (run) => {
           requireAnswerable(run, options);
           const sessionId = await resolveSession(run, session);
-          const to = await run.progress('Reading the timeline', () =>
-            findUndo(way, (page) => run.invoke('walkback-timeline', { sessionId, ...page })),
+          const found = await run.progress('Reading the timeline', () =>
+            findUndo(way, (page) => run.invoke('walkback-timeline', { sessionId, ...page }), options.epoch),
           );
-          if (to === undefined) throw new CliError('CheckpointNotFound', NOTHING[way], { hint: HINTS[way] });
-          return rollBack(run, sessionId, { ...options, to });
+          if (found === undefined)
+            throw new CliError('CheckpointNotFound', NOTHING[way], { hint: HINTS[way] });
+          const { checkpointId: to, epoch } = found;
+          return rollBack(run, sessionId, { ...options, epoch, to });
         }),
       );
   };

@@ -8,7 +8,7 @@ import manifest from '../../package.json' with { type: 'json' };
 const INSTRUCTIONS =
   'Undo for the git repositories of this session. This server does not see calls of other tools, so nothing is captured by itself: ' +
   'call checkpoint before you change files. What was changed without one is captured by the next, as a whole. ' +
-  'After StaleEpoch (somebody rolled back meanwhile) call list, look at the files again, and go on. To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback, redo makes it again.';
+  'After StaleEpoch (somebody rolled back meanwhile, or an undo was made whose answer you did not get) call list, look at the files again, and go on. To go back: list, then plan, show the person the plan, then rollback with its planId. undo takes back the last rollback, redo makes it again.';
 
 const MOST_PLANS = 50;
 const MAX_TEXT = 60_000;
@@ -29,6 +29,11 @@ const named = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
+/** What a call is handed with its input. */
+interface Asked {
+  mcpReq: { signal: AbortSignal };
+}
+
 /** `openSession` is asked with each call: the cloud ends when nobody uses it. */
 export const createMcpServer = (openSession: () => Promise<Session>): McpServer => {
   const server = new McpServer(
@@ -36,6 +41,20 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
     { instructions: INSTRUCTIONS },
   );
   const plans = new Map<string, Plan>();
+  /** The epoch that the model was told last. What it asks for is decided there. */
+  let told: number | undefined;
+  const tell = (epoch: number, { mcpReq }: Asked): void => {
+    // Nobody hears the answer of a call that was taken back.
+    if (!mcpReq.signal.aborted) told = epoch;
+  };
+  const goBack = (way: 'undo' | 'redo') => (_: object, asked: Asked) =>
+    named(async () => {
+      const session = await openSession();
+      told ??= session.epoch;
+      const made = await session[way]({ epoch: told });
+      tell(made.epoch, asked);
+      return answer(made);
+    });
 
   server.registerTool(
     'checkpoint',
@@ -58,12 +77,14 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({ limit: z.int().min(1).max(200).optional() }),
       annotations: { readOnlyHint: true },
     },
-    ({ limit = 20 }) =>
+    ({ limit = 20 }, asked) =>
       named(async () => {
         const session = await openSession();
         // Whoever reads where the session stands goes on from there, also after a rollback by somebody else.
         await session.refresh();
+        const { epoch } = session;
         const { checkpoints } = await session.timeline({ limit });
+        tell(epoch, asked);
         return answer(
           checkpoints.map(({ checkpointId, messageId, reason, createdAt }) => ({
             checkpointId,
@@ -124,13 +145,15 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({ planId: z.string() }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
     },
-    ({ planId }) =>
+    ({ planId }, asked) =>
       named(async () => {
         const plan = plans.get(planId);
         if (plan === undefined)
           throw new Error(`There is no plan ${planId} in this connection: call plan first.`);
         await openSession();
-        return answer(await plan.apply());
+        const made = await plan.apply();
+        tell(made.epoch, asked);
+        return answer(made);
       }),
   );
   server.registerTool(
@@ -140,7 +163,7 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({}),
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
-    () => named(async () => answer(await (await openSession()).undo())),
+    goBack('undo'),
   );
   server.registerTool(
     'redo',
@@ -149,7 +172,7 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
       inputSchema: z.object({}),
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
-    () => named(async () => answer(await (await openSession()).redo())),
+    goBack('redo'),
   );
   return server;
 };

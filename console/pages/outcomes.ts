@@ -83,6 +83,17 @@ export const failurePage = ({ name, message }: Failure, again?: string): Page =>
   data: { error: { name, message } },
 });
 
+/** Of a page, while somebody else works on the session: it reads itself again until that is over. */
+export const waitingPage = (failure: Failure): Page => {
+  const { data } = failurePage(failure);
+  return {
+    title: 'Somebody else is at work',
+    body: html`<section class="card" role="status"><p>${shown(messageOf(failure))}</p><p class="hint">This page looks again by itself, and shows then what is so.</p></section>`,
+    data,
+    refreshSeconds: 2,
+  };
+};
+
 /** It reads itself again until there is an end. */
 export const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page => {
   const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));

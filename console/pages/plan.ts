@@ -7,12 +7,13 @@ import { standingPart } from '../parts/effects.ts';
 import { form, link, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
-  changedMeanwhile,
   digestOf,
   doneFiles,
   isBegun,
   movedSince,
+  refusedPart,
   repositoriesPart,
+  unlessOvertaken,
   warningsPart,
 } from '../parts/plan-parts.ts';
 
@@ -50,10 +51,9 @@ const planBody = (
 const planPage = async (visit: Visit, target: Target, before?: string): Promise<Page> => {
   const requestId = `console-${crypto.randomUUID()}`;
   const plan = await makePlan(visit, target, requestId);
-  const changed = before === undefined || before === digestOf(plan) ? NOTHING : changedMeanwhile;
   return {
     title: 'Rollback: the plan',
-    body: html`${changed}${planBody(plan, target, visit, requestId)}`,
+    body: html`${refusedPart(before, digestOf(plan))}${planBody(plan, target, visit, requestId)}`,
     data: plan,
   };
 };
@@ -83,11 +83,16 @@ export const rollBack: Act = async (sent) => {
   const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
     location: `${path('sessions', sessionId, 'plan')}${query({ message, checkpoint, ...more })}`,
   });
-  // The request of the rollback itself: once that is done, its plan is what it did.
-  const now = await makePlan(sent, { sessionId, checkpoint }, request);
-  if (now.status === 'APPLIED') return at({ request });
-  const isAsConfirmed = digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
-  if (!isAsConfirmed) return at({ confirmed: digest });
-  await sent.ask('rollback', { sessionId, checkpointId: checkpoint, requestId: request, by: sent.by });
-  return at({ request });
+  const act = async (): Promise<Elsewhere> => {
+    // The request of the rollback itself: once that is done, its plan is what it did.
+    const now = await makePlan(sent, { sessionId, checkpoint }, request);
+    if (now.status === 'APPLIED') return at({ request });
+    const isAsConfirmed = digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));
+    if (!isAsConfirmed) return at({ confirmed: digest });
+    const { by } = sent;
+    const { epoch } = now;
+    await sent.ask('rollback', { sessionId, checkpointId: checkpoint, requestId: request, epoch, by });
+    return at({ request });
+  };
+  return unlessOvertaken(sent, act, at({ request, confirmed: digest }));
 };

@@ -5,12 +5,13 @@ import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { form, link, list, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
-  changedMeanwhile,
   digestOf,
   doneFiles,
   isBegun,
   movedSince,
+  refusedPart,
   repositoriesPart,
+  unlessOvertaken,
   warningsPart,
 } from '../parts/plan-parts.ts';
 
@@ -35,7 +36,7 @@ const revertPage = async (
   const { conflicts = [] } = plan;
   return {
     title: 'Take back one message: the plan',
-    body: html`${before === undefined || before === digest(plan) ? NOTHING : changedMeanwhile}
+    body: html`${refusedPart(before, digest(plan))}
       <p>What ${shown(message)} changed is taken back. Later work stays. What sagas did outside is not touched.</p>
       ${warningsPart(plan.warnings)}
       ${
@@ -89,10 +90,15 @@ export const revert: Act = async (sent) => {
   const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
     location: `${path('sessions', sessionId, 'revert')}${query({ message, ...more })}`,
   });
-  const now = await makePlan(sent, sessionId, message, request);
-  if (now.status === 'APPLIED') return at({ request });
-  const isAsConfirmed = digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
-  if (!isAsConfirmed) return at({ confirmed });
-  await sent.ask('revert', { sessionId, messageId: message, requestId: request, by: sent.by });
-  return at({ request });
+  const act = async (): Promise<Elsewhere> => {
+    const now = await makePlan(sent, sessionId, message, request);
+    if (now.status === 'APPLIED') return at({ request });
+    const isAsConfirmed = digest(now) === confirmed || (await isBegun(sent.ask, sessionId, request));
+    if (!isAsConfirmed) return at({ confirmed });
+    const { by } = sent;
+    const { epoch } = now;
+    await sent.ask('revert', { sessionId, messageId: message, requestId: request, epoch, by });
+    return at({ request });
+  };
+  return unlessOvertaken(sent, act, at({ request, confirmed }));
 };

@@ -4,16 +4,17 @@ import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../cont
 import { standsIn } from '../../core/rewind/count-effects.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
-import type { Act, Show, Visit } from '../context.ts';
+import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
-import { badge, form, link, type Markup, NOTHING, path, shown } from '../parts/markup.ts';
+import { badge, form, link, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
-  changedMeanwhile,
   digestOf,
   doneFiles,
+  refusedPart,
   repositoriesPart,
+  unlessOvertaken,
   warningsPart,
 } from '../parts/plan-parts.ts';
 import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
@@ -54,9 +55,10 @@ const inputOf = (
 };
 
 /** A plan that would take back or leave anything else has another one. */
-const digest = ({ sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
+const digest = ({ epoch, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
   sha256Hex(
     JSON.stringify([
+      epoch ?? null,
       sagas.map(({ sagaId, after, plan }) => [sagaId, after, plan]),
       sagasNotListed ?? null,
       files === undefined ? null : digestOf(files),
@@ -75,9 +77,9 @@ const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
     ? NOTHING
     : html`<p class="cut">And ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room here.</p>`;
 
-const scopeForm = ({ query }: Visit, { scope }: SessionRewind): Markup =>
+const scopeForm = ({ query: given }: Visit, { scope }: SessionRewind): Markup =>
   html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>
-    query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}" />` : NOTHING,
+    given[name] ? html`<input type="hidden" name="${name}" value="${given[name]}" />` : NOTHING,
   )}<div><label for="scope">What goes back</label><select id="scope" name="scope">${SCOPES.map(
     ([name, text]) => html`<option value="${name}"${name === scope ? html` selected` : ''}>${text}</option>`,
   )}</select></div><button type="submit">Plan this</button></form>`;
@@ -95,7 +97,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   };
   return {
     title: 'Rewind: the plan',
-    body: html`${before === undefined || before === digest(plan) ? NOTHING : changedMeanwhile}
+    body: html`${refusedPart(before, digest(plan))}
       <p>Back to after ${shown(point)}: its work stays. Effects are undone first, the last one first; when one cannot be undone, everything stops and files are untouched.</p>
       ${scopeForm(visit, input)}
       <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}
@@ -112,7 +114,9 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   };
 };
 
-export const showRewind: Show = (visit) => planPage(visit, inputOf(visit, visit.query));
+/** `confirmed`: the digest of a plan that is not there any more. */
+export const showRewind: Show = (visit) =>
+  planPage(visit, inputOf(visit, visit.query), visit.query['confirmed']);
 
 const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
   PLANNED: 'Planned',
@@ -132,12 +136,23 @@ const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<Rewin
 
 export const rewind: Act = async (sent) => {
   const input = inputOf(sent, sent.fields);
-  const now = await sent.ask('rewind-session', { ...input, dryRun: true });
+  const { message, checkpoint, scope, guidance: told, digest: confirmed = '' } = sent.fields;
+  const page = path('sessions', input.sessionId, 'rewind');
+  const again: Elsewhere = {
+    location: page + query({ message, checkpoint, scope, guidance: told, confirmed }),
+  };
+  const now = await unlessOvertaken(
+    sent,
+    () => sent.ask('rewind-session', { ...input, dryRun: true }),
+    again,
+  );
   // One that is begun goes on, whatever is left of its plan.
-  if (now.status === 'PLANNED' && digest(now) !== sent.fields['digest']) {
-    return planPage(sent, input, sent.fields['digest'] ?? '');
-  }
-  const done = await untilThrough(sent, input);
+  if ('location' in now || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again;
+  const { epoch } = now;
+  // From here on only another decision says that nothing is begun.
+  const through = () => untilThrough(sent, epoch === undefined ? input : { ...input, epoch });
+  const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, again);
+  if ('location' in done) return done;
   const { status, sagas, files, guidance, trimAfterMessageId } = done;
   const isThrough = status === 'REWOUND';
   return {

@@ -3,9 +3,9 @@ import { html } from 'hono/html';
 import type { OperatedSaga, UndoPlan } from '../../contract/saga-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Act, Show, Visit } from '../context.ts';
-import { badge, form, link, NOTHING, path } from '../parts/markup.ts';
+import { badge, form, link, path } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
-import { changedMeanwhile } from '../parts/plan-parts.ts';
+import { refusedPart } from '../parts/plan-parts.ts';
 import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
 
 const EMPTY: UndoPlan = { undo: [], stands: [] };
@@ -25,7 +25,7 @@ const planPage = (
   const saga = link(path('sagas', sagaId), sagaId);
   return {
     title: 'Undo: the plan',
-    body: html`${before === undefined || before === digest ? NOTHING : changedMeanwhile}
+    body: html`${refusedPart(before, digest)}
       <p>${saga} ${badge(status)} Effects are undone one after the other, in this order. When one cannot be undone, ${link('/queue', 'the queue')} has it.</p>
       ${undoPlanTable(`What ${sagaId} did`, plan, 'Nothing is left to take back.')}
       ${

@@ -5,7 +5,7 @@ import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
-import type { Ask } from '../context.ts';
+import type { Ask, Elsewhere, Visit } from '../context.ts';
 import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
 
 /** What a person confirms. A plan that would do anything else has another digest. */
@@ -55,7 +55,28 @@ export const warningsPart = (warnings: readonly string[]): Markup =>
     ? NOTHING
     : html`<section class="card warn">${list(warnings.map((line) => shown(line)))}</section>`;
 
-export const changedMeanwhile: Markup = html`<p class="card warn" role="alert">Something changed since you looked. Nothing was done. This is the plan now.</p>`;
+/** Above the plan of `now`, when another one was confirmed, or the same one while somebody else was at work. */
+export const refusedPart = (confirmed: string | undefined, now: string): Markup =>
+  confirmed === undefined
+    ? NOTHING
+    : html`<p class="card warn" role="alert">${confirmed === now ? 'Somebody else was at work.' : 'Something changed since you looked.'} Nothing was done. This is the plan now.</p>`;
+
+/**
+ * An act on exactly the plan that was confirmed. Where somebody else was quicker, the page of the plan shows what is so now, and
+ * asks again.
+ */
+export const unlessOvertaken = async <T>(
+  { isOvertaken }: Pick<Visit, 'isOvertaken'>,
+  act: () => Promise<T>,
+  plan: Elsewhere,
+): Promise<T | Elsewhere> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (isOvertaken(error)) return plan;
+    throw error;
+  }
+};
 
 /** It is begun, and not through: the same request goes on with it, whatever is left of its plan. */
 export const isBegun = async (ask: Ask, sessionId: string, requestId: string): Promise<boolean> => {

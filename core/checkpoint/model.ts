@@ -53,6 +53,8 @@ export interface Session {
   repositoryCount?: number;
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
+  /** The rewind that raised the epoch as it began, by its request: it was decided in the epoch before. */
+  rewoundBy?: string;
   /** The last rollback that another call had to settle. */
   settledRollback?: SettledRollback;
   /** SHA-256 of the start-session request. The same id with a different request is `SessionConflict`. */

@@ -6,9 +6,10 @@
 import { type Asked, nameOf } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { touch } from '../checkpoint/capture/checkpoint-item.ts';
-import type { Checkpoint } from '../checkpoint/model.ts';
+import type { Checkpoint, Session } from '../checkpoint/model.ts';
 import { tellingEffects } from '../checkpoint/rollback/tell-effects.ts';
-import { requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
+import { requireFree } from '../checkpoint/session/abandoned.ts';
+import { mayBegin, requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
@@ -34,6 +35,11 @@ const SAGAS_AT_ONCE = 8;
 const STAYS_BETWEEN = 'a later step of this saga stays';
 /** Time that a call keeps for the files when it waits for effects. */
 const FILES_MS = 120_000;
+
+const writtenAllTheTime = (sessionId: string): WalkbackError =>
+  new WalkbackError('Throttled', `Session "${sessionId}" is being written all the time. Call again.`, {
+    retryable: true,
+  });
 
 type IsAfter = ReturnType<typeof isAfterTarget>;
 
@@ -74,6 +80,34 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
   const sagasAfter = async (sessionId: string, isAfter: IsAfter): Promise<RewoundSaga[]> =>
     mapAtOnce((await sagasSince(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
 
+  /** Whether the epoch after the one it was decided in is of this very request, which may have died before it was recorded. */
+  const hasMoved = ({ rewoundBy, epoch }: Session, request: Asked<SessionRewind>): boolean =>
+    rewoundBy === request.requestId && epoch - 1 === request.epoch;
+
+  const requireDecided = (session: Session, request: Asked<SessionRewind>): Promise<boolean> =>
+    hasMoved(session, request)
+      ? Promise.resolve(true)
+      : mayBegin(session, request.epoch, () => store.getRewind(session.sessionId, request.requestId));
+
+  /**
+   * Raises the epoch before it is recorded, so that of two that were decided in one epoch only one begins. False: it has begun
+   * meanwhile.
+   */
+  const claim = async (request: Asked<SessionRewind>): Promise<boolean> => {
+    const { sessionId, requestId } = request;
+    const raise = async (): Promise<boolean | undefined> => {
+      const session = await requireSession(sessions, sessionId);
+      if (hasMoved(session, request)) return true;
+      if (!(await requireDecided(session, request))) return false;
+      if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
+      const raised = touch(session, { epoch: session.epoch + 1, rewoundBy: requestId }, clock);
+      return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
+    };
+    const outcome = await retrying(RACE, clock, raise);
+    if (outcome !== undefined) return outcome;
+    throw writtenAllTheTime(sessionId);
+  };
+
   /** Work of the epoch in which the rewind began is stale from here on (C9). */
   const fence = async ({ sessionId, epoch }: RewindRecord): Promise<void> => {
     const raise = async (): Promise<true | undefined> => {
@@ -84,13 +118,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
     };
     if ((await retrying(RACE, clock, raise)) === true) return;
-    throw new WalkbackError(
-      'Throttled',
-      `Session "${sessionId}" is being written all the time. Call again.`,
-      {
-        retryable: true,
-      },
-    );
+    throw writtenAllTheTime(sessionId);
   };
 
   const begin = async (
@@ -115,11 +143,15 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     return outcome.existing;
   };
 
-  return async (request: Asked<SessionRewind>, invocation: Invocation): Promise<RewindSessionAnswer> => {
+  const rewind = async (
+    request: Asked<SessionRewind>,
+    invocation: Invocation,
+  ): Promise<RewindSessionAnswer> => {
     const { sessionId, requestId, scope = 'all', guidance, acceptResidue = false, dryRun = false } = request;
     const session = await requireSession(sessions, sessionId);
     const known = await store.getRewind(sessionId, requestId);
     if (known !== undefined) requireSameRequest(known, request);
+    else if (!(await requireDecided(session, request))) return rewind(request, invocation);
     const point = known === undefined ? request.to : { checkpointId: known.checkpointId };
     const target = await findTarget(sessions, sessionId, point);
     const isAfter = isAfterTarget(await sessions.listTree(sessionId), target);
@@ -138,6 +170,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       ...(files === undefined ? {} : { files }),
       ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
       ...(guidance === undefined ? {} : { guidance }),
+      ...(status === 'PLANNED' ? { epoch: session.epoch } : {}),
     });
 
     // What came since is the way on. It is not looked at.
@@ -157,7 +190,9 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     } else if (dryRun) {
       return answer('UNDOING', sagas);
     }
-    const record = known ?? (await begin(request, target, session.epoch));
+    if (known === undefined && takesFiles && request.epoch !== undefined && !(await claim(request)))
+      return rewind(request, invocation);
+    const record = known ?? (await begin(request, target, request.epoch ?? session.epoch));
     if (takesEffects) {
       if (takesFiles) await fence(record);
       const waitMs = Math.min(
@@ -177,4 +212,5 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     await store.finishRewind({ ...record, doneAt: clock.now().toISOString() });
     return answer('REWOUND', sagas, brought);
   };
+  return rewind;
 };

@@ -27,6 +27,37 @@ const begin = () => world.walkback.sessions.start({ root: world.root });
 const EDIT = { name: 'Edit', input: { file_path: 'api/file.txt' } };
 const INVOCATION = { method: 'POST', path: '/functions/walkback-checkpoint/' };
 
+always('what was planned, and an undo, are refused where somebody else moved the session since', async () => {
+  const session = await begin();
+  world.write('api/file.txt', 'one\n');
+  const { checkpointId } = await session.checkpoint({ messageId: 'msg-1' });
+  world.write('api/file.txt', 'two\n');
+  const plan = await session.plan({ to: checkpointId });
+  expect(plan.epoch).toBe(1);
+  const others = await world.walkback.sessions.get(session.sessionId);
+  const other = await others.plan({ to: checkpointId });
+  const done = await plan.apply();
+  expect(done.epoch).toBe(2);
+  await expect(other.apply()).rejects.toBeInstanceOf(errors.StaleEpoch);
+  expect(await plan.apply()).toEqual(done);
+  const revert = { messageId: 'msg-1', epoch: 1 };
+  await expect(others.revert(revert)).rejects.toBeInstanceOf(errors.StaleEpoch);
+  await expect(others.rollback({ to: checkpointId, epoch: 1 })).rejects.toBeInstanceOf(errors.StaleEpoch);
+  const resume = { mode: 'resume', epoch: 1 } as const;
+  await expect(others.rehydrate(resume)).rejects.toBeInstanceOf(errors.StaleEpoch);
+  await expect(others.rewind({ to: checkpointId, by: 'ada', epoch: 1 })).rejects.toBeInstanceOf(
+    errors.StaleEpoch,
+  );
+  // Its answer was lost: asked again in the same epoch, it goes no further back.
+  const { epoch } = session;
+  await session.undo({ epoch });
+  await expect(session.undo({ epoch })).rejects.toBeInstanceOf(errors.StaleEpoch);
+  expect(world.read('api/file.txt')).toBe('two\n');
+  await session.redo({ epoch: session.epoch, signal: AbortSignal.timeout(60_000) });
+  expect(world.read('api/file.txt')).toBe('one\n');
+  await session.end();
+});
+
 always('an agent turn is taken back: plan, apply, undo', async () => {
   const session = await begin();
   world.write('api/file.txt', 'of the person\n');

@@ -118,6 +118,36 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       expect([prices(), file('web/page.html')]).toEqual(before);
     });
 
+    test('of two tabs that confirm in one moment, one acts, and the other shows what is so now', async () => {
+      const [kept, later] = [`kept-${place}`, `later-${place}`];
+      await world.checkpoint(kept, { role: 'user', title: kept, text: 'Kept.' });
+      shell(world.world.root, `printf 'later\\n' > api/${later}.txt`);
+      await world.checkpoint(later, { role: 'assistant', title: later, text: 'Later.' });
+      await using person = await sitDown(isScripted);
+      const tabs = [person.page, await person.page.context().newPage()];
+      const [one = person.page, other = person.page] = tabs;
+      await choose(one, kept);
+      await one.getByRole('link', { name: 'Plan a rollback to this message' }).click();
+      const button = (page: Page) => page.getByRole('button', { name: 'Roll back exactly this' });
+      await button(one).waitFor();
+      await other.goto(one.url());
+      await button(other).waitFor();
+      await Promise.all(tabs.map((page) => button(page).click()));
+      const done = (page: Page) =>
+        page.getByRole('heading', { level: 1, name: 'Rolled back', exact: true }).waitFor();
+      const refused = (page: Page) => page.getByText('Nothing was done. This is the plan now.').waitFor();
+      const ends = await Promise.all(
+        tabs.map((page) =>
+          Promise.race([done(page).then(() => 'done'), refused(page).then(() => 'refused')]),
+        ),
+      );
+      expect(ends.toSorted()).toEqual(['done', 'refused']);
+      const left = ends[0] === 'refused' ? one : other;
+      expect(await button(left).count()).toBe(1);
+      await look(left, `refused-${place}`);
+      expect(shell(world.world.root, `ls api/${later}.txt 2>/dev/null || true`).trim()).toBe('');
+    });
+
     test('a rewind undoes an effect, and says what nothing takes back', async () => {
       const order = `order-${place}`;
       world.write('api/price.ts', `export const order = '${order}';\n`);

@@ -98,6 +98,53 @@ test('one message is taken back by a person, who is on record', async () => {
   expect(done.text).toContain('rita@example.com');
 });
 
+test('of two tabs that confirm in one moment, one is done, and the other shows what is so now', async () => {
+  const acts = [
+    ['/sessions/s1/plan?message=start-of-two', '/sessions/s1/rollback', 'Rolled back'],
+    ['/sessions/s1/revert?message=first-of-two', '/sessions/s1/revert', 'Taken back'],
+    ['/sessions/s1/rewind?message=start-of-two', '/sessions/s1/rewind', 'Rewound'],
+  ] as const;
+  write('start\n');
+  await world.checkpoint('start-of-two');
+  writeFileSync(join(world.root, 'api', 'first.txt'), 'first\n');
+  await world.checkpoint('first-of-two');
+  writeFileSync(join(world.root, 'web', 'second.txt'), 'second\n');
+  await world.checkpoint('second-of-two');
+  const [{ person: rita }, { person: omar }] = await Promise.all([
+    signInWithBrowser(cloud, { roles: 'reviewer' }),
+    signInWithBrowser(cloud, { roles: 'operator', name: 'omar@example.com' }),
+  ]);
+  const epochNow = async () =>
+    ((await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer).session.epoch;
+  for (const [at, one] of acts.entries()) {
+    for (const other of acts.slice(at, at + 2)) {
+      const opened = [rita, omar].map(async (person, at) => {
+        const [page, action, done] = at === 0 ? one : other;
+        const { text } = await person.get(cloud.endpoints.api + page);
+        const [, form = ''] = new RegExp(`<form[^>]*action="${action}">(.*?)</form>`, 's').exec(text) ?? [];
+        return { done, send: () => post(person, action, hiddenIn(form)) };
+      });
+      const tabs = await Promise.all(opened);
+      const before = await epochNow();
+      const pages = await Promise.all(tabs.map(({ send }) => send()));
+      const ended = pages.map(({ text }, at) => text.includes(tabs[at]?.done ?? ''));
+      const where = `${one[1]} ${other[1]}: ${pages.map(({ text }) => />([^<]*)<\/h1>/.exec(text)?.[1]).join()}`;
+      expect(ended.filter(Boolean), where).toHaveLength(1);
+      const refusedPage = pages[ended.indexOf(false)];
+      // A plan that is made while the other one writes is refused for that, and the page says so.
+      expect(refusedPage?.text, where).toMatch(
+        /Nothing was done\. This is the plan now|Somebody else is at work|SandboxChanged|RollbackInProgress/,
+      );
+      expect((await epochNow()) - before, where).toBeLessThanOrEqual(3);
+      await cloud.invoke('rollback', {
+        sessionId: 's1',
+        messageId: 'second-of-two',
+        requestId: `to-end-${before}`,
+      });
+    }
+  }
+});
+
 test('the form of a rewind that was sent again joins it, and does nothing twice', async () => {
   write('before\n');
   await world.checkpoint('before-rewind');

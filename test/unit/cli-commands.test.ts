@@ -250,6 +250,32 @@ describe('walkback rollback', () => {
     expect(stderr).toContain('the merge in progress is left');
   });
 
+  test.each([
+    ['rollback', ['rollback', '-s', 's', '--to', 'msg-2']],
+    ['revert', ['revert', 'msg-2', '-s', 's']],
+    ['merge', ['merge', 'fork', '--into', 's']],
+  ])(
+    '%s does what was shown when the person says yes, and names the epoch for later',
+    async (name, words) => {
+      using _ = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      const answers = {
+        [`walkback-${name}`]: ({ dryRun }: { dryRun?: true }) =>
+          dryRun === true ? { ...ROLLED_BACK, status: 'PLANNED', epoch: 4 } : ROLLED_BACK,
+        'walkback-timeline': { session: { sandboxId: 'sb-1', projectsRoot: '/work' } },
+      };
+      const epochs = async (more: string[], typed?: string) => {
+        const { calls, stdout } = await runCommand([...words, ...more], { answers, ...(typed && { typed }) });
+        const acts = calls.filter((call) => call.name === `walkback-${name}`);
+        return { epochs: acts.map(({ input }) => (input as { epoch?: number }).epoch), stdout };
+      };
+      expect((await epochs([], 'y\n')).epochs).toEqual([undefined, 4]);
+      expect((await epochs(['--epoch', '3'], 'y\n')).epochs[0]).toBe(3);
+      expect((await epochs(['--epoch', '3', '--yes'])).epochs).toEqual([3]);
+      expect((await epochs(['--yes'])).epochs).toEqual([undefined]);
+      expect((await epochs(['--dry-run'])).stdout).toContain('with --epoch 4 it is refused');
+    },
+  );
+
   test('plans under its own request, and asks nobody about one that is done', async () => {
     const words = ['rollback', '-s', 's', '--to', 'msg-2', '--request', 'r-1'];
     const answers = { 'walkback-rollback': ROLLED_BACK };

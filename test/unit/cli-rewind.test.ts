@@ -33,6 +33,7 @@ const APPLIED = { ...FILES, status: 'APPLIED', epoch: 3, undoCheckpointId: 'cp-0
 const PLAN = {
   requestId: 'rw',
   status: 'PLANNED',
+  epoch: 2,
   sagas: [saga()],
   files: FILES,
   trimAfterMessageId: 'msg-2',
@@ -74,7 +75,7 @@ describe('walkback rewind', () => {
     const input = { ...INPUT, guidance: 'Ask first.' };
     expect(calls.filter(({ name }) => name === 'walkback-rewind-session').map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
-      { ...input, waitSeconds: 20 },
+      { ...input, epoch: 2, waitSeconds: 20 },
     ]);
     expect(question.join('')).toContain(
       'Rewind session s: undo 2 effects of 1 saga, put back all repositories in /home/ada/shop, cut the conversation there? [y/N]',

@@ -46,8 +46,17 @@ describe('walkback undo and redo', () => {
     expect(failure).toBeUndefined();
     expect(calls.at(-1)).toEqual({
       name: 'walkback-rollback',
-      input: { sessionId: 's', checkpointId: ID(3), requestId: 'r' },
+      input: { sessionId: 's', checkpointId: ID(3), requestId: 'r', epoch: 1 },
     });
+  });
+
+  test('decided in another epoch it is refused, and nothing is asked for', async () => {
+    const { calls, failure, stderr } = await runCommand(['undo', '-s', 's', '--epoch', '7', '--yes'], {
+      answers: { 'walkback-timeline': AFTER_ROLLBACK, 'walkback-rollback': rolledBack },
+    });
+    expect(failure).toMatchObject({ name: 'StaleEpoch', exitCode: 4 });
+    expect(calls.map(({ name }) => name)).toEqual(['walkback-timeline']);
+    expect(stderr).toBe('');
   });
 
   test('accepts what does not hold everything when it is told to', async () => {

@@ -92,7 +92,7 @@ const PAGES = [
 const ACTS: Readonly<Record<string, Record<string, string>>> = {
   '/sessions/s/rollback': { checkpoint: 'c', request: 'r' },
   '/sessions/s/revert': { message: 'm', request: 'r' },
-  '/sessions/s/rewind': { message: 'm', request: 'r' },
+  '/sessions/s/rewind': { message: 'm', request: 'r', digest: 'of-before' },
   '/sessions/s/copy': { message: 'm', request: 'r' },
   '/queue/answer': { saga: 's', step: 't', decision: 'approve' },
 };

@@ -269,7 +269,13 @@ describe('a rollback', () => {
     expect(applied.filter(({ name }) => name === 'rollback')).toEqual([
       {
         name: 'rollback',
-        input: { sessionId: 's', checkpointId: 'cp-00000001-0123abcd', requestId: 'r-1', by: 'rita' },
+        input: {
+          sessionId: 's',
+          checkpointId: 'cp-00000001-0123abcd',
+          requestId: 'r-1',
+          epoch: 1,
+          by: 'rita',
+        },
       },
     ]);
   });
@@ -354,6 +360,89 @@ describe('a rollback', () => {
     expect(digestIn(again)).not.toBe(digestIn(plan));
     const asked = calls.filter(({ name }) => name === 'rollback');
     expect(asked.every(({ input }) => (input as { dryRun?: boolean }).dryRun === true)).toBe(true);
+  });
+});
+
+describe('what somebody else was quicker with', () => {
+  const REVERT = { message: 'm', request: 'r-1' };
+  const asked = async (path: 'rollback' | 'revert', error: string, epochAfter: number) => {
+    let epoch = 1;
+    const answer = ({ dryRun }: { dryRun?: boolean }) => {
+      if (dryRun === true) return rollback({ epoch, discardedMessageIds: [] });
+      epoch = epochAfter;
+      throw new WalkbackError(error as 'StaleEpoch', 'somebody moved the session');
+    };
+    const { fetchPage, enter } = made({ [path]: answer, timeline: () => timeline() });
+    const { cookie } = await enter();
+    const page = path === 'rollback' ? 'plan' : 'revert';
+    const plan = await (await fetchPage(`/sessions/s/${page}?message=m`, { headers: { cookie } })).text();
+    const form = path === 'rollback' ? formOf(plan) : { ...formOf(plan), ...REVERT };
+    return fetchPage(`/sessions/s/${path}`, { headers: { cookie, origin: ORIGIN }, form });
+  };
+
+  test.each([
+    ['rollback', 'StaleEpoch', 2, 'Something changed since you looked. Nothing was done.'],
+    ['revert', 'StaleEpoch', 2, 'Something changed since you looked. Nothing was done.'],
+    ['rollback', 'RollbackInProgress', 1, 'Somebody else was at work. Nothing was done.'],
+    ['revert', 'RollbackInProgress', 1, 'Somebody else was at work. Nothing was done.'],
+  ] as const)(
+    'a %s that is refused as %s shows the plan that is so now',
+    async (path, error, after, says) => {
+      const answer = await asked(path, error, after);
+      const text = await answer.text();
+      expect([answer.status, text]).toEqual([200, expect.stringContaining(says)]);
+      expect(text).toContain('exactly this</button>');
+    },
+  );
+
+  test.each([
+    ['StaleEpoch', 'asked', 'Something changed since you looked. Nothing was done.'],
+    ['RollbackInProgress', 'planned', 'Somebody else was at work. Nothing was done.'],
+    // It may have undone effects by then, and the same form goes on with it.
+    ['RollbackInProgress', 'asked', 'RollbackInProgress'],
+  ] as const)('a rewind that is refused as %s when it is %s: %s', async (name, when, says) => {
+    let [epoch, looks] = [1, 0];
+    const refuse = (): never => {
+      if (name === 'StaleEpoch') epoch = 2;
+      throw new WalkbackError(name, 'somebody else is at work');
+    };
+    const { fetchPage, enter, calls } = made({
+      'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+        if (dryRun !== true) return refuse();
+        looks += 1;
+        if (when === 'planned' && looks === 2) return refuse();
+        return { requestId: 'r', status: 'PLANNED', epoch, sagas: [], files: rollback({ epoch }) };
+      },
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const form = { ...formOf(plan), scope: 'all', guidance: 'Ask the customer first.' };
+    const sent = { headers: { cookie, origin: ORIGIN }, form };
+    const text = await (await fetchPage('/sessions/s/rewind', sent)).text();
+    expect(text).toContain(says);
+    // What was written is not lost.
+    expect(text.includes('Ask the customer first.')).toBe(says.includes('Nothing was done'));
+    const asked = calls.flatMap(({ input }) => ((input as { dryRun?: true }).dryRun === true ? [] : [input]));
+    expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, requestId: 'r-1' }] : []);
+  });
+
+  test('a plan waits by itself until the other is done', async () => {
+    let isBusy = true;
+    const { fetchPage, enter } = made({
+      rollback: () => {
+        if (isBusy) throw new WalkbackError('RollbackInProgress', 'rollback "r" is at work');
+        return rollback();
+      },
+    });
+    const { cookie } = await enter();
+    const look = () => fetchPage('/sessions/s/plan?message=m', { headers: { cookie } });
+    const waiting = await look();
+    expect([waiting.status, await waiting.text()]).toEqual([
+      409,
+      expect.stringContaining('data-refresh="2"'),
+    ]);
+    isBusy = false;
+    expect(await (await look()).text()).toContain('Roll back exactly this');
   });
 });
 
@@ -628,12 +717,9 @@ describe('what takes long', () => {
   test('that fails says so, and may be tried again', async () => {
     const { gate, seen, fetchPage, cookie, send } = await planned(1);
     const place = (await send()).headers.get('location') ?? '';
-    gate.reject(new WalkbackError('RollbackInProgress', 'another rollback is at work'));
+    gate.reject(new WalkbackError('RestoreConflict', 'a directory is in the way'));
     const failed = await fetchPage(place, { headers: { cookie } });
-    expect([failed.status, await failed.text()]).toEqual([
-      409,
-      expect.stringContaining('RollbackInProgress'),
-    ]);
+    expect([failed.status, await failed.text()]).toEqual([409, expect.stringContaining('RestoreConflict')]);
     await send();
     expect(seen.applied).toBe(2);
   });

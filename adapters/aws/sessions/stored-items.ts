@@ -50,6 +50,7 @@ const session = () =>
     lines: z.looseObject({ added: count, deleted: count }).optional(),
     repositoryCount: count.optional(),
     busy: busy.optional(),
+    rewoundBy: z.string().optional(),
     requestHash: z.string(),
     createdAt: z.string(),
     updatedAt: z.string(),

@@ -171,7 +171,7 @@ export const createMerge = (deps: RollbackDeps) => {
   };
 
   return async (input: MergeInput, invocation: Invocation): Promise<MergeAnswer> => {
-    const { into, requestId, paths, dryRun } = input;
+    const { into, requestId, epoch, paths, dryRun } = input;
     const hash = requestHash({
       kind: 'merge',
       from: input.from,
@@ -182,13 +182,16 @@ export const createMerge = (deps: RollbackDeps) => {
     const begun = await store.getRollback(into, requestId);
     if (begun !== undefined && begun.requestHash !== hash) throw conflictingRequest(requestId);
     const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input);
+    // Decided in another epoch, nothing to merge is no answer either.
+    const isCurrent = epoch === undefined || epoch === seen?.into.epoch;
     const answered =
-      seen?.isNothing === true
+      seen?.isNothing === true && isCurrent
         ? await nothing(seen.into)
         : await move(
             {
               sessionId: into,
               requestId,
+              epoch,
               dryRun,
               hash,
               // Where the target is still the one that was looked at, so is what there is to merge.

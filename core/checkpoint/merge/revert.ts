@@ -58,11 +58,12 @@ const changesFor = async (
 export const createRevert = (deps: RollbackDeps) => {
   const move = createMove(deps);
   return (input: RevertRequest, invocation: Invocation): Promise<RollbackAnswer> => {
-    const { sessionId, requestId, messageId, checkpointIds, paths, dryRun } = input;
+    const { sessionId, requestId, epoch, messageId, checkpointIds, paths, dryRun } = input;
     return move(
       {
         sessionId,
         requestId,
+        epoch,
         dryRun,
         by: input.by,
         hash: requestHash({ kind: 'revert', messageId, checkpointIds, paths }),

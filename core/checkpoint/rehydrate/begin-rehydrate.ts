@@ -16,7 +16,7 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { settledBy } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
-import { requireActive, requireSession } from '../session/session-rules.ts';
+import { mayBegin, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { heldFromNow } from './rehydrate-hold.ts';
 
@@ -56,7 +56,11 @@ export const createBeginRehydrate = (deps: RollbackDeps) => {
     const mode = input.mode ?? 'review';
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const session = await requireSession(store, input.sessionId);
-      if (mode === 'resume') requireActive(session);
+      if (mode === 'resume') {
+        requireActive(session);
+        const begun = () => store.getRehydrate(input.sessionId, requestId);
+        if (!(await mayBegin(session, input.epoch, begun))) return undefined;
+      }
       const target = await findTarget(store, session.sessionId, input, session.headSeq);
       if (mode === 'resume' && session.busy !== undefined) {
         await free(session, settledBy('rehydrate', requestId), invocation);

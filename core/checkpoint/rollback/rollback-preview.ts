@@ -41,14 +41,14 @@ export type Goal = { target: Checkpoint } | { composition: Composition };
 export interface Wanted
   extends Pick<
     RollbackRequest,
-    'sessionId' | 'requestId' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial' | 'by'
+    'sessionId' | 'requestId' | 'epoch' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial' | 'by'
   > {
   /** Of its meaning. */
   hash: string;
   choose: (place: Place) => Promise<Goal>;
 }
 
-/** Who asks is no part of it: somebody else may finish the same request. */
+/** Who asks, and in which epoch it was decided, is no part of it: somebody else may finish the same request. */
 export const hashOf = (input: RollbackRequest): string =>
   requestHash({
     messageId: input.messageId,

@@ -23,7 +23,7 @@ import {
   settledBy,
 } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
-import { conflictingRequest, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
+import { conflictingRequest, mayBegin, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { endedAnswer } from './rollback-phase.ts';
 import {
@@ -89,7 +89,12 @@ export const createMove = (deps: RollbackDeps) => {
     if (ended !== undefined) return ended;
     if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
     const place = await finding;
-    if (place.copy === undefined) requireActive(place.session);
+    if (place.copy === undefined) {
+      requireActive(place.session);
+      // C9. Until it begins, the version that was read here fences it.
+      const begun = () => store.getRollback(sessionId, requestId);
+      if (journal === undefined && !(await mayBegin(place.session, input.epoch, begun))) return undefined;
+    }
     if (input.dryRun === true) {
       const look = () => preview(input, place, journal, invocation);
       return withSandboxAdvice(place.session, look, sandboxOf(place));

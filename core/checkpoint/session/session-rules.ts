@@ -29,18 +29,41 @@ export const requireActive = (session: Session): void => {
   );
 };
 
-/** C9. A newer epoch than ours can only mean that sessions were mixed up, so it is refused as well. */
-export const requireEpoch = (session: Session, epoch: number): void => {
+const MOVED = {
+  work: 'the session was rolled back or resumed meanwhile. Stop the work that believes in the older epoch, read the timeline, and go on with the current one',
+  plan: 'somebody moved the session meanwhile, by a rollback, revert, merge, undo, rewind or resume, or began to. Nothing was changed by this request. Look at the plan again, or at the timeline where there is none, and go on with the epoch that it names',
+} as const;
+
+/**
+ * C9. A newer epoch than ours can only mean that sessions were mixed up, so it is refused as well. `of`: whether work believes in
+ * it, or a person decided by what was shown of it.
+ */
+export const requireEpoch = (session: Session, epoch: number, of: keyof typeof MOVED = 'work'): void => {
   if (epoch === session.epoch) return;
   const why =
     epoch < session.epoch
-      ? 'the session was rolled back or resumed meanwhile. Stop the work that believes in the older epoch, read the timeline, and go on with the current one'
+      ? MOVED[of]
       : 'the session has never been in that epoch. Check which session it belongs to';
   throw new WalkbackError(
     'StaleEpoch',
     `Epoch ${epoch} is not the current epoch ${session.epoch} of session "${session.sessionId}": ${why}.`,
     { details: { sessionId: session.sessionId, epoch, currentEpoch: session.epoch } },
   );
+};
+
+/**
+ * Whether a request may begin that was decided in `epoch`. False when `begun` finds that the same request began meanwhile, and
+ * raised the epoch itself: then it is answered as any repeated one.
+ */
+export const mayBegin = async (
+  session: Session,
+  epoch: number | undefined,
+  begun: () => Promise<unknown>,
+): Promise<boolean> => {
+  if (epoch === undefined || epoch === session.epoch) return true;
+  if ((await begun()) !== undefined) return false;
+  requireEpoch(session, epoch, 'plan');
+  return true;
 };
 
 export const inProgress = (sessionId: string, busy: Busy): WalkbackError =>
