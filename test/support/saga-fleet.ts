@@ -19,6 +19,7 @@ import { executionName } from '../../core/saga/tools/keys.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
+import { coarseClock } from './coarse-clock.ts';
 
 const evaluate = createEvaluator();
 
@@ -59,7 +60,7 @@ const IDLE_SWEEPS = 16;
 export const sagaFleet = (options: FleetOptions) => {
   const { random, meets = 0, coarseMs = 1 } = options;
   const clock = virtualClock(Date.UTC(2026, 0, 1));
-  const read = { ...clock, now: () => new Date(Math.floor(clock.nowMs() / coarseMs) * coarseMs) };
+  const read = coarseClock(clock, coarseMs);
   const memory = memorySagaStore();
   const running: Execution[] = [];
   const acting = new Set<Execution>();

@@ -76,6 +76,11 @@ export const createBetween = ({ random, tally, isCalm, interrupt }: BetweenDepen
       append: writing((...given) => store.append(...given)),
       createSaga: writing((...given) => store.createSaga(...given)),
       putToken: writing((...given) => store.putToken(...given)),
+      permits: {
+        ...store.permits,
+        leave: writing((...given) => store.permits.leave(...given)),
+        release: writing((...given) => store.permits.release(...given)),
+      },
     }),
     callers: (machine: Machine): Machine => ({
       ...machine,

@@ -13,6 +13,7 @@ import catalog from '../../../tools/catalog.json' with { type: 'json' };
 import { createBetween } from '../book/between.ts';
 import { randomOf } from '../book/random.ts';
 import type { Tally } from '../book/tally.ts';
+import { coarseClock } from '../coarse-clock.ts';
 import { everythingHeld } from '../fakes/abandoned.ts';
 import { Death } from '../fakes/faults.ts';
 import { createWorkingStage } from '../fakes/stage.ts';
@@ -32,6 +33,8 @@ const CALM_AFTER = 14;
 const GIVEN_UP_AFTER = 20;
 const MOST_ROUNDS = 60;
 const SECOND_MS = 1_000;
+/** In every third world the clock stands still for many calls. */
+const COARSE_MS = 20_000;
 /** By then a call that died does not hold the session any more. */
 const HELD_MS = 1_000_000;
 const WORKSPACES = 'walkback-workspace-tools';
@@ -41,7 +44,7 @@ export const playJoint = async (seed: number, tally: Tally): Promise<string[]> =
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
   const random = randomOf(seed);
-  const clock = virtualClock(Date.parse(BEGIN));
+  const clock = coarseClock(virtualClock(Date.parse(BEGIN)), seed % 3 === 0 ? COARSE_MS : 1);
   const stage = await createWorkingStage(clock);
   const memory = memorySagaStore({
     inEpoch: ({ sessionId, epoch }) => stage.store.tables.sessions.get(sessionId)?.epoch === epoch,
