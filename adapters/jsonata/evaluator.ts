@@ -3,9 +3,10 @@
  * expression can run for hours, and one call of `$pad` can ask for more memory than there is. Neither can
  * be stopped from inside. A worker thread is not enough: an allocation that is too large for a thread ends
  * the whole process. This module owns the process. It is kept between calls, sees none of our variables,
- * and is ended when a job takes too long.
+ * and is ended when a job takes too long: of a processor, because a busy machine may let it wait.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { isJson, type Json, jsonProblem } from '../../contract/json.ts';
@@ -19,6 +20,10 @@ export interface Job {
 }
 
 const TIME_MS = 1_000;
+/** By the clock, where the machine gives it little of a processor. */
+const LONGEST_MS = 10_000;
+/** Linux counts the work of a process in hundredths of a second. */
+const TICK_MS = 10;
 const MEMORY_MB = 64;
 /** Until it is ready; nothing of a plan runs yet. */
 const START_MS = 20_000;
@@ -33,8 +38,30 @@ const answerMessage = z.object({
 
 type Heard = { message: unknown } | { ended: 'late' | 'gone' };
 
-/** The next thing the process says, or how it failed to. */
-const hear = (child: ChildProcess, limitMs: number): Promise<Heard> =>
+/** How long it has worked on a processor; unknown where there is no /proc. */
+const workedMs = ({ pid }: ChildProcess): number | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return undefined;
+  }
+};
+
+/** For a job that begins now: how much of its time is left. Where nobody can tell, the clock alone decides. */
+const timeOf = (child: ChildProcess): (() => number) => {
+  const begunMs = performance.now();
+  const before = workedMs(child);
+  return () => {
+    const worked = workedMs(child);
+    if (before === undefined || worked === undefined || performance.now() - begunMs > LONGEST_MS) return 0;
+    return TIME_MS - (worked - before);
+  };
+};
+
+/** The next thing the process says, or how it failed to. When the limit has passed it may have more time. */
+const hear = (child: ChildProcess, limitMs: number, leftMs = (): number => 0): Promise<Heard> =>
   new Promise((resolve) => {
     const settle = (heard: Heard) => {
       clearTimeout(timer);
@@ -43,7 +70,12 @@ const hear = (child: ChildProcess, limitMs: number): Promise<Heard> =>
     };
     const onMessage = (message: unknown) => settle({ message });
     const onGone = () => settle({ ended: 'gone' });
-    const timer = setTimeout(() => settle({ ended: 'late' }), limitMs);
+    const onLimit = () => {
+      const more = leftMs();
+      if (more > 0) timer = setTimeout(onLimit, Math.max(more, TICK_MS));
+      else settle({ ended: 'late' });
+    };
+    let timer = setTimeout(onLimit, limitMs);
     child.on('message', onMessage).on('exit', onGone).on('error', onGone);
   });
 
@@ -101,7 +133,7 @@ export const createEvaluator = (): Evaluate => {
 
   const ask = async (job: Job): Promise<Heard> => {
     const child = await obtain();
-    const answering = hear(child, TIME_MS);
+    const answering = hear(child, TIME_MS, timeOf(child));
     child.send(job);
     const heard = await answering;
     if ('ended' in heard) end(child);

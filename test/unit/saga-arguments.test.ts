@@ -1,11 +1,19 @@
 /** Arguments made of inputs and results, and what an expression may cost. */
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
+
+/** The processes that this one started. */
+const children = (): number[] =>
+  globSync('/proc/self/task/*/children').flatMap((file) =>
+    readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
 
 describe('arguments', () => {
   test('are resolved deep, and keep what is no expression', async () => {
@@ -77,6 +85,19 @@ describe('arguments', () => {
     });
     const next = { a: '{% $uppercase(steps.a.result) %}' };
     expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
+  });
+
+  test('an expression that a busy machine lets wait for longer than its time is evaluated', async () => {
+    const others = new Set(children());
+    const own = createEvaluator();
+    const scope = { input: {}, steps: { a: { result: 'x', externalRef: null } } };
+    const resolved = () => resolveArguments({ a: '{% $uppercase(steps.a.result) %}' }, scope, own);
+    expect(await resolved()).toEqual({ a: 'X' });
+    const [pid = 0, ...more] = children().filter((one) => !others.has(one));
+    expect([pid > 1, more]).toEqual([true, []]);
+    process.kill(pid, 'SIGSTOP');
+    setTimeout(() => process.kill(pid, 'SIGCONT'), 1_500);
+    expect(await resolved()).toEqual({ a: 'X' });
   });
 
   test('that are costly are refused with the plan, when the input is all they hang on', async () => {
