@@ -24,7 +24,8 @@ export interface DynamoDbOptions {
   log?: Log;
 }
 
-const PROBE_TIMEOUT_MS = 1_000;
+/** A Java that has just started takes seconds for its first answer. */
+const PROBE_TIMEOUT_MS = 20_000;
 const DATABASE = 'tables.sqlite';
 
 /** SQLite opens no file whose path, without links and with what it appends for its journal, is longer than 512 bytes. */

@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -174,6 +175,18 @@ describe('the DynamoDB process', () => {
       name: 'ConfigurationError',
       message: expect.stringContaining('http://127.0.0.1:1'),
     });
+  });
+
+  test('somebody else’s endpoint may take its time for the first answer', async () => {
+    await using directory = await scratch();
+    const slow = createHttpServer((_, response) => void setTimeout(() => response.end(), 1_500));
+    const url = `http://127.0.0.1:${await listenOnLoopback(slow)}`;
+    try {
+      const source = { kind: 'endpoint', url } as const;
+      expect(await startDynamoDb({ dataDir: directory.path, credentials, source })).toMatchObject({ url });
+    } finally {
+      slow.close();
+    }
   });
 
   test('comes from the npm package, else PATH, else an endpoint, else says what to install', async () => {
