@@ -46,6 +46,13 @@ export type ParkedSagas = z.infer<ReturnType<typeof parkedSagas>>;
 const planNotListed = () =>
   z.int().optional().describe('of a rewind of a session: so many more, for which its answer has no room');
 
+const standingStep = () =>
+  z.object({
+    ...observedStep().shape,
+    reason: z.string(),
+    sagaId: z.string().optional().describe('of a step of a saga below: which one'),
+  });
+
 /** What an undo or a rewind takes back, and what it cannot. */
 export const undoPlan = () =>
   z.object({
@@ -64,16 +71,13 @@ export const undoPlan = () =>
       )
       .describe('in the order in which they are taken back'),
     undoNotListed: planNotListed(),
-    stands: z
-      .array(
-        z.object({
-          ...observedStep().shape,
-          reason: z.string(),
-          sagaId: z.string().optional().describe('of a step of a saga below: which one'),
-        }),
-      )
-      .describe('what nothing takes back'),
+    stands: z.array(standingStep()).describe('what nothing takes back'),
     standsNotListed: planNotListed(),
+    letStand: z
+      .array(standingStep())
+      .optional()
+      .describe('what a person let stand before; it stays, and nobody is asked about it again'),
+    letStandNotListed: planNotListed(),
   });
 export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
 

@@ -16,7 +16,7 @@ const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
 
 /** The steps that an undo or a rewind takes back, in their order, and those that nothing takes back. */
 export const undoPlanLines = (
-  { undo, undoNotListed = 0, stands, standsNotListed = 0 }: UndoPlan,
+  { undo, undoNotListed = 0, stands, standsNotListed = 0, letStand = [], letStandNotListed = 0 }: UndoPlan,
   paint: Paint,
 ): string[] => [
   ...undo.flatMap((one) => {
@@ -35,4 +35,12 @@ export const undoPlanLines = (
   ...(undo.length + undoNotListed + stands.length + standsNotListed === 0
     ? [paint.dim('  nothing to take back')]
     : []),
+  ...letStand.flatMap((one) =>
+    withLink(
+      `  ${paint.yellow('✖')} ${stepText(one, paint)}  stays: ${printableLine(one.reason)}`,
+      one.externalUrl,
+      paint,
+    ),
+  ),
+  ...(letStandNotListed === 0 ? [] : [paint.yellow(`  ${letStandNotListed} more were let stand before`)]),
 ];

@@ -8,10 +8,14 @@ import { badge, folded, type Markup, NOTHING, shown, table } from './markup.ts';
 export const undoPlanTable = (caption: string, plan: UndoPlan, none: string): Markup =>
   html`${stepsTable(caption, plan, none)}${notListedPart(plan)}`;
 
-const notListedPart = ({ undoNotListed = 0, standsNotListed = 0 }: UndoPlan): Markup =>
-  undoNotListed + standsNotListed === 0
+const notListedPart = ({
+  undoNotListed = 0,
+  standsNotListed = 0,
+  letStandNotListed = 0,
+}: UndoPlan): Markup =>
+  undoNotListed + standsNotListed + letStandNotListed === 0
     ? NOTHING
-    : html`<p class="cut">Cut here: ${undoNotListed} more are undone, ${standsNotListed} more stand.</p>`;
+    : html`<p class="cut">Cut here: ${undoNotListed} more are undone, ${standsNotListed} more stand, ${letStandNotListed} more were let stand before.</p>`;
 
 const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
   table(
@@ -29,6 +33,10 @@ const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
         what: html`${badge('is undone', 'calm')}${one.partly ? ' in part' : ''}${one.unsure ? ', if it happened' : ''}`,
       })),
       ...plan.stands.map((one) => ({ ...one, what: html`${badge('stands', 'bad')} ${folded(one.reason)}` })),
+      ...(plan.letStand ?? []).map((one) => ({
+        ...one,
+        what: html`${badge('was let stand', 'ask')} ${folded(one.reason)}`,
+      })),
     ],
     none,
   );

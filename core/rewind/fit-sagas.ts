@@ -23,19 +23,23 @@ const lineOf = (saga: RewoundSaga): RewoundSaga => ({ ...saga, plan: { undo: [],
 
 /** Of a plan, what is told. The rest is counted. */
 const fittingPlan = (
-  { undo, stands }: RewoundSaga['plan'],
+  { undo, stands, letStand = [] }: RewoundSaga['plan'],
   told: ReadonlySet<object>,
 ): RewoundSaga['plan'] => {
   const kept = {
     undo: undo.filter((one) => told.has(one)),
     stands: stands.filter((one) => told.has(one)),
   };
+  const keptLetStand = letStand.filter((one) => told.has(one));
+  const letStandNotListed = letStand.length - keptLetStand.length;
   const undoNotListed = undo.length - kept.undo.length;
   const standsNotListed = stands.length - kept.stands.length;
   return {
     ...kept,
     ...(undoNotListed > 0 ? { undoNotListed } : {}),
     ...(standsNotListed > 0 ? { standsNotListed } : {}),
+    ...(keptLetStand.length > 0 ? { letStand: keptLetStand } : {}),
+    ...(letStandNotListed > 0 ? { letStandNotListed } : {}),
   };
 };
 
@@ -48,7 +52,11 @@ export const fittingSagas = (sagas: readonly RewoundSaga[]): Told => {
   const lines = firstThatFit(byWeight.map(lineOf), { count: all.length, bytes: MAX_LINES_BYTES });
   const listed = new Set(byWeight.slice(0, lines.length));
   const plans = all.filter((saga) => listed.has(saga)).map(({ plan }) => plan);
-  const steps = [...plans.flatMap(({ stands }) => stands), ...plans.flatMap(({ undo }) => undo)];
+  const steps = [
+    ...plans.flatMap(({ stands }) => stands),
+    ...plans.flatMap(({ letStand = [] }) => letStand),
+    ...plans.flatMap(({ undo }) => undo),
+  ];
   const told = new Set<object>(
     firstThatFit(steps, { count: steps.length, bytes: MAX_BYTES - jsonBytes(lines) }),
   );

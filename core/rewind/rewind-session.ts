@@ -12,6 +12,7 @@ import { requireFree } from '../checkpoint/session/abandoned.ts';
 import { mayBegin, requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
+import { isLetStand } from '../saga/decide/effects.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
@@ -58,12 +59,15 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
   const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
     const { sagaId, state } = head;
     const { status, epoch } = state;
-    // Long lists of these are told again and again, and their ledgers say nothing more.
-    if (status === 'COMPENSATED')
+    // Long lists of these are told again and again, and the ledgers of most say nothing more.
+    if (
+      status === 'COMPENSATED' &&
+      !state.effects.some((effect) => isLetStand(effect) || effect.children === true)
+    )
       return { sagaId, status, epoch, after: null, plan: { undo: [], stands: [] } };
     const entries = await readTrueLedger(store, head);
     const stories = storiesOf(head, entries);
-    const { undo, stands } = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
+    const plan = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
     const between = (steps?.between ?? []).map((story) => ({ ...observed(story), reason: STAYS_BETWEEN }));
     const isThrough = steps?.isLeft === false && state.phase !== 'undo';
     return {
@@ -71,7 +75,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       status,
       epoch,
       after: steps?.after ?? null,
-      plan: { undo, stands: [...stands, ...between] },
+      plan: { ...plan, stands: [...plan.stands, ...between] },
       ...(isThrough ? { observation: await observeFamily(store, head, entries) } : {}),
     };
   };

@@ -43,6 +43,21 @@ test('effects for which there is no room are counted, and what stands is told be
   expect(text).toContain(`${EFFECTS} more are taken back`);
 });
 
+test('what was let stand before is counted too, and named with what stands', () => {
+  const letStand = [{ ...step('mail', 5), reason: 'skipped by an operator: kept' }];
+  const few = { ...saga('few'), plan: { undo: [], stands: [], letStand } };
+  const sagas = [few, ...Array.from({ length: 40 }, (_, n) => saga(`g${n}`))];
+  expect(fittingSagas(sagas).sagas[0]?.plan).toEqual(few.plan);
+  const many = Array.from({ length: 4000 }, (_, n) => ({ ...step(`s${n}`), reason: 'kept' }));
+  const told = fittingSagas([{ ...few, plan: { ...few.plan, letStand: many } }]).sagas[0]?.plan;
+  expect((told?.letStand?.length ?? 0) + (told?.letStandNotListed ?? 0)).toBe(many.length);
+  expect(told?.letStandNotListed).toBeGreaterThan(0);
+  const answer = { requestId: 'rw', status: 'PLANNED' as const, ...fittingSagas([few]) };
+  const text = plannedSessionRewind(answer, { to: 'm1', paint: createPaint(false), width: 80 });
+  expect(text).toContain('mail pay');
+  expect(text).toContain('stays: skipped by an operator: kept');
+});
+
 test('sagas for which there is no room are counted, and one that stops the rewind is told before the others', () => {
   const sagas = Array.from({ length: 14_000 }, (_, n) => ({
     sagaId: `${n}-${'g'.repeat(150)}`,

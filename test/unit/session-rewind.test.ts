@@ -294,3 +294,42 @@ describe('a rewind of a session', () => {
     expect(all.sagas.map(({ plan }) => plan.undo.length)).toEqual([2]);
   });
 });
+
+test('what a person let stand before is named in the plan, and refuses nothing', async () => {
+  let isRefused = true;
+  const session = await rewindStage({
+    mailed: true,
+    answer: ({ operation, idempotencyKey }) =>
+      isRefused && operation === 'compensate' && idempotencyKey.startsWith('done:1')
+        ? rejected()
+        : committed(),
+  });
+  const { machine } = session;
+  await machine.operate({ sagaId: 'done', action: 'undo', by: 'olga' });
+  await machine.settle();
+  await machine.operate({ sagaId: 'done', action: 'skip', stepId: 'book', evidence: 'kept', by: 'olga' });
+  isRefused = false;
+  await machine.settle();
+  await machine.operate({ sagaId: 'mailed', action: 'undo', acceptResidue: true, by: 'olga' });
+  await machine.settle();
+  const planned = await session.rewind({ dryRun: true });
+  expect(planned.sagas).toMatchObject([
+    {
+      sagaId: 'mailed',
+      status: 'COMPENSATED',
+      plan: { undo: [], stands: [], letStand: [{ step: 'mail', reason: expect.stringMatching(/accepted/) }] },
+    },
+    {
+      sagaId: 'done',
+      status: 'COMPENSATED',
+      plan: { undo: [], stands: [], letStand: [{ step: 'book', reason: 'skipped by an operator: kept' }] },
+    },
+  ]);
+  const done = await session.carryOut();
+  expect(done.status).toBe('REWOUND');
+  expect(done.sagas.map(({ plan }) => plan.letStand?.length)).toEqual([1, 1]);
+  // By hand after all: then nothing of it stands.
+  await machine.operate({ sagaId: 'done', action: 'resolve', stepId: 'book', evidence: 're_7', by: 'olga' });
+  const again = await session.rewind({ requestId: 'rw-2', dryRun: true });
+  expect(again.sagas.find(({ sagaId }) => sagaId === 'done')?.plan).toEqual({ undo: [], stands: [] });
+});

@@ -11,6 +11,10 @@ export const isUndoable = (effect: EffectRecord): boolean =>
 export const isFinal = (effect: EffectRecord): boolean =>
   effect.kind === 'irreversible' && mayHaveHappened(effect);
 
+/** A person let it stand: an operator skipped it, or an undo or a rewind was allowed to leave it. */
+export const isLetStand = ({ kind, status, children }: EffectRecord): boolean =>
+  status === 'skipped' && kind !== 'read' && children !== true;
+
 /**
  * Whether an effect is left over after unwinding: its compensator is delayed, failed or blocked, or nothing
  * takes it back.

@@ -11,6 +11,7 @@ import { doingOf, failedOf } from './doing.ts';
 import { idleAdvice, interactiveOf } from './observe-interactive.ts';
 import { observed, type Story, storiesOf } from './stories.ts';
 import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
+import { letStandReason } from './undo-plan.ts';
 
 /** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
@@ -53,10 +54,7 @@ const reasonOf = (story: Story, nextAttempt: string | undefined): string => {
     const again = nextAttempt === undefined ? 'called again now' : `called again from ${nextAttempt} on`;
     return `compensation delayed; ${again}: ${undoErrorOf(story)}`;
   }
-  if (status === 'skipped' && kind === 'irreversible' && story.evidence === undefined) {
-    return 'irreversible, and accepted as that when the saga was taken back';
-  }
-  if (status === 'skipped') return `skipped by an operator: ${story.evidence ?? 'no reason given'}`;
+  if (status === 'skipped') return letStandReason(story);
   if (status === 'blocked') return `blocked: ${undoErrorOf(story)}`;
   if (status === 'undo_failed') return `compensation failed: ${undoErrorOf(story)}`;
   if (kind === 'irreversible') {

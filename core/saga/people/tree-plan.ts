@@ -1,7 +1,7 @@
 /** What an undo or a rewind takes back of a whole tree: a step that runs sagas is followed by what they did. */
 import type { UndoPlan } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { isFinal, isUndoable } from '../decide/effects.ts';
+import { isFinal, isLetStand, isUndoable } from '../decide/effects.ts';
 import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
 import { isChildOf } from '../model/head.ts';
@@ -13,10 +13,18 @@ import { undoPlanOf } from './undo-plan.ts';
 
 type Reads = Pick<SagaStore, 'getHead' | 'pageEntries'>;
 
+type Standing = UndoPlan['stands'];
+
 const AT_ONCE = 8;
 
+const planWith = (undo: UndoPlan['undo'], stands: Standing, letStand: Standing): UndoPlan => ({
+  undo,
+  stands,
+  ...(letStand.length > 0 && { letStand }),
+});
+
 const matters = (effect: EffectRecord): boolean =>
-  isUndoable(effect) || isFinal(effect) || effect.children === true;
+  isUndoable(effect) || isFinal(effect) || isLetStand(effect) || effect.children === true;
 
 /** Of one child. Steps are named with those above them, `refund/mail`, and with their saga, as branches may have steps of one name. */
 const planOfChild = async (
@@ -35,13 +43,13 @@ const planOfChild = async (
     return { undo: [], stands: [] };
   }
   const entries = await readLedger(store, sagaId, head.seq);
-  const { undo, stands } = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
+  const { undo, stands, letStand = [] } = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
   const below = <One extends { step: string; sagaId?: string | undefined }>(one: One): One => ({
     ...one,
     step: `${step}/${one.step}`,
     sagaId: one.sagaId ?? sagaId,
   });
-  return { undo: undo.map(below), stands: stands.map(below) };
+  return planWith(undo.map(below), stands.map(below), letStand.map(below));
 };
 
 /** Of the children of one step, the last one first. They are taken back at the same time where they share nothing. */
@@ -53,10 +61,11 @@ const planBelow = async (
 ): Promise<UndoPlan> => {
   const named = namedIn(entries.find(({ seq }) => seq === story.effect.startSeq));
   const plans = await mapAtOnce(named, AT_ONCE, (child) => planOfChild(store, sagaId, story, child));
-  return {
-    undo: plans.toReversed().flatMap(({ undo }) => undo),
-    stands: plans.flatMap(({ stands }) => stands),
-  };
+  return planWith(
+    plans.toReversed().flatMap(({ undo }) => undo),
+    plans.flatMap(({ stands }) => stands),
+    plans.flatMap(({ letStand = [] }) => letStand),
+  );
 };
 
 /** `stories`: of the effects that are taken back. */
@@ -68,7 +77,8 @@ export const treePlanOf = async (
 ): Promise<UndoPlan> => {
   const undo: UndoPlan['undo'] = [];
   const standsBelow: UndoPlan['stands'] = [];
-  const { stands } = undoPlanOf(stories);
+  const letStandBelow: Standing = [];
+  const { stands, letStand = [] } = undoPlanOf(stories);
   for (const story of stories.toReversed()) {
     const own = undoPlanOf([story]).undo;
     if (story.effect.children !== true) {
@@ -79,6 +89,7 @@ export const treePlanOf = async (
     const isPart = below.stands.length > 0 || below.undo.some(({ partly }) => partly === true);
     undo.push(...own.map((one) => ({ ...one, ...(isPart ? { partly: true } : {}) })), ...below.undo);
     standsBelow.unshift(...below.stands);
+    letStandBelow.unshift(...(below.letStand ?? []));
   }
-  return { undo, stands: [...stands, ...standsBelow] };
+  return planWith(undo, [...stands, ...standsBelow], [...letStand, ...letStandBelow]);
 };

@@ -2,14 +2,21 @@
 
 import type { UndoPlan } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { isFinal, isUndoable } from '../decide/effects.ts';
+import { isFinal, isLetStand, isUndoable } from '../decide/effects.ts';
 import type { Story } from './stories.ts';
 import { observed } from './stories.ts';
 
 const MAX_NAMED = 10;
 
+/** Of a step that a person let stand. */
+export const letStandReason = ({ effect, evidence }: Story): string =>
+  effect.kind === 'irreversible' && evidence === undefined
+    ? 'irreversible, and accepted as that when the saga was taken back'
+    : `skipped by an operator: ${evidence ?? 'no reason given'}`;
+
 /** Of one saga: what it ran is in tree-plan.ts. */
 export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
+  const letStand = stories.filter(({ effect }) => isLetStand(effect));
   return {
     undo: stories
       .filter(({ effect }) => isUndoable(effect))
@@ -29,6 +36,9 @@ export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
             ? 'irreversible'
             : 'irreversible, and it is not known whether it happened',
       })),
+    ...(letStand.length > 0 && {
+      letStand: letStand.map((story) => ({ ...observed(story), reason: letStandReason(story) })),
+    }),
   };
 };
 
