@@ -37,6 +37,12 @@ export const rewindInput = () =>
     z.strictObject({
       sagaId: id,
       to: stepTarget.describe(STEP_TARGET),
+      planned: z
+        .strictObject({ epoch: z.int().min(0), after: stepId.nullable() })
+        .optional()
+        .describe(
+          '`epoch` and `after` of the saga in the plan: when it was rewound since, or `to` leads to another step by now, it is OperationConflict, and nothing is changed',
+        ),
       guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
       plan: jsonValue
         .optional()

@@ -59,6 +59,9 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Rewind', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
+    // What was shown is what was confirmed.
+    const { epoch, after } = planned.saga;
+    if (planned.status === 'PLANNED') input.planned = { epoch, after };
   }
   run.underway({
     message: `Interrupted while rewinding. The rewind may be asked for or not: request ${input.requestId}.`,

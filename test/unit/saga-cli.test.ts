@@ -264,7 +264,7 @@ describe('walkback saga', () => {
     expect(calls.map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
       { sagaId: 'r1' },
-      { ...input, waitSeconds: 20 },
+      { ...input, planned: { epoch: 0, after: 'refund' }, waitSeconds: 20 },
     ]);
     expect(stderr).toContain('↩ book post  je-1');
     expect(stdout).toContain('Rewound saga r1 to after step refund');

@@ -435,3 +435,51 @@ test.each(['before', 'after'] as const)('a death %s any write of a rewind conver
   }
   expect(points).toBeGreaterThanOrEqual(6);
 });
+
+describe('a rewind that names what its plan said', () => {
+  const APPROVED = { id: 'ship', tool: 'ship', arguments: {}, approval: { timeoutSeconds: 3600 } };
+  const plan = {
+    steps: [
+      { id: 'pay', tool: 'pay', arguments: {} },
+      { id: 'book', tool: 'book', arguments: {} },
+      APPROVED,
+      { id: 'again', tool: 'pay', arguments: {} },
+    ],
+  };
+  test('is refused where the saga went on, and leads elsewhere by now', async () => {
+    let planned: SagaRewind['planned'];
+    const saga: Awaited<ReturnType<typeof made>> = await made({
+      onAwait: async () => {
+        const { epoch, after } = (await saga.machine.rewind(rewind({ dryRun: true }))).saga;
+        planned = { epoch, after };
+        await saga.machine.answer({ sagaId: SAGA, stepId: 'ship', decision: 'approve', by: 'rita' });
+        return true;
+      },
+    });
+    await saga.machine.start({ sagaId: SAGA, plan, input: {}, requestedBy: 'me' });
+    await saga.machine.settle();
+    expect(planned).toEqual({ epoch: 0, after: null });
+    await expect(saga.machine.rewind(rewind({ planned }))).rejects.toMatchObject({
+      name: 'OperationConflict',
+      message: expect.stringMatching(
+        /after step book by now, and not to its beginning\. Nothing was changed/,
+      ),
+    });
+    expect(saga.calls().filter((call) => call.startsWith('compensate'))).toEqual([]);
+  });
+
+  test('is refused where somebody rewound it since, and is the same request when it is sent again', async () => {
+    const saga = await finished();
+    const planned = { epoch: 0, after: 'pay' };
+    const first = rewind({ planned });
+    await saga.machine.rewind(first);
+    await saga.machine.settle();
+    await expect(saga.machine.rewind(rewind({ requestId: 'other', planned }))).rejects.toMatchObject({
+      name: 'OperationConflict',
+      message: expect.stringContaining('was rewound since'),
+    });
+    expect(await saga.machine.rewind(first)).toMatchObject({ status: 'REWOUND' });
+    const now = rewind({ requestId: 'now', planned: { epoch: 1, after: 'pay' } });
+    expect(await saga.machine.rewind(now)).toMatchObject({ status: 'UNDOING' });
+  });
+});

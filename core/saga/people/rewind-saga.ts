@@ -18,7 +18,7 @@ import { ensureDriven } from './ensure-driven.ts';
 import { observeFamily } from './family-view.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
-import { rewindTarget } from './rewind-target.ts';
+import { type RewindTarget, rewindTarget } from './rewind-target.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
 import { requireReturn } from './undo-plan.ts';
@@ -101,6 +101,26 @@ const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
   );
 };
 
+const placeOf = (after: string | null): string => (after === null ? 'its beginning' : `after step ${after}`);
+
+/** How many steps back leads elsewhere once a saga went on; and where it was rewound, its steps are others. */
+const requirePlanned = (
+  { sagaId, state }: SagaHead,
+  { after }: RewindTarget,
+  planned: SagaRewind['planned'],
+): void => {
+  if (planned === undefined || (planned.after === after && planned.epoch === state.epoch)) return;
+  const why =
+    planned.epoch === state.epoch
+      ? `went on since the plan was made: this rewind leads to ${placeOf(after)} by now, and not to ${placeOf(planned.after)}`
+      : `was rewound since the plan was made (epoch ${planned.epoch}, now ${state.epoch})`;
+  throw new WalkbackError(
+    'OperationConflict',
+    `Saga ${sagaId} ${why}. Nothing was changed. Make the plan again, and look at it.`,
+    { details: { sagaId, epoch: state.epoch, after } },
+  );
+};
+
 /** The answer, or undefined when the saga moved meanwhile and everything must be read again. */
 const attempt = async (
   dependencies: RewindDependencies,
@@ -123,6 +143,7 @@ const attempt = async (
   requireRewindable(head);
   const stories = storiesOf(head, entries);
   const target = rewindTarget(head, stories, to);
+  requirePlanned(head, target, request.planned);
   const plan = await treePlanOf(store, sagaId, entries, stories.slice(target.floor));
   requireReturn(sagaId, plan, acceptResidue || dryRun);
   if (acceptResidue && !dryRun) requireFresh(by, dependencies.clock);
