@@ -14,6 +14,7 @@ import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { Sandbox } from 'e2b';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { childrenOf } from '../support/processes.ts';
 
 let cloud: TestCloud;
 let listenedBefore: ReadonlySet<number>;
@@ -25,26 +26,10 @@ afterAll(() => cloud.close());
 
 const LISTEN = '0A';
 
-const parents = async (): Promise<Map<number, number>> => {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const stats = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined)),
-  );
-  return new Map(
-    stats
-      .filter((stat) => stat !== undefined)
-      .map((stat) => [
-        Number.parseInt(stat, 10),
-        Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]),
-      ]),
-  );
-};
-
 /** This process and all it started. */
-const family = async (): Promise<number[]> => {
-  const parentOf = await parents();
+const family = (): number[] => {
   const found = [process.pid];
-  for (const pid of found) for (const [child, parent] of parentOf) if (parent === pid) found.push(child);
+  for (const pid of found) found.push(...childrenOf(pid));
   return found;
 };
 
@@ -56,7 +41,7 @@ const socketsOf = async (pid: number): Promise<string[]> => {
 
 /** Every TCP port that this process or one it started listens on, whatever the address. */
 const listeningPorts = async (): Promise<number[]> => {
-  const sockets = new Set((await Promise.all((await family()).map(socketsOf))).flat());
+  const sockets = new Set((await Promise.all(family().map(socketsOf))).flat());
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')),
   );

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtempDisposable, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest, IncomingMessage } from 'node:http';
@@ -24,6 +24,7 @@ import { Sha256 } from '../../local/sigv4.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
 import { freePortsInARow } from '../support/loopback.ts';
+import { processesWith } from '../support/processes.ts';
 
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'walkback-cloud-test-'));
 
@@ -110,7 +111,7 @@ test('closing leaves no process, no lock and the environment as it was', async (
   await cloud.close();
   expect({ ...process.env }).toEqual(before);
   expect(await findRunningCloud(directory.path)).toBeUndefined();
-  expect(() => execFileSync('pgrep', ['-f', directory.path])).toThrow();
+  expect(processesWith(directory.path)).toEqual([]);
 });
 
 test('others find a running cloud, and only its owner may read its files', async () => {
@@ -213,7 +214,7 @@ test('with a port, the services take it and the ones after it; a taken one is na
   });
   blocker.close();
   await once(blocker, 'close');
-  expect(() => execFileSync('pgrep', ['-f', directory.path])).toThrow();
+  expect(processesWith(directory.path)).toEqual([]);
 
   await using cloud = await startCloud({ dataDir: directory.path, port: first });
   const ports = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port) - first);

@@ -1,5 +1,5 @@
 /** The DynamoDB process: its data, its port, its end, and where it comes from. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -13,14 +13,7 @@ import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { clientFor, createTable, credentials, scratch } from '../support/dynamodb.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
-
-const processesUsing = (marker: string): string[] => {
-  try {
-    return execFileSync('pgrep', ['-f', marker], { encoding: 'utf8' }).trim().split('\n');
-  } catch {
-    return [];
-  }
-};
+import { processesWith } from '../support/processes.ts';
 
 const openTables = (directory: string): DatabaseSync =>
   new DatabaseSync(join(directory, 'dynamodb', 'tables.sqlite'));
@@ -35,7 +28,7 @@ describe('the DynamoDB process', () => {
     await before.send(new PutItemCommand({ TableName: 'sessions', Item }));
     before.destroy();
     await first.close();
-    expect(processesUsing(directory.path)).toEqual([]);
+    expect(processesWith(directory.path)).toEqual([]);
 
     const second = await startDynamoDb({ dataDir: directory.path, credentials });
     const after = clientFor(second.url);
@@ -79,8 +72,7 @@ describe('the DynamoDB process', () => {
     const put = (n: number) => client.send(new PutItemCommand({ TableName: 'sessions', Item: itemOf(n) }));
     await put(0);
     for (const round of [1, 2]) {
-      for (const pid of processesUsing(join(directory.path, 'dynamodb')))
-        process.kill(Number(pid), 'SIGKILL');
+      for (const pid of processesWith(join(directory.path, 'dynamodb'))) process.kill(Number(pid), 'SIGKILL');
       // As the SDKs of our functions do: a fault of DynamoDB is asked again.
       await vi.waitFor(() => put(round), { timeout: 60_000, interval: 50 });
       for (const n of [0, round]) {
@@ -96,7 +88,7 @@ describe('the DynamoDB process', () => {
     );
     client.destroy();
     await server.close();
-    expect(processesUsing(directory.path)).toEqual([]);
+    expect(processesWith(directory.path)).toEqual([]);
   });
 
   test('finds the newest record of a stream by an index, also in the directory of a release without it', async () => {
@@ -143,9 +135,9 @@ describe('the DynamoDB process', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(parent.stdout, 'data');
-    expect(processesUsing(directory.path)).not.toEqual([]);
+    expect(processesWith(directory.path)).not.toEqual([]);
     parent.kill('SIGKILL');
-    await expect.poll(() => processesUsing(directory.path), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => processesWith(directory.path), { timeout: 60_000 }).toEqual([]);
   });
 
   test('refuses a taken port by its number', async () => {

@@ -1,10 +1,11 @@
 /** Sandboxes that are hostile or broken. Real git; failures are made by real means. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { captureScript } from '../../adapters/git/capture-command.ts';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
+import { killed, processesOfSession } from '../support/processes.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 describe('hostile and broken sandboxes', () => {
@@ -158,7 +159,7 @@ describe('hostile and broken sandboxes', () => {
       timeoutMs: 30_000,
       maxInlineBytes: 1 << 20,
     };
-    let killed = 0;
+    let interrupted = 0;
     for (let delayMs = 10; delayMs <= 250; delayMs += 30) {
       const { command } = captureScript(request, `k${delayMs}`, 'mark');
       const child = spawn('/bin/bash', ['-c', command], {
@@ -170,7 +171,7 @@ describe('hostile and broken sandboxes', () => {
       await new Promise<void>((resolve) => {
         // Its session: the command's work has a process group of its own.
         const timer = setTimeout(() => {
-          killed += spawnSync('pkill', ['-KILL', '-s', String(child.pid)]).status === 0 ? 1 : 0;
+          interrupted += killed(processesOfSession(child.pid ?? 0)) > 0 ? 1 : 0;
         }, delayMs);
         child.once('exit', () => {
           clearTimeout(timer);
@@ -178,7 +179,7 @@ describe('hostile and broken sandboxes', () => {
         });
       });
     }
-    expect(killed).toBeGreaterThan(2);
+    expect(interrupted).toBeGreaterThan(2);
     const report = (await harness.capture()).report;
     expect(report.failures).toEqual([]);
     expect(report.repositories.map((one) => one.state)).toEqual(['captured', 'captured']);

@@ -234,7 +234,7 @@ test('what was put aside takes its place again when everything is put back, and 
 test('a file that has another name keeps its mode there, also when the way back is killed', async () => {
   using killed = replacedCommand(
     'perl',
-    `[[ $* == *'chmod('* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nkill -9 -- -$(ps -o pgid= -p $$ | tr -d ' ')\n`,
+    `[[ $* == *'chmod('* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nread -r _ _ _ _ group _ < /proc/$$/stat\nkill -9 -- "-$group"\n`,
   );
   await using harness = await withTwoFiles(['app'], { env: killed.env });
   const first = await harness.capture();

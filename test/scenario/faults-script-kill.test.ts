@@ -1,8 +1,9 @@
 /** Every process of the sandbox dies at some instant of a capture or a restore: out of memory, or the agent's own kill. */
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { startTestCloud } from '../support/cloud.ts';
+import { killed, processesIn } from '../support/processes.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { instants, printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import { edit, openWorld, rootOf, type World } from '../support/world.ts';
@@ -13,30 +14,12 @@ const KILLS = WHOLE ? 6 : 1;
 const SEED = printedSeed('script kill');
 const START = { path: '/process.Process/Start' };
 
-const workingDirectory = (pid: string): string => {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return '';
-  }
-};
-
 /** Kills what runs inside one sandbox of this test, by pid, or one process of it. Answers how many. */
 const killInside = (world: World, which: 'all' | 'one'): number => {
   const inside = realpathSync(rootOf(world.cloud, world.sandboxId, '/'));
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  let killed = 0;
-  const ours = pids.filter((pid) => workingDirectory(pid).startsWith(inside));
+  const ours = processesIn(inside);
   const one = Math.floor(Math.random() * ours.length);
-  for (const pid of which === 'all' ? ours : ours.slice(one, one + 1)) {
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-      killed += 1;
-    } catch {
-      // It had ended meanwhile.
-    }
-  }
-  return killed;
+  return killed(which === 'all' ? ours : ours.slice(one, one + 1));
 };
 
 const killsAndFinishes = async (which: 'all' | 'one'): Promise<void> => {

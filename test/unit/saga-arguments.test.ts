@@ -1,5 +1,4 @@
 /** Arguments made of inputs and results, and what an expression may cost. */
-import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -7,13 +6,10 @@ import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
+import { childrenOf } from '../support/processes.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
 
-/** The processes that this one started. */
-const children = (): number[] =>
-  globSync('/proc/self/task/*/children').flatMap((file) =>
-    readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
+const children = () => childrenOf(process.pid);
 
 describe('arguments', () => {
   test('are resolved deep, and keep what is no expression', async () => {

@@ -1,0 +1,29 @@
+/** Tests start nothing that a machine with git, bash and the usual small programs may lack. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROJECT } from '../../local/template.ts';
+
+/** As the program of a call of Node's, or the first word of a command of a shell. */
+const OTHERS = /(?:\(|&& |; |\| )['"`]?(?:ps|pgrep|pkill|killall|lsof|fuser|strace|python3?|perl|jq) /;
+const CALLED =
+  /\b(?:spawn|spawnSync|execFile|execFileSync|run)\(\s*['"](?:ps|pgrep|pkill|killall|lsof|fuser|strace|python3?|perl|jq)['"]/;
+
+const isFound = (source: string): boolean => OTHERS.test(source) || CALLED.test(source);
+
+test('the rule finds what it is for', () => {
+  expect(isFound("execFileSync('pgrep', ['-f', marker])")).toBe(true);
+  expect(isFound("shell('cd x && ps aux')")).toBe(true);
+  expect(isFound("execFileSync('git', ['ps'])")).toBe(false);
+});
+
+test('no test asks for programs that may not be there', () => {
+  const files = globSync('test/**/*.ts', { cwd: PROJECT });
+  expect(files.length).toBeGreaterThan(300);
+  expect(
+    files.filter(
+      (file) =>
+        !file.endsWith('tests-programs.test.ts') && isFound(readFileSync(join(PROJECT, file), 'utf8')),
+    ),
+  ).toEqual([]);
+});
