@@ -10,7 +10,16 @@ import { doneMerge, plannedMerge } from './view/merge-view.ts';
 import { withWhere } from './where-words.ts';
 
 /** Merges answer more, and one more status. */
-type Composed = Omit<RollbackAnswer, 'status'> & { status: RollbackAnswer['status'] | 'NOTHING' };
+type Composed = Omit<RollbackAnswer, 'status'> & {
+  status: RollbackAnswer['status'] | 'NOTHING';
+  from?: { checkpointId: string };
+};
+
+/** What was shown, of the session that is to change and of the one whose work comes. */
+interface Decided {
+  epoch?: number;
+  fromCheckpointId?: string;
+}
 
 interface Composing {
   /** Of the session that is to change. */
@@ -26,14 +35,14 @@ interface Composing {
   question: string;
   /** The same command, without `--request` and `--yes`. */
   words: readonly string[];
-  ask: (how: { dryRun?: true; epoch?: number }) => Promise<Composed>;
+  ask: (how: Decided & { dryRun?: true }) => Promise<Composed>;
 }
 
 export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   if (run.json && !how.yes && !how.dryRun) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
-  let decided: { epoch?: number } = how.epoch === undefined ? {} : { epoch: how.epoch };
+  let decided: Decided = how.epoch === undefined ? {} : { epoch: how.epoch };
   const look = { paint: run.paint, width: run.width };
   const ended = (answer: Composed): Answer => {
     if (answer.status === 'NOTHING') {
@@ -63,7 +72,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
     // What was shown is what was confirmed.
-    decided = { epoch: plan.epoch };
+    decided = { epoch: plan.epoch, ...(plan.from && { fromCheckpointId: plan.from.checkpointId }) };
   }
   const words = [...how.words, ...epochWords(decided.epoch)];
   run.underway({

@@ -180,6 +180,11 @@ export const mergeInput = () =>
         .describe(
           'refuses with TargetMoved unless `into` is as it was at the last checkpoint that both have: what comes is then exactly what `from` holds',
         ),
+      fromCheckpointId: checkpointId
+        .optional()
+        .describe(
+          'of the plan (`from.checkpointId`): when `from` has another last checkpoint by now, it is SourceMoved, and nothing is changed',
+        ),
       requestId: id.describe('the same id finishes or answers the same merge'),
       epoch: decidedEpoch(),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),

@@ -96,6 +96,10 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: fork again from where the target stands, merge and verify there, then apply that',
   ),
+  SourceMoved: refusal(
+    'conflict',
+    'nothing was changed: make the plan again, look at what came since, and merge that',
+  ),
   CommitmentsBroken: refusal('failed', 'see what the commands wrote, mend the work, then verify again'),
   RollbackAbandoned: refusal(
     'conflict',

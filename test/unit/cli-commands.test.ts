@@ -260,15 +260,23 @@ describe('walkback rollback', () => {
       using _ = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
       const answers = {
         [`walkback-${name}`]: ({ dryRun }: { dryRun?: true }) =>
-          dryRun === true ? { ...ROLLED_BACK, status: 'PLANNED', epoch: 4 } : ROLLED_BACK,
+          dryRun === true
+            ? { ...ROLLED_BACK, status: 'PLANNED', epoch: 4, ...(name === 'merge' && { from: FROM }) }
+            : ROLLED_BACK,
         'walkback-timeline': { session: { sandboxId: 'sb-1', projectsRoot: '/work' } },
       };
+      const FROM = { sessionId: 'fork', checkpointId: 'cp-00000003-0badcafe' };
       const epochs = async (more: string[], typed?: string) => {
         const { calls, stdout } = await runCommand([...words, ...more], { answers, ...(typed && { typed }) });
         const acts = calls.filter((call) => call.name === `walkback-${name}`);
-        return { epochs: acts.map(({ input }) => (input as { epoch?: number }).epoch), stdout };
+        return { acts, epochs: acts.map(({ input }) => (input as { epoch?: number }).epoch), stdout };
       };
-      expect((await epochs([], 'y\n')).epochs).toEqual([undefined, 4]);
+      const confirmed = await epochs([], 'y\n');
+      expect(confirmed.epochs).toEqual([undefined, 4]);
+      // Of a merge, also the work that comes.
+      if (name === 'merge') {
+        expect(confirmed.acts[1]?.input).toMatchObject({ fromCheckpointId: FROM.checkpointId });
+      }
       expect((await epochs(['--epoch', '3'], 'y\n')).epochs[0]).toBe(3);
       expect((await epochs(['--epoch', '3', '--yes'])).epochs).toEqual([3]);
       expect((await epochs(['--yes'])).epochs).toEqual([undefined]);

@@ -98,3 +98,33 @@ test('a repository that could not be captured is not known to be unchanged', () 
   expect(() => requireUnchanged('s', states('failed'), states('failed'))).toThrow(/was worked in since: r\./);
   expect(() => requireUnchanged('s', states('captured'), states('absent'))).toThrow(/r\./);
 });
+
+test('a merge that names the checkpoint that was looked at brings no later work of its source', async () => {
+  const stage = await createWorkingStage();
+  const fork = await stage.instance().fork();
+  const work = async (file: string) => {
+    stage.edit('web', { [file]: 'fork' }, fork.sandboxId);
+    await stage.instance().checkpoint(file, file, { sessionId: fork.sessionId });
+  };
+  await work('one.txt');
+  const asked = { from: fork.sessionId, into: SESSION, requestId: 'g' };
+  const plan = await stage.instance().merge({ ...asked, dryRun: true });
+  const act = { ...asked, epoch: plan.epoch, fromCheckpointId: plan.from.checkpointId };
+  await work('two.txt');
+  const before = stage.world.filesOf(SANDBOX);
+  for (const dryRun of [true, false]) {
+    await expect(stage.instance().merge({ ...act, dryRun })).rejects.toMatchObject({
+      name: 'SourceMoved',
+      message: expect.stringMatching(/Nothing was changed\. Make the plan again/),
+    });
+  }
+  expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+  expect(stage.session()).toMatchObject({ epoch: 1 });
+  const now = await stage.instance().merge({ ...asked, dryRun: true });
+  const seen = { ...asked, fromCheckpointId: now.from.checkpointId };
+  const done = await stage.instance().merge(seen);
+  expect(done).toMatchObject({ status: 'APPLIED' });
+  // What has begun is asked for again, whatever came since.
+  await work('three.txt');
+  expect(await stage.instance().merge(seen)).toEqual(done);
+});

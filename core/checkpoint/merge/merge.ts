@@ -51,6 +51,13 @@ const entangled = (from: string, into: string): WalkbackError =>
     { details: { fields: ['from', 'into'] } },
   );
 
+const sourceMoved = (from: string, seen: string, now: string): WalkbackError =>
+  new WalkbackError(
+    'SourceMoved',
+    `Session "${from}" stands at checkpoint ${now}, and no longer at ${seen}, whose work was looked at. Nothing was changed. Make the plan again, and look at what came since.`,
+    { details: { from, fromCheckpointId: seen, checkpointId: now } },
+  );
+
 const refOf = ({ sessionId, seq }: Checkpoint): CheckpointRef => ({ sessionId, seq });
 
 const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
@@ -129,6 +136,8 @@ export const createMerge = (deps: RollbackDeps) => {
     if (from.tenant !== into.tenant) throw foreign(input.from, input.into);
     if (!isSameOwner(from, into)) throw unrelated(input.from, input.into);
     const theirs = await findTarget(store, from.sessionId, {}, from.headSeq);
+    const { fromCheckpointId: looked = theirs.checkpointId } = input;
+    if (looked !== theirs.checkpointId) throw sourceMoved(input.from, looked, theirs.checkpointId);
     await requireComplete(store, theirs);
     const head = { sessionId: into.sessionId, seq: into.headSeq };
     const timelines = await readTimelines(store, into, head, refOf(theirs));
