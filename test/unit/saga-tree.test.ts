@@ -4,10 +4,13 @@ import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
 import { undoPlanLines } from '../../cli/view/undo-plan-view.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
+import { readLedger } from '../../core/saga/ledger/read-ledger.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
+import { storiesOf } from '../../core/saga/people/stories.ts';
+import { treePlanOf } from '../../core/saga/people/tree-plan.ts';
 import { evaluate } from '../support/plan-tools.ts';
 import {
   expectSettledTree,
@@ -294,7 +297,16 @@ describe('a tree', () => {
       expect(end.notCompensated).toEqual([]);
     } else {
       expect(end.compensated.every(({ sagaId }) => sagaId === undefined)).toBe(true);
-      expect(end.notCompensated).toMatchObject([{ ...below, reason: 'skipped by an operator: it may stay' }]);
+      const reason = 'skipped by an operator: it may stay';
+      expect(end.notCompensated).toMatchObject([{ ...below, reason }]);
+      const head = saga.headOf(ROOT);
+      const entries = await readLedger(saga.store, ROOT, head.seq);
+      const plan = await treePlanOf(saga.store, ROOT, entries, storiesOf(head, entries));
+      expect(plan).toMatchObject({
+        undo: [],
+        stands: [],
+        letStand: [{ step: 'outer/deep/one', sagaId: 'root.outer.deep', reason }],
+      });
     }
     expect(observationText(end, createPaint(false), 120)).toContain('of saga root.outer.deep');
   });
