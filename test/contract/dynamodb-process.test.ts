@@ -72,7 +72,7 @@ describe('the DynamoDB process', () => {
     const put = (n: number) => client.send(new PutItemCommand({ TableName: 'sessions', Item: itemOf(n) }));
     await put(0);
     for (const round of [1, 2]) {
-      for (const pid of processesWith(join(directory.path, 'dynamodb'))) process.kill(Number(pid), 'SIGKILL');
+      for (const pid of processesWith(join(directory.path, 'dynamodb'))) process.kill(pid, 'SIGKILL');
       // As the SDKs of our functions do: a fault of DynamoDB is asked again.
       await vi.waitFor(() => put(round), { timeout: 60_000, interval: 50 });
       for (const n of [0, round]) {
