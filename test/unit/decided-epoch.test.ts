@@ -1,7 +1,7 @@
 /** C9 of what people decide: an act that names the epoch of its plan never acts on a session that another act moved since. */
 import { describe, expect, test } from 'vitest';
 import type { Counter } from '../support/fakes/faults.ts';
-import { createCounter } from '../support/fakes/faults.ts';
+import { createCounter, meanwhile } from '../support/fakes/faults.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 import { rewindStage } from '../support/session-rewind.ts';
@@ -9,32 +9,6 @@ import { rewindStage } from '../support/session-rewind.ts';
 /** Every third instant, others each time. */
 const STEP = WHOLE ? 1 : 3;
 const FIRST = 1 + (printedSeed('two that are decided in one epoch') % STEP);
-
-/** Runs `act` once, before call number `at`. */
-const meanwhile = (at: number, act: () => Promise<unknown>): Counter => {
-  const calls: string[] = [];
-  let fired = false;
-  return {
-    calls,
-    get fired() {
-      return fired;
-    },
-    wrap: (name, port) =>
-      new Proxy(port, {
-        get: (target, property, receiver) => {
-          const value: unknown = Reflect.get(target, property, receiver);
-          if (typeof value !== 'function') return value;
-          return async (...args: unknown[]) => {
-            if (calls.push(`${name}.${String(property)}`) === at) {
-              fired = true;
-              await act();
-            }
-            return Reflect.apply(value, target, args) as unknown;
-          };
-        },
-      }),
-  };
-};
 
 interface Asked {
   requestId: string;
@@ -141,7 +115,7 @@ describe('of two that are decided in one epoch, at every instant', () => {
     for (let at = FIRST; ; at += STEP) {
       const { stage, forkId } = await staged();
       let second = '';
-      const counter = meanwhile(at, async () => {
+      const counter = meanwhile(at, 'before', async () => {
         second = await actOf(other)(stage, forkId, { requestId: 'other', epoch: 1 }).then(
           () => 'done',
           nameOf,
@@ -165,7 +139,7 @@ describe('of two that are decided in one epoch, at every instant', () => {
       const { stage, forkId } = await staged();
       const asked = { requestId: 'one', epoch: 1 };
       let second: unknown;
-      const counter = meanwhile(at, async () => {
+      const counter = meanwhile(at, 'before', async () => {
         second = await actOf(name)(stage, forkId, asked).catch(nameOf);
       });
       const first: unknown = await actOf(name)(stage, forkId, asked, counter).catch(nameOf);
@@ -211,7 +185,7 @@ describe('a rewind of a session', () => {
       for (let at = FIRST; ; at += STEP) {
         const session = await rewindStage();
         let second = '';
-        const counter = meanwhile(at, async () => {
+        const counter = meanwhile(at, 'before', async () => {
           second = await session.rewind({ requestId: 'other', epoch: 1, scope }).then(() => 'begun', nameOf);
         });
         const first = await session.rewind({ epoch: 1, scope }, counter).then(() => 'begun', nameOf);

@@ -3,43 +3,13 @@
  * instant of it, once before or after each call that it makes, is seen, and there in the end.
  */
 import { expect, test } from 'vitest';
-import type { Counter } from '../support/fakes/faults.ts';
+import { meanwhile } from '../support/fakes/faults.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
 /** Every fifth instant, others each time; all of them in merge-racing.long.test.ts. */
 const STEP = WHOLE ? 1 : 5;
 const FIRST = 1 + (printedSeed('merges beside a writer') % STEP);
-
-/** Runs `write` once, before or after call number `at`. */
-const writing = (at: number, when: 'before' | 'after', write: () => void): Counter => {
-  const calls: string[] = [];
-  let fired = false;
-  const fire = () => {
-    fired = true;
-    write();
-  };
-  return {
-    calls,
-    get fired() {
-      return fired;
-    },
-    wrap: (name, port) =>
-      new Proxy(port, {
-        get: (target, property, receiver) => {
-          const value: unknown = Reflect.get(target, property, receiver);
-          if (typeof value !== 'function') return value;
-          return async (...args: unknown[]) => {
-            const isMine = calls.push(`${name}.${String(property)}`) === at;
-            if (isMine && when === 'before') fire();
-            const result: unknown = await Reflect.apply(value, target, args);
-            if (isMine && when === 'after') fire();
-            return result;
-          };
-        },
-      }),
-  };
-};
 
 const diverged = async (): Promise<{ stage: Stage; forkId: string }> => {
   const stage = await createWorkingStage();
@@ -60,7 +30,7 @@ const atEachInstant = async (
   for (const when of ['before', 'after'] as const) {
     for (let at = FIRST; ; at += STEP) {
       const { stage, forkId } = await diverged();
-      const counter = writing(at, when, () => stage.edit('web', { [file]: 'racing' }));
+      const counter = meanwhile(at, when, () => stage.edit('web', { [file]: 'racing' }));
       const end = await stage
         .instance(counter)
         .merge({ from: forkId, into: SESSION, requestId: 'g1' })

@@ -21,6 +21,19 @@ export interface Counter {
   wrap<T extends object>(name: string, port: T): T;
 }
 
+/** Each method of a port goes through `call`, which may do it or not. */
+const wrapping =
+  (call: (name: string, work: () => unknown) => Promise<unknown>): Counter['wrap'] =>
+  (name, port) =>
+    new Proxy(port, {
+      get: (target, property, receiver) => {
+        const value: unknown = Reflect.get(target, property, receiver);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) =>
+          call(`${name}.${String(property)}`, () => Reflect.apply(value, target, args) as unknown);
+      },
+    });
+
 export const createCounter = (fault?: Fault): Counter => {
   const state = { calls: [] as string[], dead: false, fired: false };
 
@@ -50,14 +63,29 @@ export const createCounter = (fault?: Fault): Counter => {
     get fired() {
       return state.fired;
     },
-    wrap: (name, port) =>
-      new Proxy(port, {
-        get: (target, property, receiver) => {
-          const value: unknown = Reflect.get(target, property, receiver);
-          if (typeof value !== 'function') return value;
-          return (...args: unknown[]) =>
-            call(`${name}.${String(property)}`, () => Reflect.apply(value, target, args) as unknown);
-        },
-      }),
+    wrap: wrapping(call),
+  };
+};
+
+/** Lets `act` happen once, before or after call number `at`. */
+export const meanwhile = (at: number, when: 'before' | 'after', act: () => unknown): Counter => {
+  const calls: string[] = [];
+  let fired = false;
+  const fire = async () => {
+    fired = true;
+    await act();
+  };
+  return {
+    calls,
+    get fired() {
+      return fired;
+    },
+    wrap: wrapping(async (name, work) => {
+      const isMine = calls.push(name) === at;
+      if (isMine && when === 'before') await fire();
+      const result = await work();
+      if (isMine && when === 'after') await fire();
+      return result;
+    }),
   };
 };
