@@ -1,12 +1,11 @@
 /** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
-import { type ErrorName, errorRow } from '../contract/errors.ts';
-import { statusOf } from '../contract/http-status.ts';
 import { sameSecret } from '../local/e2b/guard.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
 import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
+import { isAtWork, questionsOf } from './known-failures.ts';
 import { refuseOtherMethods } from './methods.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
@@ -102,9 +101,6 @@ const PATIENCE_MS = 800;
 /** A page that was left while it was made, and is asked for again later, is made anew. Tabs in the background look once a minute. */
 const LOOK_MS = 2 * 60_000;
 
-const STALE: string = 'StaleEpoch' satisfies ErrorName;
-const BUSY: string = 'RollbackInProgress' satisfies ErrorName;
-
 /** A form is of the page above it. */
 const pageAbove = (path: string): string => path.replace(/\/[^/]*$/, '') || '/';
 
@@ -137,6 +133,7 @@ export const createPages = ({
 }: PagesOptions): Hono<ConsoleEnv> => {
   const app = new Hono<ConsoleEnv>();
   const work = createWork({ patienceMs, now });
+  const questions = questionsOf(failureOf);
 
   const visitOf = (c: Context<ConsoleEnv>): Visit => {
     const visitor = c.get('visitor');
@@ -145,14 +142,7 @@ export const createPages = ({
       ...visitor,
       now,
       directoryOf,
-      isNotFound: (error) => errorRow(failureOf(error).name)?.exitCode === 'notFound',
-      brokenBy: (error) => {
-        const { name, message } = failureOf(error);
-        return name === 'LedgerBroken' ? message : undefined;
-      },
-      isStale: (error) => failureOf(error).name === STALE,
-      isOvertaken: (error) => [STALE, BUSY].includes(failureOf(error).name),
-      isForbidden: (error) => statusOf(failureOf(error).name) === 403,
+      ...questions,
       params: c.req.param(),
       query: c.req.query(),
     };
@@ -291,7 +281,7 @@ export const createPages = ({
     const status = pageStatusOf(failure.name);
     const { pathname, search } = new URL(c.req.url);
     const isPage = c.req.method === 'GET' && !pathname.startsWith('/work/');
-    if (isPage && failure.name === BUSY) return send(c, waitingPage(failure), status);
+    if (isPage && isAtWork(failure)) return send(c, waitingPage(failure), status);
     const back = c.req.method === 'GET' ? pathname + search : pageAbove(pathname);
     const again = status === 401 ? gate.signInAgain?.(back) : undefined;
     return send(c, failurePage(failure, again), status);

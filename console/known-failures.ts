@@ -1,0 +1,28 @@
+/** What pages ask about an error of `ask`. Its name decides. */
+import { type ErrorName, errorRow } from '../contract/errors.ts';
+import { statusOf } from '../contract/http-status.ts';
+import type { Visit } from './context.ts';
+import type { Failure } from './pages/outcomes.ts';
+
+type Questions = Pick<Visit, 'isNotFound' | 'brokenBy' | 'isStale' | 'isOvertaken' | 'isForbidden'>;
+
+const STALE: string = 'StaleEpoch' satisfies ErrorName;
+const AT_WORK: string = 'RollbackInProgress' satisfies ErrorName;
+const BROKEN: string = 'LedgerBroken' satisfies ErrorName;
+
+/** Somebody else works on the session. */
+export const isAtWork = ({ name }: Failure): boolean => name === AT_WORK;
+
+export const questionsOf = (failureOf: (error: unknown) => Failure): Questions => {
+  const nameOf = (error: unknown): string => failureOf(error).name;
+  return {
+    isNotFound: (error) => errorRow(nameOf(error))?.exitCode === 'notFound',
+    brokenBy: (error) => {
+      const { name, message } = failureOf(error);
+      return name === BROKEN ? message : undefined;
+    },
+    isStale: (error) => nameOf(error) === STALE,
+    isOvertaken: (error) => [STALE, AT_WORK].includes(nameOf(error)),
+    isForbidden: (error) => statusOf(nameOf(error)) === 403,
+  };
+};
