@@ -53,8 +53,8 @@ export interface Session {
   repositoryCount?: number;
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
-  /** The rewind that raised the epoch as it began, by its request: it was decided in the epoch before. */
-  rewoundBy?: string;
+  /** The last rewind that raised the epoch as it began, and the epoch in which it was decided: the one before. */
+  begunRewind?: { requestId: string; epoch: number };
   /** The last rollback that another call had to settle. */
   settledRollback?: SettledRollback;
   /** SHA-256 of the start-session request. The same id with a different request is `SessionConflict`. */

@@ -85,8 +85,10 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     mapAtOnce((await sagasSince(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
 
   /** Whether the epoch after the one it was decided in is of this very request, which may have died before it was recorded. */
-  const hasMoved = ({ rewoundBy, epoch }: Session, request: Asked<SessionRewind>): boolean =>
-    rewoundBy === request.requestId && epoch - 1 === request.epoch;
+  const hasMoved = ({ begunRewind, epoch }: Session, request: Asked<SessionRewind>): boolean =>
+    begunRewind?.requestId === request.requestId &&
+    begunRewind.epoch === request.epoch &&
+    begunRewind.epoch === epoch - 1;
 
   const requireDecided = (session: Session, request: Asked<SessionRewind>): Promise<boolean> =>
     hasMoved(session, request)
@@ -104,7 +106,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       if (hasMoved(session, request)) return true;
       if (!(await requireDecided(session, request))) return false;
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
-      const raised = touch(session, { epoch: session.epoch + 1, rewoundBy: requestId }, clock);
+      const { epoch } = session;
+      const raised = touch(session, { epoch: epoch + 1, begunRewind: { requestId, epoch } }, clock);
       return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
     };
     const outcome = await retrying(RACE, clock, raise);

@@ -170,6 +170,23 @@ describe('a rewind of a session', () => {
     expect(await session.carryOut({ epoch: 2 })).toMatchObject({ status: 'REWOUND' });
   });
 
+  test('killed before it was recorded, then decided anew: refused where somebody moved the session since', async () => {
+    let isKilled = false;
+    for (let at = 1; !isKilled; at += 1) {
+      const session = await rewindStage();
+      const counter = createCounter({ at, when: 'before', kind: 'death' });
+      await session.rewind({ epoch: 1 }, counter).catch(() => undefined);
+      isKilled = counter.calls[at - 1] === 'sagas.createRewind';
+      if (!isKilled) continue;
+      expect(session.stage.session().epoch).toBe(2);
+      await session.stage.instance().rollback({ messageId: 'm1', requestId: 'r' });
+      for (const epoch of [1, 2]) {
+        await expect(session.rewind({ epoch })).rejects.toMatchObject({ name: 'StaleEpoch' });
+      }
+      expect(session.undone()).toEqual([]);
+    }
+  });
+
   test('goes on in its epoch, however often it is asked for', async () => {
     const session = await rewindStage();
     expect(await session.rewind({ epoch: 1 })).toMatchObject({ status: 'UNDOING' });

@@ -50,7 +50,7 @@ const session = () =>
     lines: z.looseObject({ added: count, deleted: count }).optional(),
     repositoryCount: count.optional(),
     busy: busy.optional(),
-    rewoundBy: z.string().optional(),
+    begunRewind: z.looseObject({ requestId: z.string(), epoch: count }).optional(),
     requestHash: z.string(),
     createdAt: z.string(),
     updatedAt: z.string(),
