@@ -17,6 +17,8 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 export interface Job {
   expressions: readonly Expression[];
   scope: Json;
+  /** For one expression, by the clock. */
+  longestMs: number;
 }
 
 const TIME_MS = 1_000;
@@ -142,9 +144,10 @@ export const createEvaluator = (): Evaluate => {
 
   const run = async (expressions: readonly Expression[], scope: Json): Promise<Json[]> => {
     const kept = running !== undefined;
-    let heard = await ask({ expressions, scope });
+    const job = { expressions, scope, longestMs: LONGEST_MS };
+    let heard = await ask(job);
     // A kept process may have ended meanwhile for reasons of its own.
-    if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask({ expressions, scope });
+    if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask(job);
     if ('ended' in heard) throw tooCostly(expressions);
     const { answers } = answerMessage.parse(heard.message);
     return answers.map((answer) => {

@@ -8,12 +8,12 @@ import type { Job } from './evaluator.ts';
 /** Of all answers of one job: far above what arguments may take. */
 const MAX_TEXT = 1_000_000;
 
-const evaluateAll = async ({ expressions, scope }: Job): Promise<Evaluated[]> => {
+const evaluateAll = async ({ expressions, scope, longestMs }: Job): Promise<Evaluated[]> => {
   const answers: Evaluated[] = [];
   let left = MAX_TEXT;
   for (const expression of expressions) {
     const { source } = expression;
-    const answer = await evaluateToText(expression, scope);
+    const answer = await evaluateToText(expression, scope, longestMs);
     left -= 'text' in answer ? answer.text.length : 0;
     answers.push(
       left < 0 ? { problem: `${source} makes too much: the limit is ${MAX_TEXT} characters` } : answer,

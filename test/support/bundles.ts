@@ -93,6 +93,7 @@ export const expectEvaluators = async (bundles: readonly Bundle[]): Promise<void
     const job: Job = {
       expressions: [{ source: '$sum(input.l)' }],
       scope: { input: { l: [1, 2] }, steps: {} },
+      longestMs: 1_000,
     };
     child.send(job);
     expect(await once(child, 'message')).toEqual([{ answers: [{ text: '3' }] }, undefined]);

@@ -83,18 +83,26 @@ describe('arguments', () => {
     expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
   });
 
-  test('an expression that a busy machine lets wait for longer than its time is evaluated', async () => {
-    const others = new Set(children());
-    const own = createEvaluator();
-    const scope = { input: {}, steps: { a: { result: 'x', externalRef: null } } };
-    const resolved = () => resolveArguments({ a: '{% $uppercase(steps.a.result) %}' }, scope, own);
-    expect(await resolved()).toEqual({ a: 'X' });
-    const [pid = 0, ...more] = children().filter((one) => !others.has(one));
-    expect([pid > 1, more]).toEqual([true, []]);
-    process.kill(pid, 'SIGSTOP');
-    setTimeout(() => process.kill(pid, 'SIGCONT'), 1_500);
-    expect(await resolved()).toEqual({ a: 'X' });
-  });
+  test.each([
+    ['before it begins', '$uppercase(steps.a.result)', 'X', 0],
+    ['in the midst of its work', '$count($map([1..80000], function($n){$n * 2}))', 80_000, 50],
+  ])(
+    'an expression that a busy machine lets wait for longer than its time, %s, is evaluated',
+    async (_, source, value, atMs) => {
+      const others = new Set(children());
+      const own = createEvaluator();
+      const scope = { input: {}, steps: { a: { result: 'x', externalRef: null } } };
+      const resolved = (text: string) => resolveArguments({ a: `{% ${text} %}` }, scope, own);
+      expect(await resolved('$lowercase(steps.a.result)')).toEqual({ a: 'x' });
+      const [pid = 0, ...more] = children().filter((one) => !others.has(one));
+      expect([pid > 1, more]).toEqual([true, []]);
+      const stop = () => process.kill(pid, 'SIGSTOP');
+      if (atMs === 0) stop();
+      else setTimeout(stop, atMs);
+      setTimeout(() => process.kill(pid, 'SIGCONT'), 1_500);
+      expect(await resolved(source)).toEqual({ a: value });
+    },
+  );
 
   test('that are costly are refused with the plan, when the input is all they hang on', async () => {
     const plan = { steps: [step('a', 'pay', { amount: 1, note: '{% $pad(input, 400000000) %}' })] };

@@ -5,7 +5,7 @@ import { wellFormed } from '../../shared/well-formed.ts';
 
 /**
  * The limits that JSONata itself checks. It interrupts no regular expression and no built-in function, and
- * does not limit memory.
+ * does not limit memory. Its time is by the clock.
  */
 const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
 
@@ -55,10 +55,14 @@ const HALF = /\\ud[89a-f]/;
 const withoutHalves = (text: string): string =>
   HALF.test(text) ? JSON.stringify(wellFormed(JSON.parse(text))) : text;
 
-export const evaluateToText = async (expression: Expression, scope: Json): Promise<Evaluated> => {
+export const evaluateToText = async (
+  expression: Expression,
+  scope: Json,
+  timeout = LIMITS.timeout,
+): Promise<Evaluated> => {
   const { source } = expression;
   try {
-    const value: unknown = await jsonata(source, LIMITS).evaluate(visible(scope, expression));
+    const value: unknown = await jsonata(source, { ...LIMITS, timeout }).evaluate(visible(scope, expression));
     const text = JSON.stringify(value, refuseNoJson);
     return text === undefined
       ? { problem: `${source} has no value; let it read what is there` }
