@@ -28,6 +28,9 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ['conversation', 'conversation only'],
 ];
 
+/** Servers take addresses of some KB, and guidance may be longer. */
+const MAX_ADDRESS = 4_000;
+
 /** One call waits so long, and is repeated. */
 const WAIT_SECONDS = 20;
 
@@ -137,22 +140,23 @@ const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<Rewin
 export const rewind: Act = async (sent) => {
   const input = inputOf(sent, sent.fields);
   const { message, checkpoint, scope, guidance: told, digest: confirmed = '' } = sent.fields;
-  const page = path('sessions', input.sessionId, 'rewind');
-  const again: Elsewhere = {
-    location: page + query({ message, checkpoint, scope, guidance: told, confirmed }),
-  };
+  const location =
+    path('sessions', input.sessionId, 'rewind') +
+    query({ message, checkpoint, scope, guidance: told, confirmed });
+  const again = (): Elsewhere | Promise<Page> =>
+    location.length > MAX_ADDRESS ? planPage(sent, input, confirmed) : { location };
   const now = await unlessOvertaken(
     sent,
     () => sent.ask('rewind-session', { ...input, dryRun: true }),
-    again,
+    undefined,
   );
   // One that is begun goes on, whatever is left of its plan.
-  if ('location' in now || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again;
+  if (now === undefined || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again();
   const { epoch } = now;
   // From here on only another decision says that nothing is begun.
   const through = () => untilThrough(sent, epoch === undefined ? input : { ...input, epoch });
-  const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, again);
-  if ('location' in done) return done;
+  const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, undefined);
+  if (done === undefined) return again();
   const { status, sagas, files, guidance, trimAfterMessageId } = done;
   const isThrough = status === 'REWOUND';
   return {

@@ -62,18 +62,18 @@ export const refusedPart = (confirmed: string | undefined, now: string): Markup 
     : html`<p class="card warn" role="alert">${confirmed === now ? 'Somebody else was at work.' : 'Something changed since you looked.'} Nothing was done. This is the plan now.</p>`;
 
 /**
- * An act on exactly the plan that was confirmed. Where somebody else was quicker, the page of the plan shows what is so now, and
- * asks again.
+ * An act on exactly the plan that was confirmed. Where somebody else was quicker, the page of the plan (`otherwise`) shows what is so
+ * now, and asks again.
  */
-export const unlessOvertaken = async <T>(
+export const unlessOvertaken = async <T, Otherwise extends Elsewhere | undefined>(
   { isOvertaken }: Pick<Visit, 'isOvertaken'>,
   act: () => Promise<T>,
-  plan: Elsewhere,
-): Promise<T | Elsewhere> => {
+  otherwise: Otherwise,
+): Promise<T | Otherwise> => {
   try {
     return await act();
   } catch (error) {
-    if (isOvertaken(error)) return plan;
+    if (isOvertaken(error)) return otherwise;
     throw error;
   }
 };

@@ -426,6 +426,29 @@ describe('what somebody else was quicker with', () => {
     expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, requestId: 'r-1' }] : []);
   });
 
+  test('guidance that is too long for an address is not lost either', async () => {
+    let epoch = 1;
+    const { fetchOnly, enter } = made({
+      'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+        if (dryRun === true) return { requestId: 'r', status: 'PLANNED', epoch, sagas: [] };
+        epoch = 2;
+        throw new WalkbackError('StaleEpoch', 'somebody rolled back');
+      },
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchOnly('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const form = { ...formOf(plan), scope: 'effects', guidance: '客'.repeat(4000) };
+    let answer = await fetchOnly('/sessions/s/rewind', { headers: { cookie, origin: ORIGIN }, form });
+    for (let place = answer.headers.get('location'); place !== null; ) {
+      expect(place.length).toBeLessThan(8_000);
+      answer = await fetchOnly(place, { headers: { cookie } });
+      place = answer.headers.get('location');
+    }
+    const text = await answer.text();
+    expect(text).toContain('Something changed since you looked. Nothing was done.');
+    expect(text).toContain(form.guidance);
+  });
+
   test('a plan waits by itself until the other is done', async () => {
     let isBusy = true;
     const { fetchPage, enter } = made({
