@@ -60,22 +60,24 @@ export const openRegistry = async (directory: string) => {
     const { record } = sandbox;
     if (record.onTimeout === 'pause') return pause(sandbox, true);
     const isMounted = (await mountedBy()).has(sandbox.id);
+    if (!isMounted) await letGo(sandbox);
     // It was given more time meanwhile, paused or killed.
     if (sandbox.record !== record || sandboxes.get(sandbox.id) !== sandbox) return;
     // Somebody works on its files, which would be gone.
     if (isMounted) await change(sandbox, { endAtMs: Date.now() + HOUR_MS });
-    else await kill(sandbox);
+    else await remove(sandbox);
   };
 
   /** Sandboxes by the one in whose files a directory of theirs lies. */
   const mountedBy = (): Promise<Map<string, string[]>> => mountsInside(dataDir, [...sandboxes.values()]);
 
   /** What is left of a sandbox that others were mounted on can be looked at once more before its time is over. */
-  const letGo = async (mounted: string): Promise<void> => {
+  const letGo = async (mounted: Kept): Promise<void> => {
+    if (mounted.record.mounts.length === 0) return;
     for (const [id, by] of await mountedBy()) {
       const sandbox = sandboxes.get(id);
       const endAtMs = sandbox?.record.endAtMs ?? null;
-      if (sandbox === undefined || endAtMs === null || !by.includes(mounted)) continue;
+      if (sandbox === undefined || endAtMs === null || !by.includes(mounted.id)) continue;
       await change(sandbox, { endAtMs: Math.max(endAtMs, Date.now() + HOUR_MS) });
     }
   };
@@ -113,7 +115,11 @@ export const openRegistry = async (directory: string) => {
   };
 
   const kill = async (sandbox: Kept): Promise<void> => {
-    if (sandbox.record.mounts.length > 0) await letGo(sandbox.id);
+    await letGo(sandbox);
+    await remove(sandbox);
+  };
+
+  const remove = async (sandbox: Kept): Promise<void> => {
     // Now, so that nothing new can start in it.
     sandboxes.delete(sandbox.id);
     clearTimeout(sandbox.timer);
