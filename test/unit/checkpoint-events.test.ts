@@ -47,6 +47,24 @@ describe('events', () => {
     expect(names({ before: running, after: session() })).toEqual(['session.ended']);
   });
 
+  test('name the request that aborted the work of an epoch, and not a dead one that holds the session', async () => {
+    const stage = await createWorkingStage();
+    const before = stage.session();
+    const busy = (requestId: string) => ({ kind: 'rollback', requestId, untilMs: 0 }) as const;
+    const by = (was: string | undefined, is: string | undefined) => {
+      const [aborted] = eventsOf({
+        id: 'e',
+        before: { kind: 'session', item: { ...before, ...(was && { busy: busy(was) }) } },
+        after: { kind: 'session', item: { ...before, epoch: 2, ...(is && { busy: busy(is) }) } },
+      });
+      return aborted?.detail['requestId'];
+    };
+    expect(by(undefined, 'rollback')).toBe('rollback');
+    expect(by('resume', undefined)).toBe('resume');
+    // A rewind, beside it.
+    expect(by('dead', 'dead')).toBeUndefined();
+  });
+
   test('name as many paths and messages as an event holds', async () => {
     const stage = await createWorkingStage();
     const [baseline] = stage.checkpoints();

@@ -57,7 +57,9 @@ const sessionEvents = (
   }
   if (after.epoch > before.epoch) {
     // Callers that still work in an older epoch should stop, because their next write would be refused.
-    const requestId = (after.busy ?? before.busy)?.requestId;
+    // A rollback begins to hold the session with this, and a resume ends so. A rewind has no part in who holds it.
+    const isHolders = before.busy?.requestId !== after.busy?.requestId;
+    const requestId = isHolders ? (after.busy ?? before.busy)?.requestId : undefined;
     events.push([
       'session.aborted',
       { sessionId, epoch, previousEpoch: before.epoch, sandboxId: before.sandboxId, requestId },
