@@ -1,7 +1,7 @@
 /** The course of a command that makes a state from others: its plan, the question, the call, how to undo it. */
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
-import { decidedLine, epochWords } from './decided.ts';
+import { decidedLine, epochWords, fromWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
 import { placeIn } from './session-place.ts';
@@ -27,6 +27,8 @@ interface Composing {
   requestId: string;
   /** In which it was decided. Default: that of the plan that is shown. */
   epoch: number | undefined;
+  /** Of a merge: the checkpoint whose work was looked at. Default: that of the plan that is shown. */
+  fromCheckpointId?: string | undefined;
   dryRun: boolean;
   yes: boolean;
   /** What is planned, and what was done, for a person. */
@@ -42,7 +44,10 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   if (run.json && !how.yes && !how.dryRun) {
     throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
   }
-  let decided: Decided = how.epoch === undefined ? {} : { epoch: how.epoch };
+  let decided: Decided = {
+    ...(how.epoch === undefined ? {} : { epoch: how.epoch }),
+    ...(how.fromCheckpointId === undefined ? {} : { fromCheckpointId: how.fromCheckpointId }),
+  };
   const look = { paint: run.paint, width: run.width };
   const ended = (answer: Composed): Answer => {
     if (answer.status === 'NOTHING') {
@@ -63,7 +68,8 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     // A request that is done answers what it did.
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
-    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint) };
+    const from = plan.from?.checkpointId;
+    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint, from) };
     run.note(text);
     // With conflicts, the call itself refuses, and says so by name.
     const isAsked = (plan.conflicts ?? []).length === 0;
@@ -72,9 +78,9 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
     // What was shown is what was confirmed.
-    decided = { epoch: plan.epoch, ...(plan.from && { fromCheckpointId: plan.from.checkpointId }) };
+    decided = { epoch: plan.epoch, ...(from !== undefined && { fromCheckpointId: from }) };
   }
-  const words = [...how.words, ...epochWords(decided.epoch)];
+  const words = [...how.words, ...epochWords(decided.epoch), ...fromWords(decided.fromCheckpointId)];
   run.underway({
     ...underwayAs(how.requestId),
     hint: `${words.join(' ')} --request ${how.requestId} --yes finishes it`,

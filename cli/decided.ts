@@ -9,11 +9,16 @@ export const epochOption = (when = ''): Option =>
     `${when}refuse if the session was rolled back, merged into or resumed since this epoch`,
   ).argParser(parseWholeNumber(1, 1e9));
 
-/** Below the plan of a dry run. */
-export const decidedLine = (epoch: number | undefined, paint: Paint): string =>
-  epoch === undefined
-    ? ''
-    : `${paint.dim(`  epoch ${epoch}: with --epoch ${epoch} it is refused when somebody moved the session meanwhile`)}\n`;
+/** Below the plan of a dry run. `from`: of a merge, the checkpoint whose work comes. */
+export const decidedLine = (epoch: number | undefined, paint: Paint, from?: string): string => {
+  if (epoch === undefined) return '';
+  const words = [...epochWords(epoch), ...fromWords(from)].join(' ');
+  const when = `somebody moved the session${from === undefined ? ' meanwhile' : ', or more work would come by then'}`;
+  return `${paint.dim(`  epoch ${epoch}: with ${words} it is refused when ${when}`)}\n`;
+};
 
 export const epochWords = (epoch: number | undefined): string[] =>
   epoch === undefined ? [] : ['--epoch', String(epoch)];
+
+export const fromWords = (checkpointId: string | undefined): string[] =>
+  checkpointId === undefined ? [] : ['--from-checkpoint', checkpointId];

@@ -14,6 +14,7 @@ interface Options {
   expectUnchanged?: boolean;
   request?: string;
   epoch?: number;
+  fromCheckpoint?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
@@ -58,6 +59,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
     sessionId: into,
     requestId,
     epoch: options.epoch,
+    fromCheckpointId: options.fromCheckpoint,
     dryRun: options.dryRun === true,
     yes: options.yes === true,
     title: `merge ${from} into ${into}`,
@@ -92,6 +94,11 @@ export const defineMerge = (merge: Command, app: App): void => {
     .option('--dry-run', 'show the plan only')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())
+    .option(
+      '--from-checkpoint <id>',
+      'refuse (SourceMoved) unless this is still the last checkpoint of the session whose work comes',
+      parseId,
+    )
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', helpText(EXAMPLES))
     .action((from: string, options: Options, command: Command) =>

@@ -280,7 +280,14 @@ describe('walkback rollback', () => {
       expect((await epochs(['--epoch', '3'], 'y\n')).epochs[0]).toBe(3);
       expect((await epochs(['--epoch', '3', '--yes'])).epochs).toEqual([3]);
       expect((await epochs(['--yes'])).epochs).toEqual([undefined]);
-      expect((await epochs(['--dry-run'])).stdout).toContain('with --epoch 4 it is refused');
+      const { stdout } = await epochs(['--dry-run']);
+      if (name !== 'merge') expect(stdout).toContain('with --epoch 4 it is refused');
+      else {
+        const both = ['--epoch', '4', '--from-checkpoint', FROM.checkpointId];
+        expect(stdout).toContain(`with ${both.join(' ')} it is refused`);
+        const later = await epochs([...both, '--yes']);
+        expect(later.acts[0]?.input).toMatchObject({ epoch: 4, fromCheckpointId: FROM.checkpointId });
+      }
     },
   );
 
