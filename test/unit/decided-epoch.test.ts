@@ -41,6 +41,9 @@ const staged = async () => {
   return { stage, forkId };
 };
 
+const sandboxOf = (stage: Stage, sessionId: string): string =>
+  stage.store.tables.sessions.get(sessionId)?.sandboxId ?? '';
+
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error));
 
 describe('what was decided before somebody moved the session', () => {
@@ -150,6 +153,32 @@ describe('of two that are decided in one epoch, at every instant', () => {
       expect(stage.session().epoch, where).toBe(2);
     }
   });
+});
+
+test('a merge that is sent again is not refused for work that came after it, at any instant', async () => {
+  for (let at = 1; ; at += 1) {
+    const { stage, forkId } = await staged();
+    const { from } = await stage.instance().merge({
+      from: forkId,
+      into: SESSION,
+      requestId: 'plan',
+      dryRun: true,
+    });
+    const asked = { requestId: 'one', epoch: 1, fromCheckpointId: from.checkpointId };
+    const merge = (counter?: Counter) =>
+      stage.instance(counter).merge({ from: forkId, into: SESSION, ...asked });
+    let second = '';
+    const counter = meanwhile(at, 'before', async () => {
+      second = await merge().then(({ status }) => status, nameOf);
+      stage.edit('notes', { 'later.txt': 'later' }, sandboxOf(stage, forkId));
+      await stage.instance().checkpoint('f2', 'f2', { sessionId: forkId });
+    });
+    const first = await merge(counter).then(({ status }) => status, nameOf);
+    if (!counter.fired) break;
+    const where = `${at} ${counter.calls[at - 1]}`;
+    expect([first, second], where).not.toContain('SourceMoved');
+    expect(await merge(), where).toMatchObject({ status: 'APPLIED', from });
+  }
 });
 
 describe('a rewind of a session', () => {

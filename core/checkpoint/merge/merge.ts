@@ -190,7 +190,11 @@ export const createMerge = (deps: RollbackDeps) => {
     });
     const begun = await store.getRollback(into, requestId);
     if (begun !== undefined && begun.requestHash !== hash) throw conflictingRequest(requestId);
-    const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input);
+    /** What refuses a new request is no answer to one that another call has begun meanwhile. */
+    const unlessBegun = async (error: unknown): Promise<undefined> => {
+      if ((await store.getRollback(into, requestId)) === undefined) throw error;
+    };
+    const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input).catch(unlessBegun);
     // Decided in another epoch, nothing to merge is no answer either.
     const isCurrent = epoch === undefined || epoch === seen?.into.epoch;
     const answered =
