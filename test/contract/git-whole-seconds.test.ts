@@ -5,6 +5,8 @@ import { text, withTwoFiles } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { runSync } from '../support/run-sync.ts';
 
+const NO_PLACE = 'NOT TESTED: no image can be mounted here (loop devices, mkfs.ext4)';
+
 /** Two files with one commit, on such a file system. */
 const onWholeSeconds = async () => {
   const harness = await withTwoFiles([]);
@@ -20,7 +22,7 @@ const onWholeSeconds = async () => {
       mount -o loop '${image}' '${root}'`);
   } catch {
     await harness[Symbol.asyncDispose]();
-    return null; // No loop devices here.
+    return null;
   }
   harness.sh(
     'rm -r lost+found; mkdir app; cd app; git init -q -b main .; echo one > a; echo one > b; git add -A; git commit -qm one',
@@ -48,7 +50,7 @@ test.for<[string, string, string, string]>([
   NEEDS_ROOT,
   async ([, before, after, names], context) => {
     await using place = await onWholeSeconds();
-    if (place === null) return context.skip();
+    if (place === null) return context.skip(NO_PLACE);
     const { harness } = place;
     const look = () =>
       harness.sh('git ls-files -s; git ls-files -co --exclude-standard -z | xargs -0 grep . | sort', 'app');
@@ -71,7 +73,7 @@ test.for<[string, string, string, string]>([
 
 test('no capture there trusts the times of the one before', NEEDS_ROOT, async (context) => {
   await using place = await onWholeSeconds();
-  if (place === null) return context.skip();
+  if (place === null) return context.skip(NO_PLACE);
   const { harness } = place;
   for (const content of ['two', 'three']) {
     harness.sh(`echo ${content} > a`, 'app');

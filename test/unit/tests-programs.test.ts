@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT } from '../../local/template.ts';
 
-/** As the program of a call of Node's, or the first word of a command of a shell. */
-const OTHERS = /(?:\(|&& |; |\| )['"`]?(?:ps|pgrep|pkill|killall|lsof|fuser|strace|python3?|perl|jq) /;
-const CALLED =
-  /\b(?:spawn|spawnSync|execFile|execFileSync|run)\(\s*['"](?:ps|pgrep|pkill|killall|lsof|fuser|strace|python3?|perl|jq)['"]/;
+const PROGRAMS = '(?:ps|pgrep|pkill|killall|lsof|fuser|strace|python3?|perl|jq)';
+const FIRST_WORD = new RegExp(String.raw`(?:\(|&& |; |\| )['"\`]?${PROGRAMS} `);
+const CALLED = new RegExp(
+  String.raw`\b(?:spawn|spawnSync|execFile|execFileSync|run)\(\s*['"]${PROGRAMS}['"]`,
+);
 
-const isFound = (source: string): boolean => OTHERS.test(source) || CALLED.test(source);
+const isFound = (source: string): boolean => FIRST_WORD.test(source) || CALLED.test(source);
 
 test('the rule finds what it is for', () => {
   expect(isFound("execFileSync('pgrep', ['-f', marker])")).toBe(true);
