@@ -12,7 +12,7 @@ export const withDeadlines = (command: Command): Command => {
   const parse = parseWholeNumber(1, MAX_CALL_SECONDS);
   return command
     .option('--timeout <seconds>', 'deadline of the call (default: what the tool declares)', parse)
-    .option('--undo-timeout <seconds>', 'the same of what takes it back', parse);
+    .option('--undo-timeout <seconds>', 'the same for the call that takes it back', parse);
 };
 
 export const deadlinesOf = ({ timeout, undoTimeout }: DeadlineOptions): StepDeadlines => ({

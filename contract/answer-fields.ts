@@ -42,7 +42,7 @@ export const settledRollback = () =>
     targetCheckpointId: z.string().nullable(),
     undoCheckpointId: z.string().nullable().describe('what was there before it began'),
     foundCheckpointId: z.string().nullable().describe('what was there when it was settled'),
-    kept: z.array(z.string()).describe('work done since on what it was to change; the first ones'),
+    kept: z.array(z.string()).describe('later work on what the rollback was to change; the first ones'),
     keptNotListed: z.int().optional().describe('how many more of kept there are'),
     by: z.string().describe('the call that settled it'),
     at: z.string(),

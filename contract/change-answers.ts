@@ -19,11 +19,13 @@ export const hostChange = () =>
         commitsMade: count
           .nullable()
           .optional()
-          .describe('commits that HEAD comes to and nothing held before; absent: it stays at its commit'),
+          .describe(
+            'commits that come with HEAD and that nothing held before; absent: HEAD stays at its commit',
+          ),
         commitsLeft: count
           .nullable()
           .optional()
-          .describe('of a detached HEAD: commits that nothing holds after it'),
+          .describe('for a detached HEAD: commits that nothing holds afterwards'),
       })
       .optional()
       .describe('HEAD is at another branch or commit'),
@@ -32,17 +34,19 @@ export const hostChange = () =>
         z.object({
           name: z
             .string()
-            .describe('of a ref that is no branch and that HEAD stood on, the whole name: refs/remotes/...'),
+            .describe(
+              'for a ref that is not a branch and that HEAD stood on, the whole name: refs/remotes/...',
+            ),
           from: z
             .string()
             .nullable()
             .describe('its commit, or the ref that it is an alias of: refs/heads/...; null: it appears'),
           to: z.string().nullable().describe('likewise; null: it vanishes'),
-          commitsLeft: count.nullable().describe('commits that nothing holds after it; null: not known'),
+          commitsLeft: count.nullable().describe('commits that nothing holds afterwards; null: not known'),
         }),
       )
-      .describe('that appear, vanish or move: the first of them, by name'),
-    branchesLeft: count.optional().describe('so many more appear, vanish or move'),
+      .describe('branches that appear, vanish or move: the first of them, by name'),
+    branchesLeft: count.optional().describe('how many more branches appear, vanish or move'),
     index: z
       .object({ entries: count.nullable().describe('null: not known') })
       .optional()
@@ -62,13 +66,13 @@ export type HostChange = z.infer<ReturnType<typeof hostChange>>;
 export const fileChange = () =>
   z.object({
     path: z.string().describe('in the repository'),
-    from: z.string().optional().describe('where it was before: it was renamed'),
+    from: z.string().optional().describe('the path before it was renamed'),
     change: z
       .enum(['added', 'deleted', 'modified', 'renamed', 'retyped'])
       .describe('retyped: a file is a symlink now, or the reverse'),
     added: count.nullable().describe('lines; null: binary, or not counted'),
     deleted: count.nullable(),
-    binary: z.boolean().describe('no lines to show; so is a file of more than 4 MiB'),
+    binary: z.boolean().describe('it has no lines to show; also true for a file of more than 4 MiB'),
     mode: z.object({ from: z.string(), to: z.string() }).optional().describe("git's mode, where it differs"),
   });
 export type FileChange = z.infer<ReturnType<typeof fileChange>>;
@@ -91,7 +95,7 @@ export const diffAnswer = () =>
             .describe('the repository is on one side only, with files or without'),
         }),
       )
-      .describe('of both sides, those that are equal too'),
+      .describe('the repositories of both sides, also those that are equal'),
     warnings: z.array(z.string()),
   });
 export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
@@ -99,18 +103,16 @@ export type DiffAnswer = z.infer<ReturnType<typeof diffAnswer>>;
 const repositoryChanges = () =>
   z.object({
     path: z.string(),
-    change: z
-      .enum(['changed', 'created', 'removed'])
-      .describe('created: there is no checkpoint of it before'),
+    change: z.enum(['changed', 'created', 'removed']).describe('created: no earlier checkpoint has it'),
     counts: z
       .object({ files: count.nullable(), added: count.nullable(), deleted: count.nullable() })
       .nullable()
-      .describe('of all files; null: not kept, or not counted'),
+      .describe('counts of all files; null: not kept, or not counted'),
     files: z.array(fileChange()),
     host: hostChange().optional().describe('what changed beside files'),
     patch: z.string().describe('unified, with the repository in its paths'),
     truncated: z.boolean().describe('files or patch are not whole'),
-    note: z.string().optional().describe('why something is not there'),
+    note: z.string().optional().describe('why something is missing'),
   });
 
 const checkpointChanges = () =>
@@ -142,11 +144,11 @@ const checkpointChanges = () =>
     failures: z
       .array(uncaptured())
       .optional()
-      .describe('what it does not hold; of many, the last one says how many more'),
+      .describe('what it does not hold; when there are many, the last one says how many more'),
     skipped: z
       .array(uncaptured())
       .optional()
-      .describe('left out by a rule; of many, the last one says how many more'),
+      .describe('left out by a rule; when there are many, the last one says how many more'),
     warnings: z.array(z.string()),
   });
 export type CheckpointChanges = z.infer<ReturnType<typeof checkpointChanges>>;

@@ -45,7 +45,10 @@ export const checkpointAnswer = () =>
     checkpointId: z.string(),
     seq: z.int(),
     epoch: z.int(),
-    messageId: z.string().nullable().describe('the last message whose work it holds; null: of none'),
+    messageId: z
+      .string()
+      .nullable()
+      .describe('the last message whose work it holds; null: it belongs to no message'),
     complete: z.boolean().describe('false when something is missing that should be in it: see failures'),
     repositories: z.array(
       z.object({
@@ -57,8 +60,10 @@ export const checkpointAnswer = () =>
         bundleBytes: count,
       }),
     ),
-    failures: z.array(uncaptured()).describe('of many, the last one says how many more'),
-    skipped: z.array(uncaptured()).describe('left out by a rule; of many, the last one says how many more'),
+    failures: z.array(uncaptured()).describe('when there are many, the last one says how many more'),
+    skipped: z
+      .array(uncaptured())
+      .describe('left out by a rule; when there are many, the last one says how many more'),
     settledRollback: settledHere(),
   });
 export type CheckpointAnswer = z.infer<ReturnType<typeof checkpointAnswer>>;
@@ -122,7 +127,7 @@ const sessionAnswer = () =>
     retentionDays: z.int(),
     metadata: z.record(z.string(), z.string()),
     tenant: z.string().nullable(),
-    project: z.string().optional().describe('of its sagas; absent: none'),
+    project: z.string().optional().describe('the project of its sagas; absent: none'),
     forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
     lines: lineCount()
       .optional()
@@ -160,7 +165,10 @@ export const timelineAnswer = () =>
       z.object({
         messageId: z.string(),
         order: z.int(),
-        checkpointId: z.string().nullable().describe('what rolling back to it means; null: expired'),
+        checkpointId: z
+          .string()
+          .nullable()
+          .describe('the checkpoint that a rollback to the message goes to; null: expired'),
         discarded: z.boolean().describe('a rollback left its work behind'),
         role: z.string().optional(),
         title: z.string().optional().describe('one line; absent when none was given'),
@@ -175,10 +183,10 @@ export const forkSessionAnswer = () =>
   z.object({
     sessionId: z.string().describe('the fork'),
     sandboxId: z.string(),
-    checkpointId: z.string().describe('its first'),
+    checkpointId: z.string().describe('its first checkpoint'),
     epoch: z.int(),
     projectsRoot: z.string(),
-    project: z.string().optional().describe('of its sagas; absent: none'),
+    project: z.string().optional().describe('the project of its sagas; absent: none'),
     prompt: z.string().describe('for the system prompt of the agent that works there'),
     forkedFrom: pointOf(),
     repositories: z.array(
@@ -252,7 +260,7 @@ export const contextAnswer = () =>
     prompt: z
       .string()
       .describe(
-        'for the system prompt; a name with an end of line, or with what is not seen, is quoted as in JSON',
+        'for the system prompt; a name with an end of line or an invisible character is quoted as in JSON',
       ),
     repositories: z.array(repositoryInfo()),
     directories: z.array(directoryListing()),
@@ -266,7 +274,7 @@ export const listCopiesAnswer = () =>
         z.object({
           sandboxId: z.string(),
           sessionId: z.string().describe('what it is a copy of'),
-          requestId: z.string().describe('of the rehydrate, or of the fork, that made it'),
+          requestId: z.string().describe('the requestId of the rehydrate or fork that made it'),
           madeFor: z
             .enum(['review', 'resume', 'fork'])
             .describe('after resume and fork: the session has ended, or moved on'),

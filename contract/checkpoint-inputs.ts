@@ -56,32 +56,32 @@ export const startSessionInput = () =>
       .optional()
       .describe('larger files that git does not track are left out; default 256 MiB'),
     retentionDays: z.int().min(1).max(3650).optional().describe('default 30'),
-    metadata: metadata.optional().describe('yours; at most 50 entries'),
+    metadata: metadata.optional().describe('for your own use; at most 50 entries'),
     tenant: id
       .optional()
       .describe('sessions of one tenant share stored histories; without it a session shares none'),
-    project: project.optional().describe('of its sagas, unless one is started with its own'),
+    project: project.optional().describe('the project of its sagas, unless a saga is started with its own'),
   });
 export type StartSessionInput = z.output<ReturnType<typeof startSessionInput>>;
 
 export const checkpointInput = () =>
   z.strictObject({
     sessionId: id,
-    epoch: z.int().min(1).optional().describe('of the last answer; an older one is StaleEpoch'),
+    epoch: z.int().min(1).optional().describe('the epoch of the last answer; an older one is StaleEpoch'),
     messageId: id
       .optional()
       .describe(
-        'the last message whose work is in the repositories: all since the checkpoint before is then its work; ' +
-          'default: the one that the checkpoint before was taken for, ' +
-          'else its message; where no message is known yet, forMessageId, else toolExecutionId',
+        'the last message whose work is in the repositories; all work since the checkpoint before is then the work of this message; ' +
+          'default: the message that the checkpoint before was taken for, else the message of that checkpoint; ' +
+          'where no message is known yet, forMessageId, else toolExecutionId',
       ),
     forMessageId: id
       .optional()
       .describe(
-        'the message that the operation to come belongs to, before a tool: what is there next is its work',
+        'before a tool: the message that the coming operation belongs to; what the next checkpoint finds is the work of this message',
       ),
     toolExecutionId: callersId.describe(
-      'the operation to come; the same id answers the same checkpoint, until somebody rolls back',
+      'the coming operation; the same id answers the same checkpoint, until somebody rolls back',
     ),
     reason: line(128),
     message: z
@@ -92,7 +92,7 @@ export const checkpointInput = () =>
       })
       .optional()
       .describe(
-        'what forMessageId says, else messageId; to be read later with the checkpoints of that message; redact it first; ' +
+        'the message of forMessageId, else of messageId; to be read later with the checkpoints of that message; redact it first; ' +
           '16 KiB of its text are kept',
       ),
     tool: z
@@ -101,7 +101,7 @@ export const checkpointInput = () =>
         input: jsonValue.optional(),
       })
       .optional()
-      .describe('the tool call to come, to be read later; redact it first; 16 KiB of its input are kept'),
+      .describe('the coming tool call, to be read later; redact it first; 16 KiB of its input are kept'),
   });
 export type CheckpointInput = z.output<ReturnType<typeof checkpointInput>>;
 
@@ -113,7 +113,7 @@ export const rollbackInput = () =>
       checkpointId: checkpointId.optional().describe('the target; give this or messageId'),
       requestId: id.describe('the same id finishes or answers the same rollback'),
       epoch: decidedEpoch(),
-      sandboxId: sandboxId.optional().describe('of a review copy, to roll that back'),
+      sandboxId: sandboxId.optional().describe('the sandbox of a review copy, to roll that copy back'),
       dryRun: z.boolean().optional().describe('answers the plan and writes nothing'),
       filesOnly: z.boolean().optional().describe('leaves HEAD, branches and index as they are'),
       allowPartial: z.boolean().optional().describe('takes a target that is not complete'),
@@ -137,16 +137,16 @@ export const revertInput = () =>
   z
     .strictObject({
       sessionId: id,
-      messageId: id.optional().describe('its work is taken back, and later work stays'),
+      messageId: id.optional().describe('the message whose work is taken back; later work stays'),
       checkpointIds: z
         .array(checkpointId)
         .min(1)
         .max(50)
         .optional()
-        .describe('what each of them changed since the one before it is taken back'),
+        .describe('what each of these checkpoints changed since the one before it is taken back'),
       paths: repositoryPaths
         .optional()
-        .describe('only in these; without messageId and checkpointIds: all that the session did there'),
+        .describe('only in these paths; without messageId and checkpointIds: all that the session did there'),
       requestId: id.describe('the same id finishes or answers the same revert'),
       epoch: decidedEpoch(),
       dryRun: z.boolean().optional().describe('answers the plan, with conflicts, and writes nothing'),
@@ -165,15 +165,17 @@ export type RevertInput = z.output<ReturnType<typeof revertInput>>;
 export const mergeInput = () =>
   z
     .strictObject({
-      from: id.describe('the session whose work comes: what its last checkpoint holds'),
+      from: id.describe('the session whose work is merged: what its last checkpoint holds'),
       into: id.describe(
-        'the session it comes into; one is a fork of the other, directly or over other forks, or both are of a third',
+        'the session that the work comes into; one of the two is a fork of the other, directly or through other forks, or both are forks of a third',
       ),
-      paths: repositoryPaths.optional().describe('only these; the next merge looks at all of them again'),
+      paths: repositoryPaths
+        .optional()
+        .describe('only these paths; the next merge looks at all of them again'),
       markers: z
         .boolean()
         .optional()
-        .describe('only into a fork: conflicts are written into its files, to be mended there'),
+        .describe('only into a fork: conflicts are written into its files, to be resolved there'),
       expectUnchanged: z
         .boolean()
         .optional()
@@ -183,7 +185,7 @@ export const mergeInput = () =>
       fromCheckpointId: checkpointId
         .optional()
         .describe(
-          'of the plan (`from.checkpointId`): when `from` has another last checkpoint by now, it is SourceMoved, and nothing is changed',
+          '`from.checkpointId` of the plan: when `from` has another last checkpoint by now, the answer is SourceMoved, and nothing is changed',
         ),
       requestId: id.describe('the same id finishes or answers the same merge'),
       epoch: decidedEpoch(),
@@ -202,16 +204,16 @@ export const forkSessionInput = () =>
       messageId: id.optional(),
       checkpointId: checkpointId.optional().describe('without either: the head'),
       requestId: id.describe('the same id answers the same fork'),
-      template: template.optional().describe('of its sandbox; default: that of the source'),
+      template: template.optional().describe('the template of its sandbox; default: that of the source'),
       timeoutMs: sandboxLife,
       guidance: z
         .string()
         .min(1)
         .max(4096)
         .optional()
-        .describe('what it is for: the first lines of the prompt'),
-      project: project.optional().describe('of its sagas; default: that of the source'),
-      metadata: metadata.optional().describe('yours; at most 50 entries'),
+        .describe('what the fork is for: the first lines of the prompt'),
+      project: project.optional().describe('the project of its sagas; default: that of the source'),
+      metadata: metadata.optional().describe('for your own use; at most 50 entries'),
     })
     .refine((value) => value.messageId === undefined || value.checkpointId === undefined, {
       path: ['messageId'],
@@ -242,7 +244,7 @@ export const rehydrateInput = () =>
         .min(1)
         .optional()
         .describe(
-          'only with resume; of the last answer: when the session was moved since then, by another resume for example, it is StaleEpoch',
+          'only with resume; the epoch of the last answer: when the session was moved since then, by another resume for example, the answer is StaleEpoch',
         ),
       template: template.optional(),
       timeoutMs: sandboxLife,
@@ -261,11 +263,13 @@ export const timelineInput = () =>
   z.strictObject({
     sessionId: id,
     limit: limit.describe('checkpoints in one answer; default 50'),
-    cursor: z.string().max(256).optional().describe('of the answer before'),
+    cursor: z.string().max(256).optional().describe('the cursor of the answer before'),
     brief: z
       .boolean()
       .optional()
-      .describe('no repositories, failures and skipped paths: lines alone; cheap for long sessions'),
+      .describe(
+        'leaves out repositories, failures and skipped paths, and counts only lines; cheap for long sessions',
+      ),
   });
 export type TimelineInput = z.output<ReturnType<typeof timelineInput>>;
 
@@ -300,7 +304,7 @@ export const changesInput = () =>
       checkpointId: checkpointId.optional().describe('what it changed since the checkpoint before it'),
       messageId: id.optional().describe('what each of its checkpoints changed; give this or checkpointId'),
       path: oneRepository,
-      cursor: z.string().max(256).optional().describe('of the answer before'),
+      cursor: z.string().max(256).optional().describe('the cursor of the answer before'),
     })
     .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
       path: ['messageId'],
@@ -311,7 +315,7 @@ export type ChangesInput = z.output<ReturnType<typeof changesInput>>;
 export const listSessionsInput = () =>
   z.strictObject({
     limit,
-    cursor: z.string().max(1024).optional().describe('of the answer before'),
+    cursor: z.string().max(1024).optional().describe('the cursor of the answer before'),
   });
 export type ListSessionsInput = z.output<ReturnType<typeof listSessionsInput>>;
 

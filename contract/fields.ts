@@ -20,7 +20,7 @@ export const decidedEpoch = () =>
     .min(1)
     .optional()
     .describe(
-      'of the plan (`epoch` of its answer): when somebody moved the session since then, by a rollback, revert, merge, undo, rewind or resume, it is StaleEpoch, and nothing is changed',
+      'the `epoch` of the answer of the plan: when somebody moved the session since then, by a rollback, revert, merge, undo, rewind or resume, the answer is StaleEpoch, and nothing is changed',
     );
 
 export const project = z
@@ -132,4 +132,6 @@ export const checkpointId = z.string().regex(CHECKPOINT_ID_PATTERN, 'must be a c
 /** Of a call that changes nothing, and may take longer than its caller can wait. */
 export const joinedRequestId = id
   .optional()
-  .describe('the same id joins the call, and has the same answer for ten minutes after it');
+  .describe(
+    'the same id joins the call that is under way, and gets the same answer for ten minutes after it',
+  );

@@ -13,7 +13,7 @@ export const interactivePolicy = () =>
       .describe('how long it waits for a step; default 3600'),
     onIdle: z
       .enum(['unwind', 'ask'])
-      .describe('then: take everything back, or alert people and wait (AWAITING)'),
+      .describe('when no step came in time: take everything back, or alert people and wait (AWAITING)'),
     approvalTimeoutSeconds: z
       .int()
       .min(60)

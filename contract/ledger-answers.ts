@@ -73,15 +73,15 @@ export const ledgerEffect = () =>
     tool: z.string(),
     version: z.string(),
     agent: z.string().describe('who started the saga, or the saga above it'),
-    resource_key: z.string().nullable().describe('the resource that the call changed, as a customer'),
+    resource_key: z.string().nullable().describe('the resource that the call changed, such as a customer'),
     external_ref: z.string().nullable(),
     status: z.enum(EFFECT_STATUSES),
     amount,
     currency: z.string().nullable(),
-    amount_problem: z.string().nullable().describe('why there is no amount, of a tool that declares one'),
-    committed_at: z.string().describe('of an effect in doubt: when its call was'),
-    committed_seq: z.int().describe('of its entry'),
-    undone_at: z.string().nullable().describe('undone, resolved or skipped'),
+    amount_problem: z.string().nullable().describe('why there is no amount, although the tool declares one'),
+    committed_at: z.string().describe('for an effect in doubt: the time of its call'),
+    committed_seq: z.int().describe('the number of its ledger entry'),
+    undone_at: z.string().nullable().describe('when it was undone, resolved or skipped'),
     undone_seq: z.int().nullable(),
     undone_by: z.string().nullable(),
     undone_ref: z.string().nullable(),
@@ -89,14 +89,14 @@ export const ledgerEffect = () =>
     undone_currency: z.string().nullable(),
     undone_problem: z.string().nullable(),
     residue: z.string().nullable(),
-    failed_at: z.string().nullable().describe('when its undo had failed or was blocked first'),
-    error: z.string().nullable().describe('of the last undo that did not work'),
-    evidence: z.string().nullable().describe('of the operator'),
+    failed_at: z.string().nullable().describe('when its undo first failed or was blocked'),
+    error: z.string().nullable().describe('the error of the last undo that did not work'),
+    evidence: z.string().nullable().describe('the evidence of the operator'),
     doubt: z
       .string()
       .nullable()
       .describe(
-        'why it is not known whether it took effect: no amount of it is known then, nor of its undo; null: it did',
+        'why it is not known whether it took effect; then neither its amount nor that of its undo is known; null: it took effect',
       ),
     external_url: z.string().nullish().describe('where the provider shows it: https; older releases: absent'),
   });
@@ -116,7 +116,7 @@ const total = () =>
       .describe('undone by hand: `resolved` by an operator, with evidence; not in `undone`'),
     byHandAmount: z
       .string()
-      .describe('the amounts of these effects: how much of them was taken back, only the evidence says'),
+      .describe('the amounts of these effects; only the evidence says how much of them was taken back'),
   });
 export type LedgerTotal = z.infer<ReturnType<typeof total>>;
 
@@ -136,11 +136,11 @@ export const ledgerTotals = () =>
     byAgent: z.array(total()),
     byDay: z
       .array(total())
-      .describe('by the day on which the effect was committed, also what was undone later'),
+      .describe('by the day on which the effect was committed, also when it was undone later'),
     reconciliations: z
       .array(reconciliation())
       .describe(
-        'of the sagas of these effects whose undo had failed; without filters, also of those that failed in these days',
+        'for the sagas of these effects whose undo had failed; without filters, also for the sagas that failed in these days',
       ),
     secondsToReconcile: z.int().nullable().describe('the mean of those that are reconciled'),
   });

@@ -89,15 +89,17 @@ export const exportLedgerInput = () =>
   z.strictObject({
     from: day.describe('sagas that moved on this day or later are exported, whole'),
     to: day.optional().describe('the last day; default today'),
-    cursor: z.string().max(2000).optional().describe('of the answer before'),
+    cursor: z.string().max(2000).optional().describe('the cursor of the answer before'),
   });
 export type ExportLedgerInput = z.infer<ReturnType<typeof exportLedgerInput>>;
 
 export const exportLedgerAnswer = () =>
   z.object({
-    sagas: z.int().describe('looked at by this call; one that moved on several days may be counted again'),
-    written: z.int().describe('objects that were not there, or were older'),
-    kept: z.int().describe('objects that were as they had to be'),
+    sagas: z
+      .int()
+      .describe('how many this call looked at; a saga that moved on several days may be counted again'),
+    written: z.int().describe('how many objects were missing or older, and so were written'),
+    kept: z.int().describe('how many objects were right already'),
     cursor,
   });
 export type ExportReport = z.infer<ReturnType<typeof exportLedgerAnswer>>;

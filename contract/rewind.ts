@@ -28,7 +28,7 @@ const common = () => ({
     .min(0)
     .max(600)
     .optional()
-    .describe('waits so long for the effects to be undone; default 0'),
+    .describe('how long to wait until the effects are undone; default 0'),
 });
 
 /** One saga goes back to a step, and goes on from there. */
@@ -41,12 +41,14 @@ export const rewindInput = () =>
         .strictObject({ epoch: z.int().min(0), after: stepId.nullable() })
         .optional()
         .describe(
-          '`epoch` and `after` of the saga in the plan: when it was rewound since, or `to` leads to another step by now, it is OperationConflict, and nothing is changed',
+          '`epoch` and `after` of the saga in the plan: when it was rewound since, or `to` leads to another step by now, the answer is OperationConflict, and nothing is changed',
         ),
-      guidance: guidance.describe('what the saga is told for the way on; first in its observation'),
+      guidance: guidance.describe(
+        'what the saga is told for its next steps; it comes first in the observation',
+      ),
       plan: jsonValue
         .optional()
-        .describe('{ steps: [...] } to go on with, instead of those that it has from there on'),
+        .describe('{ steps: [...] } to go on with, instead of the remaining steps of the saga'),
       ...common(),
     }),
   );
@@ -69,7 +71,7 @@ export const rewindSessionInput = () =>
         .enum(['all', 'effects', 'files', 'conversation'])
         .optional()
         .describe('what goes back; default all'),
-      guidance: guidance.describe('what is told for the way on; it comes back with the answer'),
+      guidance: guidance.describe('what the agent is told for its next steps; it comes back with the answer'),
       epoch: decidedEpoch(),
       ...common(),
     }),
@@ -93,7 +95,9 @@ const rewoundSaga = () =>
     plan: undoPlan().describe('what is left to take back'),
     observation: observation()
       .optional()
-      .describe('once it is rewound; of many sagas of a session each tells its own'),
+      .describe(
+        'once the saga is rewound; in the rewind of a session, ask describe-saga for that of each saga',
+      ),
   });
 export type RewoundSaga = z.infer<ReturnType<typeof rewoundSaga>>;
 
@@ -109,13 +113,17 @@ export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
 export const rewindSessionAnswer = () =>
   z.object({
     ...rewound(),
-    epoch: z.int().optional().describe('of the session, in a plan: the rewind itself is given it'),
+    epoch: z.int().optional().describe('in a plan: the epoch of the session, to give to the rewind itself'),
     sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
     sagasNotListed: z
       .object({ sagas: z.int(), undo: z.int(), stands: z.int() })
       .optional()
-      .describe('so many more sagas, for which the answer has no room, and how much their plans list'),
-    files: rollbackAnswer().optional().describe('what goes or went back; absent until then'),
+      .describe(
+        'how many more sagas there are, for which the answer has no room, and how much their plans list',
+      ),
+    files: rollbackAnswer()
+      .optional()
+      .describe('the rollback of the files, planned or done; absent until then'),
     trimAfterMessageId: z.string().nullable().optional().describe('cut the conversation after this message'),
   });
 export type RewindSessionAnswer = z.infer<ReturnType<typeof rewindSessionAnswer>>;

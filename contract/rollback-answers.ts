@@ -9,7 +9,10 @@ export const standingEffect = () =>
   z.object({
     sagaId: z.string(),
     status: z.string().describe("the saga's"),
-    messageId: z.string().nullable().describe('whose work the saga is; null: not said when it was started'),
+    messageId: z
+      .string()
+      .nullable()
+      .describe('the message whose work the saga is; null: not given when the saga was started'),
     step: z.string(),
     tool: z.string(),
     externalRef: z.string().nullable(),
@@ -45,13 +48,15 @@ export const rollbackAnswer = () =>
     checkpointId: z
       .string()
       .describe(
-        'where the session stands then; in the plan of a state that is yet to be made: where it stands now',
+        'where the session stands afterwards; in the plan of a state that is not made yet: where it stands now',
       ),
     pathsFrom: z
       .string()
       .optional()
-      .describe('with paths: the checkpoint in which they are as they will be; all else stays as it is'),
-    epoch: z.int().describe('the next checkpoint needs it; of a plan: the rollback itself is given it'),
+      .describe('with paths: the checkpoint that these paths are taken from; all else stays as it is'),
+    epoch: z
+      .int()
+      .describe('the epoch for the next checkpoint; in a plan: the epoch to give to the rollback itself'),
     undoCheckpointId: z.string().nullable().describe('roll back to it to undo the rollback'),
     repositories: z.array(
       z.object({
@@ -76,7 +81,7 @@ export const rollbackAnswer = () =>
       .array(conflict())
       .optional()
       .describe(
-        'what both sides changed; in a plan: nothing would be written; done: between markers in the files',
+        'what both sides changed; in a plan: nothing would be written; after a merge with markers: they are between markers in the files',
       ),
     warnings: z.array(z.string()),
     lateWrites: lateWrites()
@@ -94,8 +99,8 @@ export const mergeAnswer = () =>
     ...rollbackAnswer().shape,
     status: z
       .enum(['APPLIED', 'PLANNED', 'NOTHING'])
-      .describe('NOTHING: all of its work is there already, or nothing changed in it'),
-    from: pointOf().describe('the checkpoint whose work came'),
+      .describe('NOTHING: all work of `from` is there already, or nothing changed in it'),
+    from: pointOf().describe('the checkpoint whose work was merged'),
     base: pointOf().describe('the last checkpoint that both sides have'),
   });
 export type MergeAnswer = z.infer<ReturnType<typeof mergeAnswer>>;

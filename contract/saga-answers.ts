@@ -44,13 +44,16 @@ export const parkedSagas = () =>
 export type ParkedSagas = z.infer<ReturnType<typeof parkedSagas>>;
 
 const planNotListed = () =>
-  z.int().optional().describe('of a rewind of a session: so many more, for which its answer has no room');
+  z
+    .int()
+    .optional()
+    .describe('in the rewind of a session: how many more there are, for which the answer has no room');
 
 const standingStep = () =>
   z.object({
     ...observedStep().shape,
     reason: z.string(),
-    sagaId: z.string().optional().describe('of a step of a saga below: which one'),
+    sagaId: z.string().optional().describe('for a step of a saga below: which saga'),
   });
 
 /** What an undo or a rewind takes back, and what it cannot. */
@@ -64,8 +67,8 @@ export const undoPlan = () =>
             .boolean()
             .optional()
             .describe('it runs sagas; what they did follows, named with the steps above: `refund/mail`'),
-          sagaId: z.string().optional().describe('of a step of a saga below: which one'),
-          partly: z.boolean().optional().describe('its compensator, or one below, takes back a part only'),
+          sagaId: z.string().optional().describe('for a step of a saga below: which saga'),
+          partly: z.boolean().optional().describe('its compensator, or one below, takes back only a part'),
           unsure: z.boolean().optional().describe('it may not have happened'),
         }),
       )
@@ -82,7 +85,7 @@ export const undoPlan = () =>
 export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
 
 export const operatedSaga = () =>
-  z.object({ ...movedSaga().shape, plan: undoPlan().optional().describe('of an undo') });
+  z.object({ ...movedSaga().shape, plan: undoPlan().optional().describe('the plan of an undo') });
 export type OperatedSaga = z.infer<ReturnType<typeof operatedSaga>>;
 
 /** An answer to an approval. The first one counts. */
@@ -125,10 +128,10 @@ const awaitedApproval = () =>
     tool: z.string(),
     version: z.string(),
     arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
-    argumentsHash: z.string().optional().describe('what the call is held against'),
+    argumentsHash: z.string().optional().describe('what the call is compared with'),
     amount: z.string().optional().describe('what it would move, when its arguments alone say it: a decimal'),
     currency: z.string().optional(),
-    epoch: z.int().optional().describe('of a saga that was rewound: hand it in with the answer'),
+    epoch: z.int().optional().describe('for a saga that was rewound: give it with the answer'),
     until: z.string(),
     prompt: z.string().optional(),
     promptBy: z
@@ -159,37 +162,40 @@ const interactiveTurn = () => z.enum(['next-step', 'step', 'closed', 'parked']);
 const childLine = () =>
   z.object({
     path: z.string().describe('steps and branches that lead to it: deploy/dns'),
-    sagaId: z.string().describe('what it is answered and worked under'),
+    sagaId: z.string().describe('the id under which it is answered and repaired'),
     status: z
       .string()
-      .describe("a saga's; STARTING before it is there, REFUSED when another saga has its id"),
+      .describe('status of the saga; STARTING before it exists, REFUSED when another saga has its id'),
     definition: z.string().optional().describe('the template, NAME@VERSION'),
-    sealed: z.boolean().optional().describe('of a completed one: false while a saga above may take it back'),
+    sealed: z
+      .boolean()
+      .optional()
+      .describe('for a completed saga: false while a saga above may take it back'),
     failure: z.string().optional().describe('name of the error that made it turn back'),
     interactive: interactiveTurn()
       .optional()
-      .describe('of one that an agent does: next-step when it is the turn of the agent'),
+      .describe('for a saga that an agent does: next-step when it is the turn of the agent'),
     notListed: z
       .int()
       .optional()
       .describe(
-        'so many more effects stand there than notCompensated lists here; its own description has all',
+        'how many more effects stand there than notCompensated lists here; the description of that saga has all',
       ),
     acceptedNotListed: z
       .int()
       .optional()
-      .describe('of these, so many that somebody let stand: nothing is to be done'),
+      .describe('how many of these somebody let stand: there is nothing to do for them'),
     residueNotListed: z
       .int()
       .optional()
       .describe(
-        'so many more effects left something there than compensated lists here; its own description has all',
+        'how many more effects left something there than compensated lists here; the description of that saga has all',
       ),
   });
 
 /** Absent as long as an answer holds all of them, which are thousands. */
 const notListed = (list: string, which = '') =>
-  z.int().optional().describe(`so many more than ${list} lists${which}; the ledger has all`);
+  z.int().optional().describe(`how many more there are than ${list} lists${which}; the ledger has all`);
 
 /** The description of a saga for the model and for people (S12). */
 export const observation = () =>
@@ -222,12 +228,12 @@ export const observation = () =>
         z.object({
           ...observedStep().shape,
           residue: z.string().optional().describe('what a partial compensator left'),
-          byHand: z.string().optional().describe('what an operator did instead of one'),
-          path: z.string().optional().describe('of a saga below this one: where it is'),
-          sagaId: z.string().optional().describe('of a saga below this one: which one it is'),
+          byHand: z.string().optional().describe('what an operator did instead of a compensator'),
+          path: z.string().optional().describe('for a saga below this one: where it is'),
+          sagaId: z.string().optional().describe('for a saga below this one: which one it is'),
         }),
       )
-      .describe('taken back; of sagas below only what left residue'),
+      .describe('effects that were taken back; of sagas below, only those that left residue'),
     compensatedNotListed: notListed('compensated', ', which has the last ones'),
     notCompensated: z
       .array(
@@ -237,20 +243,23 @@ export const observation = () =>
           children: z
             .boolean()
             .optional()
-            .describe('it runs sagas: what stands there is listed and worked under their sagaId'),
-          accepted: z.boolean().optional().describe('somebody let it stand: nothing is to be done'),
+            .describe('the step runs sagas: what stands there is listed and repaired under their sagaId'),
+          accepted: z.boolean().optional().describe('somebody let it stand: there is nothing to do'),
           idempotencyKey: z
             .string()
             .optional()
             .describe('what the call is known by at the provider, also when its answer was lost'),
           resourceKey: z.string().optional().describe('the resource that the call changed'),
-          error: namedError().optional().describe('of the last compensator that did not work'),
+          error: namedError().optional().describe('the error of the last compensator that did not work'),
           nextAttempt: z
             .string()
             .optional()
-            .describe('from when on a delayed compensator is called again; not there while it is called'),
-          path: z.string().optional().describe('of a saga below this one: where it is'),
-          sagaId: z.string().optional().describe('of a saga below this one: what it is worked under'),
+            .describe('when a delayed compensator is called again; absent while it is called'),
+          path: z.string().optional().describe('for a saga below this one: where it is'),
+          sagaId: z
+            .string()
+            .optional()
+            .describe('for a saga below this one: the id under which it is repaired'),
         }),
       )
       .describe('not taken back'),
@@ -259,8 +268,8 @@ export const observation = () =>
       .array(
         z.object({
           step: z.string(),
-          seq: z.int().describe('of the ledger entry that holds it'),
-          result: jsonValue.optional().describe('left out when it is large, or there are many'),
+          seq: z.int().describe('the number of the ledger entry that holds it'),
+          result: jsonValue.optional().describe('left out when it is large, or when there are many results'),
         }),
       )
       .describe('what tools answered'),
@@ -282,11 +291,13 @@ export const observation = () =>
     children: z
       .array(childLine())
       .optional()
-      .describe('the sagas below; below one that has ended well, nothing more is told'),
+      .describe('the sagas below; what is below a saga that has ended well is not listed'),
     childrenNotListed: z
       .int()
       .optional()
-      .describe('so many more sagas below than children lists; the ledger of the saga above names each'),
+      .describe(
+        'how many more sagas there are below than children lists; the ledger of the saga above names each',
+      ),
     awaitingBelow: z
       .array(z.object({ ...awaitedApproval().shape, path: z.string(), sagaId: z.string() }))
       .optional()
@@ -294,24 +305,24 @@ export const observation = () =>
     awaitingBelowNotListed: z
       .int()
       .optional()
-      .describe('so many more approvals are waited for below than awaitingBelow lists; list-sagas has all'),
+      .describe('how many more approvals sagas below wait for than awaitingBelow lists; list-sagas has all'),
     interactive: z
       .object({
         what: interactiveTurn().describe('waits for a step, works on one, or is over'),
-        step: z.string().optional().describe('the one that was submitted last'),
+        step: z.string().optional().describe('the step that was submitted last'),
         until: z.string().optional().describe('how long it waits for the next step'),
         asked: z.boolean().optional().describe('no step came in time, and people were asked'),
         onIdle: z.enum(['unwind', 'ask']),
-        summary: z.string().optional().describe('of whoever parked it'),
+        summary: z.string().optional().describe('the summary of whoever parked it'),
         checkpointId: z.string().optional().describe('where the files were then'),
-        input: jsonValue.optional().describe('of a step of a plan: what the plan gives to the agent'),
+        input: jsonValue.optional().describe('for a step of a plan: what the plan gives to the agent'),
       })
       .optional()
-      .describe('of a saga whose steps are submitted one by one'),
+      .describe('for a saga whose steps are submitted one by one'),
     rejected: z
       .array(z.object({ step: z.string(), tool: z.string(), error: namedError().optional() }))
       .optional()
-      .describe('of an interactive saga: the last steps of which nothing happened'),
+      .describe('for an interactive saga: the last steps that were refused, so that nothing happened'),
     advice: z.string(),
   });
 export type Observation = z.infer<ReturnType<typeof observation>>;
@@ -386,7 +397,7 @@ const storedAnchor = () =>
   z.object({
     name: z.string(),
     text: z.string().optional().describe('absent when it was deleted'),
-    versions: z.int().describe('1, unless somebody did what nobody may'),
+    versions: z.int().describe('1, unless somebody changed what nobody may change'),
   });
 export type StoredAnchor = z.infer<ReturnType<typeof storedAnchor>>;
 
@@ -394,7 +405,7 @@ const anchorsOfDay = () =>
   z.object({
     day: z.string(),
     anchors: z.array(storedAnchor()),
-    before: storedAnchor().optional().describe('the last one of the days before'),
+    before: storedAnchor().optional().describe('the last digest of the days before'),
     firstDay: z.string().nullable(),
     publicKey: z.string().describe('PEM of the key that signs now'),
   });
@@ -406,14 +417,14 @@ export const ledgerAnswer = () =>
     effects: z.array(ledgerEffect()).optional().describe('in the order in which they were committed'),
     totals: ledgerTotals()
       .optional()
-      .describe('of what this page read: add those of the pages behind `cursor`'),
+      .describe('of what this page read; add those of the pages that follow with `cursor`'),
     csv: z.string().optional(),
     cursor,
     below: z
       .array(z.string())
       .optional()
       .describe(
-        'of effects and totals of one saga, with the last page: the sagas that it runs as steps. What they did is not in this answer: ask for each',
+        'for effects and totals of one saga, with the last page: the sagas that it runs as steps. What they did is not in this answer: ask for each',
       ),
     tip: z
       .object({ seq: z.int(), hash: z.string() })
@@ -422,7 +433,7 @@ export const ledgerAnswer = () =>
     evidence: z
       .object({
         // As it is stored. Its shape may change.
-        head: z.unknown().optional().describe('of a saga, with its last page; null when it is gone'),
+        head: z.unknown().optional().describe('the head of a saga, with its last page; null when it is gone'),
         findings: z
           .array(z.object({ sagaId: z.string(), where: z.string(), message: z.string() }))
           .describe('what is not as it was written'),
@@ -437,7 +448,7 @@ const sagaSummary = () =>
     sagaId: z.string(),
     status,
     definition: z.string().nullable(),
-    started: z.int().describe('steps that were started, of all'),
+    started: z.int().describe('how many of its steps were started'),
     steps: z.int(),
     failure: z.string().nullable(),
     requestedBy: z.string(),

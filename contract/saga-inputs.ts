@@ -19,8 +19,8 @@ const limit = z.int().min(1).max(1000);
 export const acceptResidue = z
   .boolean()
   .optional()
-  .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
-const cursor = z.string().max(2000).optional().describe('of the answer before');
+  .describe('effects that nothing takes back may stay; without it the answer is PointOfNoReturn');
+const cursor = z.string().max(2000).optional().describe('the cursor of the answer before');
 
 export const startSagaInput = () =>
   z.strictObject({
@@ -41,12 +41,10 @@ export const startSagaInput = () =>
       .describe(
         'the message of that session whose work it is: a rollback to an earlier one names its effects',
       ),
-    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
+    epoch: epoch.describe('the epoch of that session, from its last answer; an older one is StaleEpoch'),
     project: project
       .optional()
-      .describe(
-        'sagas of one project keep out of each other on exclusive resources; default: that of the session',
-      ),
+      .describe('sagas of one project take turns on exclusive resources; default: that of the session'),
     maxConcurrent: z
       .int()
       .min(1)
@@ -68,17 +66,17 @@ export const submitStepInput = () =>
   z.strictObject({
     sagaId: id,
     stepId: id.describe(
-      'of the step in this saga; the same id again, with the same request, is the same step',
+      'the id of the step in this saga; the same id again, with the same request, is the same step',
     ),
     tool: z.string().min(1).max(48),
     version: z.string().max(32).optional().describe('the newest unless given'),
-    arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    arguments: jsonObject.describe('plain data: nothing in it is an expression'),
     ...stepDeadlines(),
     sessionId: id.optional().describe('the session that submits it'),
     messageId: id.optional().describe('the message that it belongs to'),
-    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
+    epoch: epoch.describe('the epoch of that session, from its last answer; an older one is StaleEpoch'),
     waitSeconds: waitSeconds.describe(
-      'waits so long for the end of the step; default 60. A tool that may take longer is called by the machine',
+      'how long to wait for the end of the step; default 60. A tool that may take longer is called by the machine',
     ),
     observe: z.boolean().optional().describe('false: without the observation, which reads the whole ledger'),
   });
@@ -92,11 +90,11 @@ export const parkSagaInput = () =>
       sessionId: id.optional().describe('the session that stops; a step of another one resumes the saga'),
       checkpointId: checkpointId.optional().describe('where the files are; without it a checkpoint is taken'),
       checkpoint: z.boolean().optional().describe('false: no checkpoint is taken'),
-      messageId: id.optional().describe('of that checkpoint; default: that of the last one'),
+      messageId: id.optional().describe('the message of that checkpoint; default: that of the last one'),
       requestId: id
         .optional()
         .describe(
-          'the same id again takes no other checkpoint, and parks nothing that was resumed since; without it, one is taken each time',
+          'the same id again takes no other checkpoint, and parks nothing that was resumed since; without it, each call takes a checkpoint',
         ),
     })
     .refine(({ sagaId, sessionId }) => sagaId !== undefined || sessionId !== undefined, {
@@ -110,14 +108,14 @@ export const callToolInput = () =>
     requestId: id.describe('the same id again, with the same call, is the same call'),
     tool: z.string().min(1).max(48),
     version: z.string().max(32).optional().describe('the newest unless given'),
-    arguments: jsonObject.describe('data as it is: nothing in it is an expression'),
+    arguments: jsonObject.describe('plain data: nothing in it is an expression'),
     ...stepDeadlines(),
     allowIrreversible: z.boolean().optional().describe('an irreversible tool needs no approval'),
     sessionId: id.optional(),
     messageId: id.optional().describe('the message that it belongs to'),
-    epoch: epoch.describe('of that session, from its last answer; an older one is StaleEpoch'),
+    epoch: epoch.describe('the epoch of that session, from its last answer; an older one is StaleEpoch'),
     waitSeconds: waitSeconds.describe(
-      'waits so long for the end of the call; default 60. A tool that may take longer is called by the machine',
+      'how long to wait for the end of the call; default 60. A tool that may take longer is called by the machine',
     ),
     requestedBy: who,
   });
@@ -137,12 +135,12 @@ export type CloseSagaInput = z.infer<ReturnType<typeof closeSagaInput>>;
 export const describeSagaInput = () =>
   z.strictObject({
     sagaId: id,
-    waitSeconds: z.number().min(0).max(600).optional().describe('waits so long for an end or a question'),
+    waitSeconds: z.number().min(0).max(600).optional().describe('how long to wait for an end or a question'),
     projection: z
       .enum(['present', 'settled'])
       .optional()
       .describe(
-        'settled: as before the saga or as after it, never what is only there while it runs; a child that is completed counts when its root is over',
+        'settled: the state before the saga or after it, never a state in between; a child that is completed counts when its root is over',
       ),
   });
 
@@ -156,12 +154,14 @@ export const answerInput = () =>
         .int()
         .min(0)
         .optional()
-        .describe('of the question (`awaiting.epoch`); needed once the saga was rewound'),
+        .describe('the epoch of the question (`awaiting.epoch`); needed once the saga was rewound'),
       argumentsHash: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
         .optional()
-        .describe('of the arguments that were shown (`awaiting.argumentsHash`); others are not approved'),
+        .describe(
+          'the hash of the arguments that were shown (`awaiting.argumentsHash`); other arguments are not approved',
+        ),
       ...asker(),
       note: words.optional(),
     }),
@@ -174,7 +174,7 @@ export const operateSagaInput = () =>
       sagaId: id,
       action: z
         .enum(['cancel', 'retry', 'resolve', 'skip', 'undo', 'break-lock', 'resume'])
-        .describe('undo: of a saga that is COMPLETED; resume: of one that is PARKED'),
+        .describe('undo is for a saga that is COMPLETED, resume for one that is PARKED'),
       resourceKey: z.string().min(1).max(500).optional().describe('break-lock needs it: the resource'),
       stepId: stepId.optional().describe('resolve and skip need it'),
       epoch: z
@@ -182,7 +182,7 @@ export const operateSagaInput = () =>
         .min(0)
         .optional()
         .describe(
-          'with stepId: only what the step did in this epoch, 0 before the first rewind; default: in each',
+          'with stepId: only what the step did in this epoch, 0 before the first rewind; default: in all epochs',
         ),
       ...asker(),
       evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
@@ -193,7 +193,7 @@ export const operateSagaInput = () =>
         .min(1)
         .max(100)
         .optional()
-        .describe('only with retry, without a step: what failed with an error of this name'),
+        .describe('only with retry, without a step: only what failed with an error of this name'),
     }),
   );
 export type OperateSagaInput = z.infer<ReturnType<typeof operateSagaInput>>;
@@ -207,9 +207,13 @@ export const queryLedgerInput = () =>
     status: z
       .enum(LEDGER_STATUSES)
       .optional()
-      .describe("a saga's status in capitals, or an entry's of these days; of effects: theirs"),
+      .describe(
+        'the status of sagas, in capitals, or of entries of these days; with view effects: the status of effects',
+      ),
     externalRef: z.string().min(1).max(500).optional(),
-    day: day.optional().describe('entries of days are outcomes: that a call began is asked for with sagaId'),
+    day: day
+      .optional()
+      .describe('entries of days are only outcomes; with sagaId the starts of calls are answered too'),
     from: day.optional().describe('the first day; default: six days before the last'),
     to: day.optional().describe('the last day; default today. A page may be empty and have a cursor'),
     view: z
@@ -218,14 +222,14 @@ export const queryLedgerInput = () =>
       .describe(
         'effects: each committed effect and its undo in one row; totals: their sums; default entries',
       ),
-    tool: z.string().min(1).max(100).optional().describe('of effects and totals'),
-    agent: z.string().min(1).max(200).optional().describe('of effects and totals: who started the saga'),
+    tool: z.string().min(1).max(100).optional().describe('for effects and totals: only this tool'),
+    agent: z.string().min(1).max(200).optional().describe('for effects and totals: who started the saga'),
     reference: z
       .string()
       .min(1)
       .max(500)
       .optional()
-      .describe('of effects and totals: a resource key or a reference, as that of a customer'),
+      .describe('for effects and totals: a resource key or a reference, such as that of a customer'),
     format: z.enum(['json', 'csv']).optional(),
     evidence: z
       .boolean()
@@ -250,7 +254,7 @@ export const listSagasInput = () =>
         .enum(SAGA_STATUSES)
         .optional()
         .describe(
-          'without: all, in pages too, those that need a person first; one that changes its status between two pages is told again at the end',
+          'without it: all sagas, those that need a person first, also across pages; a saga that changes its status between two pages comes again at the end',
         ),
       sessionId: id
         .optional()
@@ -267,8 +271,8 @@ export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
 
 export const listLocksInput = () =>
   z.strictObject({
-    sagaId: id.optional().describe('only the locks of this saga; without: of all that are open'),
-    limit: limit.optional().describe('sagas looked at for one page, or fewer; default 50'),
+    sagaId: id.optional().describe('only the locks of this saga; without it: those of all open sagas'),
+    limit: limit.optional().describe('how many sagas are looked at for one page, at most; default 50'),
     cursor,
   });
 export type ListLocksInput = z.infer<ReturnType<typeof listLocksInput>>;

@@ -17,7 +17,7 @@ export type PreflightCheck = z.infer<ReturnType<typeof preflightCheck>>;
 
 export const preflightAnswer = () =>
   z.object({
-    ok: z.boolean().describe('every check is'),
+    ok: z.boolean().describe('every check is ok'),
     checks: z.array(preflightCheck()),
   });
 export type PreflightAnswer = z.infer<ReturnType<typeof preflightAnswer>>;
@@ -30,7 +30,9 @@ const verifiedCommitment = () =>
       .describe('not-run: the time of the call was over'),
     exitCode: z.int().nullable().describe('null when it did not end by itself, or was not run'),
     milliseconds: z.int().min(0),
-    output: z.string().describe('what it wrote, stdout and stderr; of much, the beginning and the end'),
+    output: z
+      .string()
+      .describe('what it wrote, stdout and stderr; of a long output, the beginning and the end'),
     isCut: z.boolean().describe('the middle of the output is missing'),
   });
 export type VerifiedCommitment = z.infer<ReturnType<typeof verifiedCommitment>>;

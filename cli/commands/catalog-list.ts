@@ -64,7 +64,7 @@ export const addCatalogReview = (parent: Command, app: App): void => {
   parent
     .command('review')
     .description('list the tools and templates past their review date')
-    .option('--within <days>', 'those due within so many days too', parseWholeNumber(0, 3650), 0)
+    .option('--within <days>', 'also those that are due within so many days', parseWholeNumber(0, 3650), 0)
     .action((options: { within: number }, command: Command) =>
       withConnection(app, command, async (run) => {
         const answer = await run.invoke('walkback-list-catalog', {});

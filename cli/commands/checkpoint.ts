@@ -48,7 +48,7 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
     )
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .option('-m, --message <id>', 'message whose work was done since the checkpoint before', parseId)
-    .option('--for <id>', 'message that the tool call that comes next belongs to', parseId)
+    .option('--for <id>', 'message of the tool call that comes next', parseId)
     .option('--tool <id>', 'execution id of the tool call that comes next (default: a fresh one)', parseId)
     .option('--title <text>', 'what the message is about, to be read later; redact it')
     .option('--text <text>', 'what the message says, to be read later; redact it')

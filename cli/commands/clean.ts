@@ -25,7 +25,7 @@ export const defineClean = (clean: Command, app: App): void => {
       'Delete everything that the embedded cloud keeps in its data directory. Shows it first, and asks.',
     )
     .option('-y, --yes', 'do not ask')
-    .option('--dry-run', 'say what would go, and delete nothing')
+    .option('--dry-run', 'say what would be deleted, and delete nothing')
     .addHelpText('after', helpText(EXAMPLES))
     .action(async ({ yes, dryRun }: Options, command: Command) => {
       const { json, data } = command.optsWithGlobals<GlobalOptions>();

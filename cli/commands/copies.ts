@@ -117,7 +117,7 @@ const addDelete = (copies: Command, app: App): void => {
     .argument('[sandbox...]', 'sandbox ids, as the list shows them')
     .option('--all', 'every copy but those that are being built or rolled back')
     .option('-s, --session <id>', 'with --all: only copies of this session', parseId)
-    .option('--dry-run', 'say what would go, and delete nothing')
+    .option('--dry-run', 'say what would be deleted, and delete nothing')
     .option('-y, --yes', 'do not ask')
     .action((ids: string[], options: DeleteOptions, command: Command) =>
       withConnection(app, command, async (run) => {

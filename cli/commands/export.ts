@@ -76,7 +76,7 @@ export const defineExport = (command: Command, app: App): void => {
     .argument('[session]', 'default: see walkback --help')
     .option('--html', 'as HTML, the only format there is')
     .option('-o, --output <file>', 'where to (default: SESSION.html here)')
-    .option('--max-megabytes <n>', 'cut, and say so, what makes it larger', parseWholeNumber(1, 1000), 50)
+    .option('--max-megabytes <n>', 'cut the file at this size, and say so', parseWholeNumber(1, 1000), 50)
     .addHelpText('after', helpText(EXAMPLES))
     .action((session: string | undefined, options: Options, own: Command) =>
       withConnection(app, own, async (run) => {

@@ -43,12 +43,8 @@ const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: W
 
 const withWhich = (command: Command): Command =>
   command
-    .option(
-      '--saga <id>',
-      'of this saga; without --below, nothing of those that it runs as steps is in it',
-      parseId,
-    )
-    .option('--below', 'with --saga, of effects and totals: also of all sagas below it')
+    .option('--saga <id>', 'of this saga; only with --below also of the sagas that it runs as steps', parseId)
+    .option('--below', 'with --saga, for effects and totals: also all sagas below it')
     .option(
       '--status <status>',
       `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,

@@ -164,7 +164,7 @@ export const addLedgerVerify = (parent: Command, app: App): void => {
     .option('--day <day>', 'YYYY-MM-DD in UTC', parseDay)
     .option(
       '--public-key <file>',
-      'PEM of a key that may have signed digests, and no other; may be repeated',
+      'PEM of a key that may have signed digests; no other key is trusted; may be repeated',
       collectPaths,
     )
     .description('check that what is stored of a saga is what was written; exit code 1 when it is not')

@@ -78,7 +78,7 @@ export const defineLogin: Define = (command, app) => {
     .addOption(
       new Option(
         '--as <name>',
-        'who you are; the embedded cloud alone takes your word for it (default: you)',
+        'who you are; only the embedded cloud takes your word for it (default: you)',
       ).argParser(parseName),
     )
     .addOption(new Option('--role <name...>', 'roles to have in the embedded cloud').choices(PERSON_ROLES))

@@ -111,7 +111,7 @@ export const defineMcp = (mcp: Command, app: App): void => {
       'Serve MCP on stdin and stdout: our tools for the repositories of a session, or, with a command, the tools of that ' +
         'server with a checkpoint before each.',
     )
-    .argument('[command...]', 'an MCP server to stand before')
+    .argument('[command...]', 'the MCP server whose tools get checkpoints')
     .option('-s, --session <id>', 'session (default: the newest on --root, else a new one)', parseId)
     .option(
       '--root <dir>',

@@ -83,7 +83,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     .description(
       "Bring the work of a fork into its source, or the source's into a fork: all repositories or none.",
     )
-    .argument('<from>', 'the session whose work comes', parseId)
+    .argument('<from>', 'the session whose work is merged', parseId)
     .option('--into <id>', 'the session that it comes into (default: what the fork began in)', parseId)
     .option('--path <path>', 'only this file, directory or repository; may be given again', collectPaths)
     .option('--markers', 'only into a fork: write conflicts into its files')
@@ -96,7 +96,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     .addOption(epochOption())
     .option(
       '--from-checkpoint <id>',
-      'refuse (SourceMoved) unless this is still the last checkpoint of the session whose work comes',
+      'refuse (SourceMoved) unless this is still the last checkpoint of the session whose work is merged',
       parseId,
     )
     .option('-y, --yes', 'do not ask')

@@ -154,7 +154,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
     .requiredOption('--to <point>', 'message id, checkpoint id (cp-7 will do), or head; its work stays')
     .addOption(new Option('--scope <part>', 'what goes back').choices(SCOPES).default('all'))
-    .option('--guidance <text>', 'what is told for the way on')
+    .option('--guidance <text>', 'what the agent is told for its next steps')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())

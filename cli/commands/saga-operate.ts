@@ -44,7 +44,7 @@ const stepOperation = (parent: Command, name: string, description: string, which
     .argument('<step>', which)
     .option(
       '--epoch <n>',
-      'of a saga that was rewound: only what the step did in this epoch, 0 before the first rewind',
+      'for a saga that was rewound: only what the step did in this epoch, 0 before the first rewind',
       parseWholeNumber(0, Number.MAX_SAFE_INTEGER),
     );
 

@@ -158,7 +158,7 @@ Examples:
 export const addSagaRetry = (parent: Command, app: App): void => {
   parent
     .command('retry')
-    .argument('[saga]', 'saga id; with --all none', parseId)
+    .argument('[saga]', 'saga id; not with --all', parseId)
     .argument('[step]', 'only this step (default: every failed or delayed compensation)')
     .description('run failed compensators again, and delayed ones now')
     .option('--all', 'in all sagas')

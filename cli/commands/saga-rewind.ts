@@ -98,7 +98,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .description('take back the last steps of a saga, and let it go on from there')
     .option('--to <step>', 'the last step that stays')
     .option('--steps <n>', 'how many of the last steps are taken back', parseWholeNumber(1, 1000))
-    .option('--guidance <text>', 'what it is told for the way on')
+    .option('--guidance <text>', 'what the saga is told for its next steps')
     .option('--plan <json>', 'other steps to go on with: JSON or @FILE')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)

@@ -27,7 +27,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .command('show')
     .argument('<saga>', 'saga id', parseId)
     .description('show which steps stand, which were undone, and what remains')
-    .option('--settled', 'as before the saga or as after it, never what is only there while it runs')
+    .option('--settled', 'show the state before the saga or after it, never a state in between')
     .action((sagaId: string, { settled }: { settled?: boolean }, command: Command) =>
       withConnection(app, command, async (run) => {
         const projection = settled === true ? { projection: 'settled' as const } : {};

@@ -102,9 +102,9 @@ export const addSagaStart = (parent: Command, app: App): void => {
     )
     .option('--allow <tool...>', 'interactive: irreversible tools that need no approval')
     .option('-i, --input <json>', "the saga's input: JSON or @FILE", '{}')
-    .option('--id <id>', 'saga id; starting the same again is no second saga', parseId);
+    .option('--id <id>', 'saga id; the same start again starts no second saga', parseId);
   withSession(start, 'session the saga belongs to')
-    .option('--project <name>', 'project: its sagas keep out of each other on exclusive resources')
+    .option('--project <name>', 'project: its sagas take turns on exclusive resources')
     .option(
       '--max-concurrent <count>',
       'sagas of the project that run at once; more are queued',

@@ -71,8 +71,8 @@ export const addSagaPark = (parent: Command, app: App): void => {
     .requiredOption('--summary <text>', 'for whoever goes on: what is done, and what is left')
     .option('-s, --session <id>', 'session that stops; a step of another one resumes the saga', parseId)
     .option('-m, --message <id>', 'message of the checkpoint (default: that of the last one)', parseId)
-    .option('--checkpoint <id>', 'where the files are; none is taken then')
-    .option('--no-checkpoint', 'take none')
+    .option('--checkpoint <id>', 'where the files are; no other checkpoint is taken then')
+    .option('--no-checkpoint', 'take no checkpoint')
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .action((sagaId: string | undefined, options: Parked, command: Command) =>
       withConnection(app, command, async (run) => {

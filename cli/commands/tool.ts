@@ -29,7 +29,7 @@ export const defineTool = (tool: Command, app: App): void => {
     .argument('<tool>', 'tool of the catalog, NAME or NAME@VERSION')
     .description('call one tool, as a saga of one step')
     .addHelpText('after', helpText(EXAMPLES))
-    .requiredOption('-r, --request <id>', 'the same again is the same call', parseId)
+    .requiredOption('-r, --request <id>', 'request id; the same again is the same call', parseId)
     .option('-a, --arguments <json>', 'arguments of the tool: JSON or @FILE', '{}');
   withDeadlines(withSession(call, 'session that calls it'))
     .option('--allow-irreversible', 'an irreversible tool needs no approval')
