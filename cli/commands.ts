@@ -82,7 +82,7 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
       },
       {
         name: 'verify-commitments',
-        summary: 'say in a fresh copy whether work is done',
+        summary: 'check in a fresh copy whether work is done',
         load: async () => (await import('./commands/verify-commitments.ts')).defineVerifyCommitments,
       },
       {
@@ -107,7 +107,7 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
     commands: [
       {
         name: 'saga',
-        summary: 'start, watch, approve and work sagas',
+        summary: 'start, watch, approve and repair sagas',
         load: async () => (await import('./commands/saga.ts')).defineSaga,
       },
       {
@@ -182,7 +182,7 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
     commands: [
       {
         name: 'mcp',
-        summary: 'serve MCP, or stand before an MCP server and checkpoint each of its tools',
+        summary: 'serve MCP, or take a checkpoint before each tool of an MCP server',
         load: async () => (await import('./commands/mcp.ts')).defineMcp,
       },
     ],

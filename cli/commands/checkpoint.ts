@@ -36,7 +36,7 @@ Examples:
   walkback checkpoint --message msg-3
   walkback checkpoint -s refund --for msg-4 --tool call-17 --reason before-tool
 
-With --for, whatever is there at the next checkpoint is the work of that message, and what is there now is that of the one before.
+With --for, what the next checkpoint finds is the work of that message. What is there now is the work of the message before.
 
 The same --tool again answers the same checkpoint: nothing is done twice.`;
 

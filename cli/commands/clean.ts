@@ -13,7 +13,7 @@ interface Options {
 
 const EXAMPLES = `
 Examples:
-  walkback clean --dry-run                     what would go
+  walkback clean --dry-run                     what would be deleted
   walkback down && walkback clean              asks first
 
 Sessions, checkpoints, sagas and the ledger of the embedded cloud are gone afterwards, with its

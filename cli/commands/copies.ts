@@ -30,8 +30,8 @@ Examples:
   walkback copies delete wb3f...        asks first
   walkback copies delete --all --yes
 
-A copy ends by itself (ENDS). One that a session works in is not listed, and never deleted: after
-rehydrate --mode resume, a fork, or session start in it.`;
+A copy ends by itself (ENDS). A copy that a session works in (after rehydrate --mode resume, a fork, or
+session start in it) is not listed, and is never deleted.`;
 
 const findCopies = (run: Run, sessionId: string | undefined): Promise<PlacedCopy[]> =>
   run.progress('Looking for copies', async () => {

@@ -7,7 +7,7 @@ export const defineDemo = (demo: Command, app: App): void => {
     .description(
       'Play the main jobs in a temporary directory with its own embedded cloud. checkpoints: an agent works in four ' +
         'real repositories, its sandbox dies, the session is rehydrated and rolled back. refund: a saga is undone, and ' +
-        'an operator repairs one that could not be. gang: three agents work for one saga, and a reviewer rewinds it. ' +
+        'an operator repairs another one that could not be undone. gang: three agents work for one saga, and a reviewer rewinds it. ' +
         'changesets: three agents work in forks of one session, a queue merges them, and one message is taken back. ' +
         'Hashes of every repository prove it; exit code 1 when any of them differs. Leaves nothing behind.',
     )

@@ -25,8 +25,8 @@ Examples:
   walkback export --html                       the session around here, as SESSION.html
   walkback export --html s1 --output s1.html
 
-The file opens in a browser without a server and asks for nothing: messages, files,
-diffs, what sagas did outside, and their ledger, all as text. Who has the file can read
+The file opens in a browser without a server and loads nothing: messages, files,
+diffs, what sagas did outside, and their ledger, all as text. Whoever has the file can read
 all of it.`;
 
 type Fill<Told> = (write: (piece: string) => Promise<void>) => Promise<Told>;

@@ -23,7 +23,7 @@ interface Options extends FreshSandboxOptions {
 
 const EXAMPLES = `
 Examples:
-  walkback fork                             a session of its own at where this one stands
+  walkback fork                             a new session at the point where this one stands
   walkback fork --to msg-2                  at the end of message msg-2
   walkback merge FORK                       brings its work back
   walkback session end FORK --discard       ends it, and kills its sandbox`;

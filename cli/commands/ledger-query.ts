@@ -172,8 +172,8 @@ const belowNote = (run: Run, { below = [] }: Read): void => {
 };
 
 const OF_DAYS = `
-Of days, entries are outcomes. That a call began is among the entries of its saga
-(--saga).`;
+For days, only outcomes are listed. The starts of calls are among the entries of their
+saga (--saga).`;
 
 const QUERY_HELP = `
 Examples:

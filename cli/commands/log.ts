@@ -10,7 +10,7 @@ export const defineLog = (log: Command, app: App): void => {
   log
     .description(
       'Show the timeline as a tree, newest first: checkpoints, the messages they belong to, the repositories ' +
-        'that changed, by how many lines, or bytes where nobody counted. ◉ is where the session stands, ● the way to it, ○ a branch ' +
+        'that changed, by how many lines, or bytes where lines were not counted. ◉ is where the session stands, ● the way to it, ○ a branch ' +
         'left behind by a rollback (still reachable), ◇ work in a review copy.',
     )
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)

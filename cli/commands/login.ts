@@ -24,8 +24,8 @@ Examples:
 
 From then on approvals, repairs and rewinds carry a proof of who you are, and the
 ledger keeps it. Sagas and calls that you start are yours, so somebody else has to
-approve them. A --by that names another is refused. What nothing takes back needs a
-sign-in of the last 15 minutes.`;
+approve them. A --by that names somebody else is refused. What nothing takes back can be
+approved only within 15 minutes after a sign-in.`;
 
 const parseName = (name: string): string => {
   if (name.trim() !== '') return name.trim();

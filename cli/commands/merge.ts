@@ -24,11 +24,11 @@ Examples:
   walkback merge FORK --dry-run            what would come into its source, and conflicts
   walkback merge FORK                      shows the plan, asks, does it
   walkback merge SOURCE --into FORK --markers   the source's work comes into the fork, with
-                                           conflicts between markers, to be mended there
+                                           conflicts between markers, to be resolved there
   walkback merge FORK --expect-unchanged   only if what comes is exactly what the fork holds
 
-Every repository merges, or nothing is changed. What a fork's last checkpoint
-holds comes; so take one first: walkback checkpoint --session FORK --message ...`;
+Every repository merges, or nothing is changed. A merge brings what the fork's last
+checkpoint holds, so take one first: walkback checkpoint --session FORK --message ...`;
 
 /** The session that a fork began in. */
 const sourceOf = async (run: Run, from: string): Promise<string> => {

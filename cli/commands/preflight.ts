@@ -43,7 +43,7 @@ export const definePreflight = (preflight: Command, app: App): void => {
   preflight
     .description(
       'Look whether a sandbox has what work in it needs: shell, git, tools, disk, rights, readable repositories, and ' +
-        'remotes that ask nobody for credentials. Nothing is changed.',
+        'remotes that do not ask for credentials. Nothing is changed.',
     )
     .option('-s, --session <id>', 'its sandbox (default: see walkback --help)', parseId)
     .option('--sandbox <id>', 'another sandbox that is running')

@@ -152,7 +152,7 @@ const retryOne = async (
 const EXAMPLES = `
 Examples:
   walkback saga retry s-1                            every failed or delayed compensation of one saga
-  walkback saga retry --all --error Http503 --dry-run   which ones failed so, in all sagas
+  walkback saga retry --all --error Http503 --dry-run   lists what failed with this error, in all sagas
   walkback saga retry --all --error Http503          shows them, asks, does it`;
 
 export const addSagaRetry = (parent: Command, app: App): void => {

@@ -34,7 +34,7 @@ export const defineVerifyCommitments = (verify: Command, app: App): void => {
   verify
     .description(
       'Run commands in a fresh copy of a checkpoint, one after the other, and say which end as they should. The copy has ' +
-        'what the checkpoint holds and what the template brings, nothing else, and is killed again.',
+        'only what the checkpoint holds and what the template brings, and is killed afterwards.',
     )
     .argument('<file>', 'the commitments, as JSON')
     .option('-s, --session <id>', 'session (default: see walkback --help)', parseId)
