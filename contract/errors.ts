@@ -34,15 +34,15 @@ const laterMaybe = (error: ErrorRow): ErrorRow => ({ ...error, retryable: true }
 const answered = (httpStatus: number, error: ErrorRow): ErrorRow => ({ ...error, httpStatus });
 const toldBySandbox = (error: ErrorRow): ErrorRow => ({ ...error, isToldBySandbox: true });
 
-const INCOMPLETE = 'walkback log shows what it misses; --allow-partial (allowPartial) restores the rest';
+const INCOMPLETE = 'walkback log shows what it lacks; --allow-partial (allowPartial) restores the rest';
 const NAMES_POINTS = 'walkback log shows the messages and checkpoints of the session';
 const NAMES_SAGAS = 'walkback saga list shows the sagas, walkback saga show their steps';
-const ANOTHER_TARGET = 'choose another checkpoint, and look at the bucket: walkback log shows them';
+const ANOTHER_TARGET = 'choose another checkpoint (walkback log shows them), and look at the bucket';
 const REPAIR = 'walkback saga retry, resolve or skip for each step that is left';
 
 /** Errors of checkpoints, rollbacks and rehydrates. */
 const CHECKPOINT_ERRORS = {
-  InvalidInput: refusal('usage', 'mend the fields that the message names; --help says what is expected'),
+  InvalidInput: refusal('usage', 'correct the fields that the message names; --help says what is expected'),
   SessionNotFound: refusal('notFound', 'walkback session list shows the sessions'),
   SessionEnded: refusal(
     'conflict',
@@ -77,7 +77,7 @@ const CHECKPOINT_ERRORS = {
     ),
   ),
   NoRepositories: refusal('notFound', 'clone or initialise a repository below the projects root first'),
-  CaptureFailed: fault('failed', 'see the reason, mend it in the sandbox, then call again'),
+  CaptureFailed: fault('failed', 'see the reason, correct it in the sandbox, then call again'),
   RestoreConflict: toldBySandbox(
     refusal('conflict', 'move the named paths away, then call with a new request id'),
   ),
@@ -100,7 +100,7 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: make the plan again, look at what came since, and merge that',
   ),
-  CommitmentsBroken: refusal('failed', 'see what the commands wrote, mend the work, then verify again'),
+  CommitmentsBroken: refusal('failed', 'see what the commands wrote, correct the work, then verify again'),
   RollbackAbandoned: refusal(
     'conflict',
     'nobody came back for it, and another call settled it: read the timeline',
@@ -113,8 +113,8 @@ const CHECKPOINT_ERRORS = {
 
 /** Errors of calls about sagas. */
 const SAGA_ERRORS = {
-  PlanRefused: refusal('usage', 'mend the step and the rule that the message names'),
-  CatalogRefused: refusal('usage', 'mend what the message names; a stored version never changes'),
+  PlanRefused: refusal('usage', 'correct the step: the message names it, and the rule that it breaks'),
+  CatalogRefused: refusal('usage', 'correct what the message names; a stored version never changes'),
   SagaNotFound: refusal('notFound', NAMES_SAGAS),
   StepNotFound: refusal('notFound', NAMES_SAGAS),
   AnswerConflict: refusal(
@@ -128,7 +128,7 @@ const SAGA_ERRORS = {
   ApprovalPending: laterMaybe(
     refusal(
       'conflict',
-      'nobody has decided yet: walkback saga approve, or the same call again, which waits on',
+      'nobody has decided yet: walkback saga approve, or the same call again, which goes on waiting',
     ),
   ),
   ApprovalExpired: refusal('conflict', 'it is too late to answer: start the saga again'),
@@ -153,14 +153,14 @@ const SAGA_ERRORS = {
   ResourceBusy: laterMaybe(
     refusal('conflict', 'another saga works on the resource: start this one again when that has ended'),
   ),
-  ArgumentsUnresolved: refusal('usage', 'mend the expression, or the input it reads'),
+  ArgumentsUnresolved: refusal('usage', 'correct the expression, or the input it reads'),
 } as const satisfies Record<string, ErrorRow>;
 
 /** Errors of a step, recorded in the ledger. Tools add names of their own. */
 const STEP_ERRORS = {
-  InvalidArguments: refusal('usage', 'mend the arguments that the message names'),
-  InvalidResult: fault('failed', 'mend the tool: its answer is not of its own schema'),
-  ResultTooLarge: fault('failed', 'mend the tool: it must answer less, a reference for example'),
+  InvalidArguments: refusal('usage', 'correct the arguments that the message names'),
+  InvalidResult: fault('failed', 'correct the tool: its answer does not match its own schema'),
+  ResultTooLarge: fault('failed', 'correct the tool: it must answer less, a reference for example'),
   DeadlinePassed: laterMaybe(
     fault(
       'unavailable',
@@ -172,10 +172,10 @@ const STEP_ERRORS = {
   ConnectionLost: laterMaybe(
     fault('unavailable', 'look whether the tool runs, and whether it answers in time'),
   ),
-  DeliveredTwice: fault('failed', 'nothing: what became of the first delivery is asked for'),
+  DeliveredTwice: fault('failed', 'nothing to do: the saga asks what became of the first delivery'),
   OutcomeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
   ProbeUnknown: fault('failed', 'ask the provider, by the idempotency key, what happened'),
-  ToolError: fault('failed', 'the message is what the tool said; let its errors have names'),
+  ToolError: fault('failed', 'the message is what the tool said; give its errors names'),
   NotStorable: fault('failed', 'shorten what the step is given, or pass a reference'),
   TooManyChildren: refusal('usage', 'give the step a shorter list, or use several steps'),
   ChildrenOverdue: fault('failed', 'give the step more time, or its children less to do'),
@@ -185,18 +185,18 @@ const STEP_ERRORS = {
   ),
   ChildFailed: fault('failed', REPAIR),
   UnwoundByParent: refusal('conflict', 'the saga that runs this one is undone: walkback saga show says why'),
-  AmountInvalid: fault('failed', 'mend what the tool declares as its amount, or what it answers'),
-  CurrencyInvalid: fault('failed', 'mend what the tool declares as its currency, or what it answers'),
-  UrlInvalid: fault('failed', 'mend what the tool declares as its externalUrl, or what it answers'),
-  UrlUnresolved: fault('failed', 'mend what the tool declares as its externalUrl'),
-  AmountUnresolved: fault('failed', 'mend what the tool declares as its amount or currency'),
+  AmountInvalid: fault('failed', 'correct what the tool declares as its amount, or what it answers'),
+  CurrencyInvalid: fault('failed', 'correct what the tool declares as its currency, or what it answers'),
+  UrlInvalid: fault('failed', 'correct what the tool declares as its externalUrl, or what it answers'),
+  UrlUnresolved: fault('failed', 'correct what the tool declares as its externalUrl'),
+  AmountUnresolved: fault('failed', 'correct what the tool declares as its amount or currency'),
   IdleTimeout: refusal('conflict', 'no step came in time, and what was done is undone'),
   Cancelled: refusal('conflict', 'the saga was cancelled, and what was done is undone'),
   Rewound: refusal('conflict', 'the saga was rewound: walkback saga show says what it goes on with'),
   Undone: refusal('conflict', 'an operator had the finished saga undone'),
   CompensationBlocked: fault('failed', REPAIR),
   CompensationFailed: fault('failed', REPAIR),
-  LedgerBroken: fault('failed', 'entries were changed, removed or put in: compare with the backup'),
+  LedgerBroken: fault('failed', 'entries were changed, removed or added: compare with the backup'),
 } as const satisfies Record<string, ErrorRow>;
 
 /** Errors about who asks. */
@@ -245,7 +245,9 @@ const API_ERRORS = {
 
 /** Errors of the command line only. */
 const COMMAND_ERRORS = {
-  CloudUnavailable: laterMaybe(fault('unavailable', 'is walkback up running, or the network there?')),
+  CloudUnavailable: laterMaybe(
+    fault('unavailable', 'check that walkback up runs, or that the network is there'),
+  ),
   DataDirInUse: laterMaybe(
     refusal('unavailable', 'another command works there: wait for it, or choose another --data'),
   ),
