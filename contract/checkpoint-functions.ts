@@ -101,7 +101,7 @@ export const CHECKPOINT_FUNCTIONS = {
     grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
   },
   preflight: {
-    description: 'Looks whether a sandbox, or one of a template, has what work in it needs',
+    description: 'Checks whether a sandbox, or a fresh one of a template, has what work in it needs',
     input: preflightRequest,
     answer: preflightAnswer,
     callers: ['agent-backend', 'operator'],

@@ -207,7 +207,7 @@ export const SAGA_FUNCTIONS = {
     },
   },
   'anchor-ledger': {
-    description: 'Signs where ledgers ended, and keeps it where nobody changes it',
+    description: 'Signs where ledgers ended, and keeps the digests where nobody can change them',
     input: anchorLedgerInput,
     answer: anchorAnswer,
     callers: ['internal', 'operator'],
@@ -215,7 +215,7 @@ export const SAGA_FUNCTIONS = {
     grants: { indexes: ['days'], anchors: 'write' },
   },
   'export-ledger': {
-    description: 'Exports the ledger for Athena, as sagas move and of days before',
+    description: 'Exports the ledger for Athena, as sagas move, and for earlier days',
     input: exportLedgerInput,
     answer: exportLedgerAnswer,
     callers: ['internal', 'operator'],
