@@ -71,6 +71,14 @@ export const createProcesses = (sandboxId: string) => {
     return signalSandbox(sandboxId, [...leaders], name);
   };
 
+  /** A sandbox that is paused and connected to at once gets the signals in the order of the calls. */
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+
   const kill = async (): Promise<void> => {
     const all = [...running.values()];
     for (const { stream } of all) stream.abort();
@@ -109,20 +117,21 @@ export const createProcesses = (sandboxId: string) => {
     },
 
     /** Ends every process and every stream. Settles when the commands themselves are gone. */
-    kill,
+    kill: (): Promise<void> => inTurn(kill),
 
-    /** The same for good: nothing starts after it. */
+    /** Ends them for good, at once: nothing starts after it. */
     close(): Promise<void> {
       closed = true;
       return kill();
     },
 
     /** Stops everything where it is; connections drop, as when E2B pauses a sandbox. */
-    async freeze(): Promise<void> {
-      for (const { stream } of running.values()) stream.abort();
-      await signalAll('SIGSTOP');
-    },
+    freeze: (): Promise<void> =>
+      inTurn(async () => {
+        for (const { stream } of running.values()) stream.abort();
+        await signalAll('SIGSTOP');
+      }),
 
-    thaw: (): Promise<void> => signalAll('SIGCONT'),
+    thaw: (): Promise<void> => inTurn(() => signalAll('SIGCONT')),
   };
 };

@@ -114,18 +114,20 @@ export const openRegistry = async (directory: string) => {
     return sandbox;
   };
 
-  const kill = async (sandbox: Kept): Promise<void> => {
+  const kill = async (sandbox: Kept): Promise<boolean> => {
     await letGo(sandbox);
-    await remove(sandbox);
+    return remove(sandbox);
   };
 
-  const remove = async (sandbox: Kept): Promise<void> => {
+  /** False when another call was first. */
+  const remove = async (sandbox: Kept): Promise<boolean> => {
     // Now, so that nothing new can start in it.
-    sandboxes.delete(sandbox.id);
+    if (!sandboxes.delete(sandbox.id)) return false;
     clearTimeout(sandbox.timer);
     await sandbox.processes.close();
     await sandbox.saved.catch(() => undefined);
     await removeSandboxDirectory(dataDir, sandbox.id, sandbox.record.mounts);
+    return true;
   };
 
   const pause = async (sandbox: Kept, keepMemory: boolean): Promise<void> => {
@@ -213,8 +215,7 @@ export const openRegistry = async (directory: string) => {
     /** False when there is none. */
     async kill(id: string): Promise<boolean> {
       const sandbox = sandboxes.get(id);
-      if (sandbox !== undefined) await kill(sandbox);
-      return sandbox !== undefined;
+      return sandbox === undefined ? false : kill(sandbox);
     },
 
     /** Ends every process; the sandboxes themselves are there again at the next start. */

@@ -1,11 +1,16 @@
 /** The sandboxes of the embedded cloud at the moment at which the time of one is over. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { MARKER } from '../../local/e2b/process-kill.ts';
 import { openRegistry } from '../../local/e2b/registry.ts';
+
+/** `T` is stopped. */
+const stateOf = async (pid: number): Promise<string | undefined> =>
+  / ([A-Z]) /.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1];
 
 const MADE = { templateId: 'base', metadata: {}, envs: {}, onTimeout: 'kill' } as const;
 
@@ -36,5 +41,49 @@ test.each([
       await registry.close();
       expect(existsSync(join(dataDir, id)), `after ${turns} turns: ${answer}`).toBe(Boolean(answer));
     }
+  },
+);
+
+test.each(['alone', 'with a directory of another'])(
+  'one that is killed twice at once is killed once, %s',
+  async (mounted) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
+    const own = join(directory.path, 'own');
+    await mkdir(own);
+    const registry = await openRegistry(join(directory.path, 'data'));
+    const mounts = mounted === 'alone' ? [] : [{ path: '/work', directory: own }];
+    const { id } = await registry.create({ ...MADE, mounts });
+    const answers = await Promise.all([registry.kill(id), registry.kill(id), registry.kill(id)]);
+    await registry.close();
+    expect(answers.filter(Boolean)).toEqual([true]);
+  },
+);
+
+test.each([true, false])(
+  'one that is connected to while it is paused runs, with its memory kept: %s',
+  async (keepMemory) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
+    const registry = await openRegistry(join(directory.path, 'data'));
+    const sandbox = await registry.create({ ...MADE, mounts: [] });
+    const command = { cmd: 'sleep', args: ['300'], envs: {} };
+    const options = {
+      directory: directory.path,
+      environment: { PATH: process.env['PATH'] ?? '', [MARKER]: sandbox.id },
+      timeoutMs: undefined,
+      keepaliveMs: 60_000,
+    };
+    for (let turns = 0; turns < 40; turns += 1) {
+      await sandbox.processes.start(command, options);
+      const paused = registry.pause(sandbox.id, keepMemory);
+      for (let count = 0; count < turns; count += 1) await turn();
+      expect(await registry.connect(sandbox.id, 60_000), `after ${turns} turns`).toBe('resumed');
+      await sandbox.processes.start(command, options);
+      await paused;
+      await delay(5);
+      const states = await Promise.all(sandbox.processes.list().map(({ pid }) => stateOf(pid)));
+      expect(states.length, `after ${turns} turns`).toBeGreaterThan(0);
+      expect(states, `after ${turns} turns`).not.toContain('T');
+    }
+    await registry.close();
   },
 );
