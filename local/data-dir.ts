@@ -2,7 +2,7 @@
  * The data directory of one embedded cloud. Owns `cloud.json`, which says who runs here and
  * where: at most one live process owns a directory, and only that one changes the file.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { access, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -96,10 +96,16 @@ export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean 
 const cloudFilePath = (dataDir: string): string => join(dataDir, 'cloud.json');
 
 /** Nobody alive leaves half a file (see `lockDataDir`), so a damaged one is as good as none. */
+const ownerIn = (text: string): CloudFile | undefined => {
+  try {
+    return parseCloudFile(text);
+  } catch {
+    return undefined;
+  }
+};
+
 const readCloudFile = (path: string): Promise<CloudFile | undefined> =>
-  readFile(path, 'utf8')
-    .then(parseCloudFile)
-    .catch(() => undefined);
+  readFile(path, 'utf8').then(ownerIn, () => undefined);
 
 /** What the directory says, also of a process that is no more. */
 export const cloudFileOf = (dataDir: string): Promise<CloudFile | undefined> =>
@@ -120,21 +126,65 @@ const refuse = (dataDir: string, owner: CloudFile): WalkbackError => {
   );
 };
 
-/** Takes the name of a dead owner out of the way; false when somebody else was faster. */
-const removeStale = async (path: string): Promise<boolean> => {
-  const aside = `${path}.${randomUUID()}`;
+/** False when there is one of that name. */
+const linkNew = async (from: string, to: string): Promise<boolean> => {
   try {
-    await rename(path, aside);
-    const taken = await readCloudFile(aside);
-    if (taken === undefined || !isAlive(taken)) return true;
-    // It changed hands between looking and taking: give it back.
-    await link(aside, path);
-    return false;
+    await link(from, to);
+    return true;
   } catch (error) {
-    if (isMissing(error) || isExisting(error)) return false;
+    if (isExisting(error)) return false;
     throw error;
+  }
+};
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
+/** The same for all who found that owner dead. */
+const successorPath = (path: string, left: string): string =>
+  `${path}.after-${createHash('sha256').update(left).digest('hex').slice(0, 16)}`;
+
+interface Succession {
+  /** Made by us. */
+  own: string;
+  /** Of successors that died before they replaced the file. */
+  dead: string[];
+}
+
+/** Undefined: one of them was removed meanwhile, so the file is another one by now. Throws `ConfigurationError`. */
+const succeed = async (dataDir: string, claim: string, found: string): Promise<Succession | undefined> => {
+  const dead: string[] = [];
+  for (let left: string | undefined = found; left !== undefined; ) {
+    const owner = ownerIn(left);
+    if (owner !== undefined && isAlive(owner)) throw refuse(dataDir, owner);
+    const name = successorPath(cloudFilePath(dataDir), left);
+    if (await linkNew(claim, name)) return { own: name, dead };
+    dead.push(name);
+    left = await textOf(name);
+  }
+  return undefined;
+};
+
+/**
+ * Takes the place of a dead owner. Only whoever makes the name of its successor first may replace the file; a successor that died
+ * before it did so is followed in the same way. False: the file is another one by now, so look again. Throws `ConfigurationError`.
+ */
+const follow = async (dataDir: string, claim: string): Promise<boolean> => {
+  const path = cloudFilePath(dataDir);
+  const found = await textOf(path);
+  const succession = found === undefined ? undefined : await succeed(dataDir, claim, found);
+  if (succession === undefined) return false;
+  try {
+    // A successor removes its name once it has replaced the file, so the name could be made again.
+    if ((await textOf(path)) !== found) return false;
+    await rename(claim, path);
+    for (const name of succession.dead) await rm(name, { force: true });
+    return true;
   } finally {
-    await rm(aside, { force: true });
+    await rm(succession.own, { force: true });
   }
 };
 
@@ -177,17 +227,7 @@ export const lockDataDir = async (dataDir: string, version?: string): Promise<Da
   const claim = `${path}.${randomUUID()}`;
   try {
     await inDataDir(dataDir, () => writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE }));
-    for (;;) {
-      try {
-        await link(claim, path);
-        break;
-      } catch (error) {
-        if (!isExisting(error)) throw error;
-        const owner = await findRunningCloud(dataDir);
-        if (owner !== undefined) throw refuse(dataDir, owner);
-        await removeStale(path);
-      }
-    }
+    while (!(await linkNew(claim, path)) && !(await follow(dataDir, claim)));
   } finally {
     await rm(claim, { force: true });
   }

@@ -1,8 +1,9 @@
 /** Who owns a data directory, as far as the system tells it. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -89,5 +90,51 @@ test('a cloud whose directory was deleted and made again leaves that of the next
     expect(await findRunningCloud(dataDir)).toEqual(next);
   } finally {
     other.kill('SIGKILL');
+  }
+});
+
+/** No process has this id. */
+const dead = (startedAt: string): string =>
+  JSON.stringify({ pid: 4_194_305, processStart: '1', startedAt, endpoints: {}, environment: {} });
+
+test('of several that find the owner dead at once, one follows it', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
+  const racers: ChildProcess[] = [];
+  const said = async (racer: ChildProcess): Promise<unknown> => (await once(racer, 'message'))[0];
+  try {
+    for (let count = 0; count < 5; count += 1)
+      racers.push(fork(join(import.meta.dirname, '../support/data-dir-child.ts')));
+    await Promise.all(racers.map(said));
+    for (let round = 0; round < 150; round += 1) {
+      const dataDir = join(directory.path, String(round));
+      await mkdir(dataDir);
+      await writeFile(join(dataDir, 'cloud.json'), round % 5 === 0 ? '' : dead('x'));
+      const answers = Promise.all(racers.map(said));
+      for (const racer of racers) racer.send(dataDir);
+      const others = (await answers).filter((answer) => answer !== 'owner');
+      expect(others.length, `round ${round}: ${others.join()}`).toBe(racers.length - 1);
+      for (const other of others) expect(other).toContain('a cloud runs in');
+      expect(await readdir(dataDir)).toEqual(['cloud.json']);
+    }
+  } finally {
+    for (const racer of racers) racer.kill('SIGKILL');
+  }
+});
+
+test('one that died while it followed another is followed itself', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
+  const path = join(directory.path, 'cloud.json');
+  const nameAfter = (text: string) =>
+    `${path}.after-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  const [first, second, third] = [dead('1'), dead('2'), dead('3')] as const;
+  // Killed before it replaced the file, two of them; then after that, and before it removed the names.
+  for (const found of [first, third]) {
+    await writeFile(path, found);
+    await writeFile(nameAfter(first), second);
+    await writeFile(nameAfter(second), third);
+    const lock = await lockDataDir(directory.path);
+    expect(await lock.isHeld()).toBe(true);
+    if (found === first) expect(await readdir(directory.path)).toEqual(['cloud.json']);
+    await lock.release();
   }
 });
