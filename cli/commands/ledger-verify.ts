@@ -42,7 +42,10 @@ const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0
 function* daysOf(run: Run, entries: readonly LedgerEntry[]): Generator<string> {
   const times = entries.map(({ at }) => Date.parse(at)).filter((time) => !Number.isNaN(time));
   if (times.length === 0) return;
-  const last = Math.min(run.terminal.now().getTime(), Math.max(...times) + DAYS_BEHIND * DAY_MS);
+  const now = run.terminal.now().getTime();
+  // The clock of this machine may be behind that of the cloud.
+  const ahead = times.filter((time) => time > now && time <= now + DAYS_BEHIND * DAY_MS);
+  const last = Math.max(Math.min(now, Math.max(...times) + DAYS_BEHIND * DAY_MS), ...ahead);
   const first = Date.parse(dayOf(Math.min(...times)));
   for (let at = Date.parse(dayOf(last)); at >= first; at -= DAY_MS) yield dayOf(at);
 }

@@ -390,6 +390,21 @@ describe('walkback ledger', () => {
     }
   });
 
+  test('verify reads the days of the entries also on a machine whose clock is behind', async () => {
+    const days: string[] = [];
+    const answers = {
+      'walkback-query-ledger': ({ anchorsOf }: { anchorsOf?: string }) => {
+        if (anchorsOf === undefined)
+          return { entries: rows, tip: { seq: tip.seq, hash: tip.tip }, evidence: { head, findings: [] } };
+        days.push(anchorsOf);
+        return { anchors: { day: anchorsOf, anchors: [], firstDay: '2026-01-01', publicKey: '' } };
+      },
+    };
+    const now = () => new Date('2025-12-24T12:00:00Z');
+    await runCommand(['ledger', 'verify', 'r1'], { answers, env, now });
+    expect(days).toContain('2026-01-02');
+  });
+
   test('query prints a table, JSON or CSV', async () => {
     const answers = { 'walkback-query-ledger': { entries: rows } };
     const table = await runCommand(['ledger', 'query', '--saga', 'r1'], { answers, env });
