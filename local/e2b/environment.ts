@@ -1,7 +1,6 @@
 /** The environment of a command: a fixed list, so that no variable of the server leaks in. */
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { userName } from '../../kit/machine-user.ts';
+import { homeDirectory, userName } from '../../kit/machine-user.ts';
 import { HOME } from './paths.ts';
 import { MARKER } from './process-kill.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -17,7 +16,7 @@ const homeOf = (record: SandboxRecord, rootfs: string, server: Environment): Rec
   const home = join(rootfs, HOME);
   if (record.mounts.length === 0) return { HOME: home };
   const own = OWN_CONFIGURATION.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
-  return { HOME: homedir(), ...Object.fromEntries(own) };
+  return { HOME: homeDirectory() ?? home, ...Object.fromEntries(own) };
 };
 
 /** `envs` of the request override those of the sandbox, which override ours. */

@@ -1,6 +1,8 @@
-import { homedir, userInfo } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { homedir, userInfo } from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
 import { dataDirFor, selectTarget } from '../../cli/target/select.ts';
+import { userName } from '../../kit/machine-user.ts';
 
 const CWD = '/work/here';
 
@@ -63,12 +65,33 @@ describe('the target', () => {
     },
   );
 
-  test('is below the home of the user where HOME is empty, and never below the current directory', () => {
-    vi.stubEnv('HOME', '');
+  test.skipIf(userName() === undefined)(
+    'is below the home of the user where HOME is empty, and never below the current directory',
+    () => {
+      vi.stubEnv('HOME', '');
+      try {
+        expect(dataDirFor(undefined, {}, CWD)).toBe(`${userInfo().homedir}/.local/state/walkback`);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  );
+
+  test('has no home where neither HOME nor a list of users names one, and says what to set', () => {
+    const unlisted = () => {
+      throw new Error('uv_os_homedir returned ENOENT (no such file or directory)');
+    };
+    const spies = [vi.spyOn(os, 'homedir'), vi.spyOn(os, 'userInfo')];
+    for (const spy of spies) spy.mockImplementation(unlisted);
+    syncBuiltinESMExports();
     try {
-      expect(dataDirFor(undefined, {}, CWD)).toBe(`${userInfo().homedir}/.local/state/walkback`);
+      expect(() => dataDirFor(undefined, {}, CWD)).toThrow(
+        'No home directory is known: set HOME, or name a data directory with WALKBACK_DATA.',
+      );
+      expect(dataDirFor(undefined, { XDG_STATE_HOME: '/state' }, CWD)).toBe('/state/walkback');
     } finally {
-      vi.unstubAllEnvs();
+      for (const spy of spies) spy.mockRestore();
+      syncBuiltinESMExports();
     }
   });
 
