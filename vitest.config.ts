@@ -9,6 +9,9 @@ const GIBIBYTE = 1024 ** 3;
 process.env['SEED'] ??= String(randomInt(2 ** 31));
 process.stderr.write(`SEED=${process.env['SEED']}\n`);
 
+/** The modes that tests expect are those of files made with it, whoever runs them. */
+process.umask(0o022);
+
 /** Tests write many small files; memory is several times faster than a disk, where there is room. */
 const temporaryDirectory = (): Record<string, string> => {
   try {

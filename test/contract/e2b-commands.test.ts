@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandExitError } from 'e2b';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { userName } from '../../kit/machine-user.ts';
 import { errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 
 const PATH = process.env['PATH'] ?? '';
@@ -82,7 +83,7 @@ describe('a command in a local sandbox, through the real SDK', () => {
     const environment = Object.fromEntries(
       stdout.split('\0').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
-    const { username } = userInfo();
+    const username = userName() ?? 'user';
     expect(environment).toMatchObject({
       PATH,
       HOME: inside('home/user'),

@@ -181,7 +181,7 @@ describe('a sandbox with a mounted directory', () => {
 
   test('shows that directory, in commands and files, for as long as nobody ends it', async () => {
     const sandbox = await e2b.sdk.create({ volumeMounts: { '/tmp/work/project': own } });
-    expect((await e2b.sdk.getInfo(sandbox.sandboxId)).endAt.getFullYear()).toBe(9999);
+    expect((await e2b.sdk.getInfo(sandbox.sandboxId)).endAt.getUTCFullYear()).toBe(9999);
     const result = await sandbox.commands.run('pwd; cat repo/file; echo new > repo/new', {
       cwd: '/tmp/work/project',
     });

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type HookService, startHookService } from '../../cli/hooks/service.ts';
 import { isReadOnly } from '../../client/classify.ts';
+import { userName } from '../../kit/machine-user.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
@@ -406,7 +407,7 @@ test.each([
   expect(answer.systemMessage).toContain('"a\\b"');
 });
 
-test.each([
+test.skipIf(userName() === undefined).each([
   ['without HOME', undefined],
   ['with an empty HOME', ''],
 ])('%s the data directory is that of the command', async (_name, home) => {
