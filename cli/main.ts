@@ -3,6 +3,7 @@ import { EXIT_CODES } from '../contract/exit-codes.ts';
 import { userName } from '../kit/machine-user.ts';
 import type { App } from './app.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
+import { keepLoopbackDirect } from './loopback.ts';
 import { createProgram } from './program.ts';
 import type { TargetFlags } from './target/select.ts';
 import { page } from './terminal/pager.ts';
@@ -24,6 +25,8 @@ const cwd = ((): string | undefined => {
     return undefined;
   }
 })();
+
+keepLoopbackDirect(process.env);
 
 const terminal: Terminal = {
   env: process.env,

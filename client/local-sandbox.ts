@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { homeDirectory } from '../kit/machine-user.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors } from './errors.ts';
+import { requestHere } from './loopback-request.ts';
 import type { SandboxPlaces } from './sandbox-places.ts';
 
 /** `~` and relative paths as a shell means them. `ProjectsRootNotFound` when it is no directory. */
@@ -21,11 +22,26 @@ export const realDirectory = async (given: string): Promise<string> => {
   return real;
 };
 
-const request = async (api: SandboxApi, method: string, path: string, body?: unknown): Promise<Response> => {
+interface Answered {
+  status: number;
+  /** Undefined when it is no JSON. */
+  answer: unknown;
+}
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+const request = async (api: SandboxApi, method: string, path: string, body?: unknown): Promise<Answered> => {
   const headers = { 'X-API-KEY': api.apiKey, 'content-type': 'application/json' };
   const given = body === undefined ? {} : { body: JSON.stringify(body) };
   try {
-    return await fetch(new URL(path, api.url), { method, headers, ...given });
+    const answered = await requestHere(new URL(path, api.url), { method, headers, ...given });
+    return { status: answered.status, answer: parsed(answered.body) };
   } catch (cause) {
     throw new errors.CloudUnavailable(`The embedded cloud cannot be reached at ${api.url}.`, { cause });
   }
@@ -37,11 +53,10 @@ const hasId = (value: unknown): value is { sandboxID: string } =>
 /** A sandbox that sees the directory under its own path, and lives until it is killed. */
 export const createOver = async (api: SandboxApi, directory: string): Promise<string> => {
   const volumeMounts = [{ name: directory, path: directory }];
-  const response = await request(api, 'POST', '/v2/sandboxes', { volumeMounts });
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (response.ok && hasId(answer)) return answer.sandboxID;
+  const { status, answer } = await request(api, 'POST', '/v2/sandboxes', { volumeMounts });
+  if (status === 201 && hasId(answer)) return answer.sandboxID;
   throw new errors.CloudUnavailable(
-    `The embedded cloud made no sandbox over ${directory}: ${response.status} ${JSON.stringify(answer)}`,
+    `The embedded cloud made no sandbox over ${directory}: ${status} ${JSON.stringify(answer)}`,
   );
 };
 
@@ -61,12 +76,11 @@ const isPlaces = (value: unknown): value is SandboxPlaces =>
 
 /** Undefined when it is gone. */
 export const placesOf = async (api: SandboxApi, sandboxId: string): Promise<SandboxPlaces | undefined> => {
-  const response = await request(api, 'GET', `/local/sandboxes/${encodeURIComponent(sandboxId)}`);
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (response.status === 404) return undefined;
-  if (response.ok && isPlaces(answer)) return answer;
+  const { status, answer } = await request(api, 'GET', `/local/sandboxes/${encodeURIComponent(sandboxId)}`);
+  if (status === 404) return undefined;
+  if (status === 200 && isPlaces(answer)) return answer;
   throw new errors.CloudUnavailable(
-    `The embedded cloud does not say where ${sandboxId} works: ${response.status} ${JSON.stringify(answer)}`,
+    `The embedded cloud does not say where ${sandboxId} works: ${status} ${JSON.stringify(answer)}`,
   );
 };
 

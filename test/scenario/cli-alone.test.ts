@@ -32,4 +32,18 @@ describe('walkback on the directory of a newcomer', () => {
     expect((await json(['session', 'list', '--all']))['sessions']).toMatchObject([{ sessionId }]);
     expect(await readFile(join(work, 'api/a.txt'), 'utf8')).toBe('two\n');
   });
+
+  test('works where Node is told to use a proxy that does not know this machine', async () => {
+    const proxy = 'http://127.0.0.1:9';
+    await using scene = await openCliScene({
+      NODE_USE_ENV_PROXY: '1',
+      http_proxy: proxy,
+      HTTPS_PROXY: proxy,
+    });
+    const { work, json } = scene;
+    await createWork(work);
+    await json(['session', 'start', '--root', work, '--id', 'proxied']);
+    await writeFile(join(work, 'api/a.txt'), 'two\n');
+    expect(await json(['checkpoint', '--message', 'msg-1'])).toMatchObject({ seq: 2, complete: true });
+  });
 });

@@ -1,0 +1,11 @@
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+
+/** With NODE_USE_ENV_PROXY, `fetch` asks the proxy of the environment for this machine's own addresses too, unless they are named here. */
+export const keepLoopbackDirect = (env: NodeJS.ProcessEnv): void => {
+  if (!PROXIES.some((name) => env[name])) return;
+  const named = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  const direct = [...named.split(/[,\s]+/), ...LOOPBACK].filter((host) => host !== '').join();
+  env['no_proxy'] = direct;
+  env['NO_PROXY'] = direct;
+};
