@@ -6,14 +6,13 @@ import { test as always, expect } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { mortalGit } from '../support/mortal-git.ts';
 import { endOf } from '../support/run-sync.ts';
-
-const SANDBOX = new URL('../../sandbox/shared/', import.meta.url).pathname;
+import { sourced } from '../support/sandbox-program.ts';
 
 /** A container may have little shared memory, and then all is on the disk (test/unit/sandbox-run.test.ts). */
 const hasRoom = (): boolean => {
   const home = mkdtempSync(join(tmpdir(), 'walkback-room-'));
   writeFileSync(`${home}/index-bytes-s1`, '100000\n');
-  const script = `set -- "$PATH" /nowhere; . '${SANDBOX}lib.sh'; . '${SANDBOX}run.sh'; HOME_DIR='${home}' SESSION=s1; room_in_memory`;
+  const script = `set -- "$PATH" /nowhere\n${sourced('shared/lib', 'shared/run')}HOME_DIR='${home}' SESSION=s1; room_in_memory`;
   const env = { PATH: process.env['PATH'] ?? '' };
   const { status } = endOf('/bin/bash', ['-c', script], { cwd: home, env, encoding: 'latin1' });
   rmSync(home, { recursive: true });

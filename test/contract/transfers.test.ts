@@ -8,12 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { curlTransfers, type Transfer } from '../../adapters/git/curl.ts';
-
-const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
+import { sourced } from '../support/sandbox-program.ts';
 
 const SCRIPT = `set -- "$PATH" /nowhere
-. '${sandbox}shared/lib.sh' && . '${sandbox}shared/transfer.sh' || exit 99
-slurp list
+${sourced('shared/lib', 'shared/transfer')}slurp list
 transfer log`;
 
 /** A server, a directory, and the transfers made in it: the exit of bash, and what curl said. */

@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { callEdit, connectMcp, connectWrapped, mcpProxy } from '../support/hosts/mcp.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
 import { conformance, edit } from '../support/integration-conformance.ts';
 
-const LAUNCHER = new URL('../../bin/walkback.mjs', import.meta.url).pathname;
+const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
 const world = sharedWorld();
 const dataDirOf = () => world().cloud.dataDir;
 

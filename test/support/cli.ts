@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 
-const LAUNCHER = new URL('../../bin/walkback.mjs', import.meta.url).pathname;
+const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
 
 interface Ended {
   code: number;

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
+import { sourced } from './sandbox-program.ts';
 
 const SAME_SIZE_AND_TIME =
   'cp -p b ../b.was; printf %05d $((x % 99999)) | dd of=b conv=notrunc; touch -r ../b.was b';
@@ -99,10 +100,9 @@ export const OBJECTS: Record<string, string> = {
 };
 
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
-const program = (sandbox: string): string => `
+const PROGRAM = `
 set -- "$PATH" /nowhere
-for file in shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot; do . '${sandbox}'$file.sh; done
-SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
+${sourced(...`shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot`.split(' '))}SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config; read_mounts
 enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && read_settings && read_head && base_name && open_shadow sha1; }
@@ -170,11 +170,11 @@ export const looksAreHeldAgainstGit = async (
   });
   const lines = plan.map(({ name, delay, x }) => `${delay} ${x} ${name}\nx=${x}; ${changes[name] ?? ':'}\n`);
   harness.sh(`mkdir -p .agent-shadow && cat >.agent-shadow/run.rounds <<'END'\n${lines.join('')}END`);
-  const { stdout } = spawnSync(
-    '/bin/bash',
-    ['-c', program(new URL('../../sandbox/', import.meta.url).pathname)],
-    { cwd: harness.root, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: harness.home } },
-  );
+  const { stdout } = spawnSync('/bin/bash', ['-c', PROGRAM], {
+    cwd: harness.root,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: harness.home },
+  });
   const said = stdout.trimEnd().split('\n');
   const counted = (beginning: string) => said.filter((line) => line.startsWith(beginning)).length;
   expect(

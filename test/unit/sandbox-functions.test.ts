@@ -5,18 +5,16 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { endOf, runSync } from '../support/run-sync.ts';
+import { sourced } from '../support/sandbox-program.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'walkback-shell-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const PLACE = { cwd: directory, env: { PATH: process.env['PATH'] ?? '' } };
 
-const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
-
 /** Runs bash with these files read; `lib` sets the shell up as in a sandbox. */
 const bash = (files: string[], script: string) => {
-  const sources = ['shared/lib', ...files].map((file) => `. '${sandbox}${file}.sh'`).join('\n');
-  const text = `cd '${directory}'\nset -- "$PATH" /nowhere\nWB_MARK=MARK\n${sources}\n${script}`;
+  const text = `cd '${directory}'\nset -- "$PATH" /nowhere\nWB_MARK=MARK\n${sourced('shared/lib', ...files)}${script}`;
   return endOf('/bin/bash', ['-c', text], { ...PLACE, encoding: 'latin1' });
 };
 

@@ -12,8 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endOf } from '../support/run-sync.ts';
-
-const sandbox = new URL('../../sandbox/', import.meta.url).pathname;
+import { sourced } from '../support/sandbox-program.ts';
 
 const MIB = 1024 * 1024;
 const GIB_IN_KIB = 1024 * 1024;
@@ -30,8 +29,8 @@ const bash = (script: string) =>
     '/bin/bash',
     [
       '-c',
-      `cd '${top}'; set -- "$PATH" /nowhere; for file in shared/lib shared/run; do . '${sandbox}'$file.sh; done
-MEMORY='${top}/memory' MOUNTS=mounts MEMINFO=meminfo HOME_DIR='${top}/home' SESSION=s1 CALL=c1
+      `cd '${top}'; set -- "$PATH" /nowhere
+${sourced('shared/lib', 'shared/run')}MEMORY='${top}/memory' MOUNTS=mounts MEMINFO=meminfo HOME_DIR='${top}/home' SESSION=s1 CALL=c1
 ${script}`,
     ],
     { cwd: top, env: { PATH: process.env['PATH'] ?? '' }, encoding: 'latin1' },

@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Act, Host, ScriptedCall } from '../integration-conformance.ts';
 
-const LAUNCHER = new URL('../../../bin/walkback.mjs', import.meta.url).pathname;
-const UPSTREAM = new URL('./mcp-upstream.ts', import.meta.url).pathname;
+const LAUNCHER = join(import.meta.dirname, '../../../bin/walkback.mjs');
+const UPSTREAM = join(import.meta.dirname, 'mcp-upstream.ts');
 
 interface ActServer extends AsyncDisposable {
   url: string;

@@ -1,0 +1,9 @@
+/** The files of the program of the sandbox, each by itself, as a script for bash reads them. */
+import { join } from 'node:path';
+import { shellWord } from '../../cli/options.ts';
+
+const SANDBOX = join(import.meta.dirname, '../../sandbox');
+
+/** `names`: as `shared/lib`, in this order. */
+export const sourced = (...names: string[]): string =>
+  names.map((name) => `. ${shellWord(join(SANDBOX, `${name}.sh`))}\n`).join('');
