@@ -35,25 +35,28 @@ export interface Session {
   maxFileBytes: number;
   retentionDays: number;
   metadata: Record<string, string>;
-  /** Whose sessions share bases; without one a session shares with its forks alone. */
+  /** Sessions of one tenant share bases. Without a tenant, a session shares its bases only with its forks. */
   tenant?: string;
-  /** Of its sagas, unless one names its own. Never changes. */
+  /** The project of its sagas, unless a saga names its own. Never changes. */
   project?: string;
-  /** For a fork: the owner of the bases, which it shares with its source. */
+  /** For a fork: the owner of the bases, the same as that of its source. */
   baseOwner?: string;
   /** For a fork: the checkpoint that it began at. */
   forkedFrom?: CheckpointRef & { checkpointId: string };
   status: 'active' | 'ended';
   /**
-   * What its messages changed, one checkpoint after the other, and also what a rollback left behind since. Absent in sessions
-   * of older releases, until their next checkpoint.
+   * Lines that its checkpoints changed, summed up. Work that a rollback has left behind still counts. Absent
+   * in sessions of older releases, until their next checkpoint.
    */
   lines?: LineCount;
-  /** In its newest checkpoint. */
+  /** Number of repositories in its newest checkpoint. */
   repositoryCount?: number;
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
-  /** The last rewind that raised the epoch as it began, and the epoch in which it was decided: the one before. */
+  /**
+   * The last rewind that raised the epoch as it began, with the epoch that it was decided in (the one
+   * before).
+   */
   begunRewind?: { requestId: string; epoch: number };
   /** The last rollback that another call had to settle. */
   settledRollback?: SettledRollback;
@@ -75,7 +78,7 @@ interface Capture {
   meta: string;
 }
 
-/** How a repository differs from the checkpoint before. `created`: that one does not hold it. */
+/** How a repository differs from the checkpoint before. `created`: the checkpoint before does not hold it. */
 export type RepositoryChange = 'changed' | 'created' | 'removed';
 
 interface RepositoryFacts {
@@ -114,7 +117,7 @@ interface RepositoryFacts {
   shallow?: boolean;
   partial?: boolean;
   objectFormat?: 'sha1' | 'sha256';
-  /** Commits of the newest entries of its stash, newest first. They are in no bundle. */
+  /** Commits of the newest stash entries, newest first. They are in no bundle. */
   stash?: string[];
 }
 
@@ -142,12 +145,12 @@ export interface SaidMessage {
 /** The tool call that a checkpoint was taken before. */
 export interface CalledTool {
   name: string;
-  /** Text as it is, anything else as JSON. */
+  /** A text as it is, anything else as JSON. */
   input?: string;
   isCut?: boolean;
 }
 
-/** A part of the content's object. */
+/** Where one part lies in the content's object. */
 export interface ContentPart {
   at: number;
   bytes: number;
@@ -156,25 +159,25 @@ export interface ContentPart {
 /** What changed in a repository since the checkpoint before, in numbers. */
 export interface ChangesSummary {
   path: string;
-  /** Null where nobody counted. */
+  /** Null where it was not counted. */
   files: number | null;
   added: number | null;
   deleted: number | null;
-  /** The list of files or the patch is not whole. */
+  /** The list of files or the patch was cut. */
   isCut?: boolean;
-  /** Why something is not there. */
+  /** Why something is missing. */
   problem?: string;
-  /** The list of files, what changed beside them, and the patch. */
+  /** The list of files, the changes beside the files, and the patch. */
   part?: ContentPart;
 }
 
 /**
- * What people read of a checkpoint, and no restore needs. Texts that are not small, and changes, are in one object
- * that lives as long as the checkpoint.
+ * What people read about a checkpoint and no restore needs. Longer texts and the changes are in one object,
+ * which lives as long as the checkpoint.
  */
 export interface CheckpointContent {
   message?: SaidMessage;
-  /** What the message of the operation says that it was taken for, where its work is an earlier one's. */
+  /** The message that the operation belongs to, when the checkpoint's work belongs to an earlier one. */
   forMessage?: SaidMessage;
   tool?: CalledTool;
   /** Absent in a baseline, which has nothing before it. */
@@ -182,43 +185,48 @@ export interface CheckpointContent {
   object?: StoredBundle;
   /** The texts of messages and tool, where they are in the object. */
   said?: ContentPart;
-  /** Why something of it is not kept. */
+  /** Why some of the content is not kept. */
   problem?: string;
 }
 
-/** A checkpoint of a session. */
+/** Names a checkpoint of any session. */
 export interface CheckpointRef {
   sessionId: string;
   seq: number;
 }
 
-/** With its id, for the answer: the checkpoint itself may be gone by then. */
+/** With the checkpoint's id, for the answer: the checkpoint may be gone by then. */
 export type NamedRef = CheckpointRef & { checkpointId?: string };
 
 /**
- * How a state that nobody stood on yet is made from captures. `paths`: the state of now with some paths
- * as they were. `revert`: the state of now without these changes, the newest first; `after` null is now.
- * `merge`: the state of now with what happened between `base` and `from`.
+ * How a state that no sandbox was ever in is made from captures.
+ *
+ * - `paths`: the state of now, with some paths as they were.
+ * - `revert`: the state of now without these changes, newest first; `after` null is now.
+ * - `merge`: the state of now with what happened between `base` and `from`.
  */
 export type Composition =
-  /** `fromId` is for the answer. Absent in journals of releases that did not know it. */
+  /** `fromId` is for the answer. Absent in journals of older releases. */
   | { kind: 'paths'; fromSeq: number; fromId?: string; paths: string[] }
   | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
   | {
       kind: 'merge';
       from: NamedRef;
       base: NamedRef;
-      /** Other checkpoints in common that are as near. `below`: the last that one and `base` have in common. */
+      /**
+       * Other common checkpoints that are equally near. `below`: the last one that each has in common with
+       * `base`.
+       */
       alsoBases?: { base: CheckpointRef; below: CheckpointRef }[];
       paths?: string[];
       markers: boolean;
-      /** Only into a state that still is the base. Absent in journals of releases that did not know it. */
+      /** Only into a state that still equals the base. Absent in journals of older releases. */
       expectUnchanged?: true;
     };
 
-/** What else is to be said of a composed state. */
+/** What else an answer says about a composed state. */
 export interface ComposedFacts {
-  /** Left in the files, between markers. */
+  /** Conflicts that were left in the files, between markers. */
   conflicts: Conflict[];
   warnings: string[];
 }
@@ -234,17 +242,23 @@ export interface Checkpoint {
   /** Last message whose work it contains; null before the first message. */
   messageId: string | null;
   messageOrder: number | null;
-  /** The message whose operation it was taken for. Absent where nobody said it, and in checkpoints of older releases. */
+  /**
+   * The message whose operation it was taken for. Absent where the caller did not say, and in checkpoints of
+   * older releases.
+   */
   forMessageId?: string;
-  /** What it has since its parent is the work of no message (whose-work.ts). Absent in checkpoints of older releases. */
+  /**
+   * Its changes since its parent belong to no message (whose-work.ts). Absent in checkpoints of older
+   * releases.
+   */
   unowned?: true;
   toolExecutionId: string;
   reason: CheckpointReason;
   complete: boolean;
   repositories: RepositoryState[];
   /**
-   * Its repositories say how they differ from the parent. Absent in a baseline, in checkpoints of older releases, and
-   * where retention had removed the parent.
+   * Its repositories say how they differ from the parent. Absent in a baseline, in checkpoints of older
+   * releases, and where retention had removed the parent.
    */
   isCompared?: true;
   failures: Uncaptured[];
@@ -254,21 +268,24 @@ export interface Checkpoint {
   detached: boolean;
   /** An abandoned rollback that the call for this checkpoint settled before it captured. */
   settledRollback?: SettledRollback;
-  /** Files that another process wrote during a rollback, where the checkpoint was made for them. */
+  /** Files that another process wrote during a rollback, when the checkpoint was taken to keep them. */
   lateFiles?: string[];
   /** How many more there are. */
   lateFilesNotListed?: number;
-  /** Absent in checkpoints of releases that did not keep it. */
+  /** Absent in checkpoints of older releases. */
   content?: CheckpointContent;
-  /** For a merge: the checkpoint whose work it has, as a second parent. Absent when it took some paths only. */
+  /** For a merge: the checkpoint whose work it took, as a second parent. Absent when it took some paths only. */
   mergedFrom?: CheckpointRef;
-  /** For a revert of checkpoints: those of this session that it took back whole. Absent in checkpoints of older releases. */
+  /**
+   * For a revert of checkpoints: the checkpoints of this session that it took back whole. Absent in
+   * checkpoints of older releases.
+   */
   takesBack?: number[];
   /** For the first checkpoint of a fork: the checkpoint that it is a copy of. */
   forkedFrom?: CheckpointRef;
   /** Made from captures, not taken in a sandbox. */
   composed?: ComposedFacts;
-  /** Who asked for the rollback that it was taken before. */
+  /** Who asked for the rollback that this checkpoint was taken before. */
   by?: AskedBy;
   createdAt: string;
   expiresAt: number;
@@ -280,13 +297,13 @@ export interface Message {
   order: number;
   firstSeq: number;
   /**
-   * The message's last checkpoint that is not a rollback's own capture, unless it has no other. "Roll back to this message"
-   * means this one.
+   * The message's last checkpoint. Captures that a rollback made do not count, unless there is no other.
+   * "Roll back to this message" means this one.
    */
   lastSeq: number;
-  /** The id of that one. Absent where an older release wrote it. */
+  /** The id of the checkpoint `lastSeq`. Absent where an older release wrote the item. */
   lastId?: string;
-  /** As it was last said. */
+  /** The role that was last given for it. */
   role?: string;
   title?: string;
   /** The checkpoint that has its text. */
@@ -329,9 +346,9 @@ export interface StoredBase extends StoredBundle {
 }
 
 /**
- * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is
- * written before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`.
- * The content of a checkpoint has no other item: it goes with this one.
+ * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is written
+ * before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`. The
+ * content of a checkpoint is named by no other item, so it is deleted when this item expires.
  */
 export interface StoredUpload {
   key: string;
@@ -368,7 +385,7 @@ export interface RollbackJournal {
   allowPartial: boolean;
   /** 0 while the state to reach is not composed yet. */
   targetSeq: number;
-  /** How that state is made, when it is no checkpoint that there was before. */
+  /** How that state is composed, when it is not an earlier checkpoint. */
   composition?: Composition;
   /** The first capture of "now", made before anything was written (C3). */
   undoSeq?: number;
@@ -379,9 +396,9 @@ export interface RollbackJournal {
    * there, `captured` may already have written.
    */
   notesWriting?: boolean;
-  /** Who asked for it. Absent: a backend, which names nobody. */
+  /** Who asked for it. Absent when a backend did, which names nobody. */
   by?: AskedBy;
-  /** How another call ended this rollback, when no one came back for it. */
+  /** How another call ended this rollback, when its own caller did not come back. */
   settled?: SettledRollback;
   result?: RollbackAnswer;
   error?: RecordedError;

@@ -21,11 +21,11 @@ export interface CaptureInput {
   targets?: CaptureRequest['targets'];
   /** See `CaptureRequest`. */
   late?: boolean;
-  /** What the caller said of it. */
+  /** What the caller said about the checkpoint. */
   said?: Said;
   /**
-   * Every repository begins a chain of its own on the base that is known, also one that did not change: the
-   * known chains are another session's.
+   * Every repository begins a new chain on its known base, also one that did not change. Needed when the
+   * known chains belong to another session.
    */
   startsOver?: boolean;
   /** See `Repositories.capture`. */

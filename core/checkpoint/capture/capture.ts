@@ -54,7 +54,7 @@ const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
 export const createTakeIn = (deps: Omit<CaptureDeps, 'repositories'>) => {
   const { store, bundles, clock, log } = deps;
   const keepContent = createKeepContent(deps);
-  /** `head`: the states that the command was told. */
+  /** `head`: the states that the command was given as known. */
   return async <Report extends CaptureReport>(
     input: Pick<CaptureInput, 'session' | 'head' | 'said'>,
     run: (upload: UploadTarget) => Promise<Report>,
@@ -99,7 +99,7 @@ export const createTakeIn = (deps: Omit<CaptureDeps, 'repositories'>) => {
 export const createCapture = (deps: CaptureDeps) => {
   const takeIn = createTakeIn(deps);
   return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
-    // A baseline has nothing to compare with, and the first capture of a fork is one.
+    // A baseline has nothing to compare with. The first capture of a fork is a baseline.
     const hasBefore = input.head !== undefined && input.startsOver !== true;
     const request = {
       ...captureRequest(input, invocation, deps.clock, deps.limits),

@@ -1,6 +1,7 @@
 /**
  * Decides about chains of bundles without touching any: how the next capture of a repository is stored, and
- * which bundles a restore reads. Keeps the bounds of docs/design.md: at most one base and 64 links, 32 where these are light.
+ * which bundles a restore reads. Keeps the bounds of docs/design.md: at most one base and 64 links, or 32
+ * links while the chain is light.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { ChainLink, RepositoryState } from '../model.ts';
@@ -25,8 +26,8 @@ const needsNewBase = (state: RepositoryState, limits: BundleLimits): boolean =>
   (state.firstBytes ?? 0) > Math.max(state.baseBytes ?? 0, limits.chainFloorBytes);
 
 /**
- * A restore asks the store for each link. So a chain has half as many where starting over costs next to nothing: the new
- * first link holds about what the links before it hold together, or less.
+ * A restore asks the store for each link. So a chain may have only half as many links where starting over
+ * costs almost nothing: the new first link is then no larger than the links before it together.
  */
 const isFull = (state: RepositoryState, limits: BundleLimits): boolean => {
   const isLight = (state.chainBytes ?? Number.POSITIVE_INFINITY) <= limits.lightChainBytes;

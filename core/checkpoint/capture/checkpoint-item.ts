@@ -70,7 +70,7 @@ export const createCheckpoint = (
   };
 };
 
-/** A message after a checkpoint of its own was taken. */
+/** A message after one of its checkpoints was taken. */
 export const moveMessage = (
   session: Session,
   known: Message | undefined,
@@ -86,7 +86,10 @@ export const moveMessage = (
   ...(said?.text !== undefined && { textSeq: seq }),
 });
 
-/** What it changed since the one before it, in all repositories. What nobody counted is not in it. */
+/**
+ * The lines that a checkpoint changed since its parent, in all repositories. Files whose lines were not
+ * counted are left out.
+ */
 export const linesOf = ({ content }: Pick<Checkpoint, 'content'>): LineCount => {
   const sum = { added: 0, deleted: 0 };
   for (const { added, deleted } of content?.changes ?? []) {
@@ -96,13 +99,16 @@ export const linesOf = ({ content }: Pick<Checkpoint, 'content'>): LineCount => 
   return sum;
 };
 
-/** With those of one more checkpoint. */
+/** The session's line count with those of one more checkpoint. */
 export const linesWith = ({ lines }: Session, checkpoint: Checkpoint): LineCount => {
   const { added, deleted } = linesOf(checkpoint);
   return { added: (lines?.added ?? 0) + added, deleted: (lines?.deleted ?? 0) + deleted };
 };
 
-/** Whether each checkpoint of the session follows on the one before, and the head is the newest. False where nobody knows. */
+/**
+ * Whether each checkpoint of the session follows the one before it, and the head is the newest. False where
+ * this is not known.
+ */
 export const isLine = ({ version, lineVersion }: Session): boolean => lineVersion === version;
 
 /** A session after one more write. Version, time and expiry always change together. */
@@ -111,7 +117,7 @@ export const touch = (session: Session, change: Partial<Session>, clock: Clock):
   const { lineVersion: _, ...moved } = { ...session, ...change };
   return {
     ...moved,
-    // One that is left, by a rollback or by a checkpoint beside it, is none any more.
+    // A timeline that a rollback or a checkpoint beside the head has left is never a line again.
     ...(isLine(session) && moved.headSeq === moved.seq && { lineVersion: version }),
     version,
     updatedAt: clock.now().toISOString(),

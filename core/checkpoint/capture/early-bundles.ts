@@ -22,7 +22,7 @@ export interface EarlyBundles {
   place: string;
 }
 
-/** They serve one restore, of exactly these states. */
+/** Early bundles serve one restore, of exactly these states. */
 export const servesStates = (early: EarlyBundles, states: readonly RepositoryState[]): boolean =>
   early.states.length === states.length && states.every((state) => early.states.includes(state));
 

@@ -5,9 +5,9 @@ import { DEFAULTS } from '../defaults.ts';
 export interface BundleLimits {
   /** Links of one chain. */
   maxLinks: number;
-  /** Links of a light chain: each is an object to ask for, and starting over writes little. */
+  /** Links of a light chain. Each link is one more object to ask for, and starting over writes little. */
   maxLightLinks: number;
-  /** A chain is light up to this size, all of its links together. */
+  /** A chain is light while all of its links together have at most this size. */
   lightChainBytes: number;
   /** A chain below this size is never too heavy, because starting over would cost more than it saves. */
   chainFloorBytes: number;

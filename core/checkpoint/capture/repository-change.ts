@@ -1,6 +1,6 @@
 /**
- * How a repository differs from the checkpoint before: the only place that decides it, so that whatever tells of a checkpoint
- * tells the same. Pure.
+ * Decides how a repository differs from the checkpoint before. Nothing else decides it, so every answer about
+ * a checkpoint says the same. Pure.
  */
 import type { Checkpoint, RepositoryChange, RepositoryState } from '../model.ts';
 
@@ -14,7 +14,7 @@ const changeSince = (
   if (state.state === 'absent') return wasThere ? 'removed' : undefined;
   // What it holds now is not known.
   if (state.state === 'failed') return undefined;
-  // It came, or no checkpoint holds it yet.
+  // It is new, or no checkpoint holds it yet.
   if (!wasThere || before.commit === undefined) return 'created';
   return before.tree === state.tree && before.meta === state.meta ? undefined : 'changed';
 };
@@ -32,7 +32,10 @@ export const compared = (states: States, before: States | undefined): Repository
   });
 };
 
-/** The states of a stored checkpoint. One of an older release does not say how they differ: `parent` tells. */
+/**
+ * The states of a stored checkpoint. In a checkpoint of an older release the states do not say how they
+ * differ, so they are compared with `parent`.
+ */
 export const statesOf = (
   checkpoint: Checkpoint,
   parent: Pick<Checkpoint, 'repositories'> | undefined,
@@ -43,6 +46,6 @@ export const statesOf = (
   return repositories.map((state) => ({ ...state, ...(state.changed && { change: 'changed' as const }) }));
 };
 
-/** Whether its parent must be read to tell how its repositories differ. */
+/** Whether the parent must be read to tell how the repositories differ. */
 export const needsParent = ({ isCompared, parentSeq }: Checkpoint): boolean =>
   isCompared !== true && parentSeq !== null;

@@ -65,8 +65,8 @@ export const createRepositoryIntake = (deps: {
     const expiresAt = chainExpiryOf(session, clock);
     const owner = baseOwnerOf(session);
     const bundle = find(repository.path, 'base');
-    // A base without an owner serves only the repository that stands on it, and only until that brings its
-    // own.
+    // A base without an owner serves only the repository that stands on it, and only until that repository
+    // brings a base of its own.
     const isStoodOn = before?.base === name && before.baseOwner === undefined && bundle === undefined;
     for (const one of isStoodOn ? [owner, undefined] : [owner]) {
       const known = await store.getBase(name, one);

@@ -1,4 +1,7 @@
-/** A checkpoint between two operations, so that whoever goes on with the work finds the files as they are now. */
+/**
+ * Takes a checkpoint between two operations, so that whoever continues the work finds the files as they are
+ * now.
+ */
 import type { CheckpointAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -21,8 +24,9 @@ interface FilesToSave {
 }
 
 /**
- * Belongs to the message, or to the last one whose work is there. Answers the checkpoint's id. The same request is answered
- * the same checkpoint, unless the session was taken back since: then it does not hold what is there now.
+ * The checkpoint belongs to the given message, or else to the last message whose work is there. Answers its
+ * id. The same request gets the same checkpoint, unless the session was taken back since: that checkpoint
+ * then does not hold what is there now.
  */
 export const createSaveFiles =
   ({ store, random, checkpoint }: SaveFilesDependencies) =>
@@ -31,7 +35,8 @@ export const createSaveFiles =
     invocation: Invocation,
   ): Promise<string> => {
     const session = await requireSession(store, sessionId);
-    // Without a request id another one each time: the files may have changed since a call that did not come to its end.
+    // Without a request id, each call takes a new checkpoint: the files may have changed since a call that
+    // did not finish.
     const toolExecutionId = parkToolId(requestId ?? random());
     if (requestId !== undefined) {
       const stored = await store.findCheckpointByTool(sessionId, toolExecutionId);

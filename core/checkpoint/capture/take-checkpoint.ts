@@ -27,14 +27,17 @@ import { filedUnder, workSince } from './whose-work.ts';
 const isBroken = (error: unknown): boolean =>
   isWalkbackError(error, 'SandboxUnavailable') && error.details['broken'] === true;
 
-/** Whether both are for the same message; what only one of the two says tells nothing. */
+/** Whether both are for the same message. A field that only one of the two has is not compared. */
 const isOfMessage = (stored: Checkpoint, { messageId, forMessageId }: CheckpointInput): boolean => {
   if (forMessageId !== undefined && stored.forMessageId !== undefined)
     return stored.forMessageId === forMessageId;
   return messageId === undefined || stored.messageId === messageId;
 };
 
-/** What was taken before a rollback does not hold what is there now, so it does not stand for an execution of now. */
+/**
+ * A checkpoint from before a rollback does not hold what is there now, so it cannot be the answer for a tool
+ * execution of now.
+ */
 const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => {
   const { epoch, toolExecutionId } = input;
   const isOlder = epoch !== undefined && stored.epoch !== epoch;
@@ -58,7 +61,7 @@ interface Taken {
   known: Message | undefined;
 }
 
-/** What is kept of what the caller said, with a checkpoint of this message. */
+/** What is kept of the caller's words, for a checkpoint of the message `of`. */
 const saidOf = ({ messageId, forMessageId, message, tool }: CheckpointInput, of: string) => {
   const isOfIt = of === (forMessageId ?? messageId ?? of);
   return {
@@ -149,7 +152,8 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         requireSession(store, sessionId),
         store.findCheckpointByTool(sessionId, toolExecutionId),
       ]);
-      // Who says the epoch is refused after a rollback also where the execution is known: it would run on what came since.
+      // A call that names an epoch is refused after a rollback, even when its tool execution is known.
+      // Otherwise the tool would run on files that are newer than the checkpoint.
       if (stored !== undefined && input.epoch === undefined) return adopt(stored, input);
       requireActive(read);
       epoch ??= read.epoch;
@@ -159,7 +163,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
         await settleAbandoned({ session: read }, by, invocation);
         return undefined;
       }
-      // Whoever writes the message after it was read writes the session, too, and then nothing is committed.
+      // A call that writes the message after it was read also writes the session. The commit is then refused.
       if (held === undefined || !standsStill(held.session, read)) {
         const take = () => captureOn(read, input, invocation);
         held = { session: read, taken: await retryingErrors(BROKEN_CONNECTION, clock, isBroken, take) };

@@ -1,15 +1,15 @@
-/** Whose work is in the repositories, where nobody says it. Pure. */
+/** Finds which message the work in the repositories belongs to, where the caller does not say it. Pure. */
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { Checkpoint, Composition, Session } from '../model.ts';
 
-/** Reasons of checkpoints that were made from other work, by what made them. */
+/** Reasons of composed checkpoints, by how they were composed. */
 export const COMPOSED_REASON: Readonly<Record<Composition['kind'], string>> = {
   paths: 'partial-rollback',
   revert: 'revert',
   merge: 'merge',
 };
 
-/** Reasons are free text, so a caller's may be called so, too. */
+/** Reasons are free text, so a caller may use these texts too. */
 export const COMPOSED_REASONS: ReadonlySet<string> = new Set(Object.values(COMPOSED_REASON));
 
 type Head = Pick<
@@ -17,22 +17,31 @@ type Head = Pick<
   'seq' | 'messageId' | 'forMessageId' | 'epoch' | 'sandboxId' | 'reason' | 'toolExecutionId' | 'unowned'
 >;
 
-/** Only ids of ours begin so. Releases before this one did not mark what they composed. */
+/** Only our own ids have this prefix. Releases before this one did not mark composed checkpoints. */
 const isComposed = ({ reason, toolExecutionId }: Head): boolean =>
   COMPOSED_REASONS.has(reason) && toolExecutionId.startsWith(RESERVED_ID_PREFIX);
 
 export interface Whose {
-  /** The message that it is filed under: the last one whose work is there. Null: no message is known yet. */
+  /**
+   * The message that the work is filed under: the last one whose work is there. Null: no message is known
+   * yet.
+   */
   messageId: string | null;
-  /** It is that of no message: it was done after a merge, a revert or a rollback of some paths, and before the next tool. */
+  /**
+   * The work belongs to no message: it was done after a merge, a revert or a rollback of some paths, and
+   * before the next tool.
+   */
   unowned: boolean;
 }
 
 /**
- * Whose the work is that was done since a session stands on `head`: of the message whose operation that checkpoint was taken
- * for. `epoch`: the one in which that work was done. A head of another epoch was gone back to, and what came after it at its time
- * is not there; but not the newest checkpoint, because going back takes another, and a resume another sandbox: a rewind raises
- * the epoch before it touches any file.
+ * Finds which message the work done since the checkpoint `head` belongs to: the one whose operation that
+ * checkpoint was taken for. `epoch`: the epoch in which the work was done.
+ *
+ * A head of another epoch means that the session went back to it. The work that once followed it is not there
+ * now, so its operation does not count. The newest checkpoint is an exception: going back always takes
+ * another checkpoint, and a resume changes the sandbox. So it can have an older epoch only because a rewind
+ * raised the epoch before it touched any file.
  */
 export const workSince = (
   head: Head | undefined,
@@ -46,7 +55,7 @@ export const workSince = (
   return { messageId: head.messageId, unowned: head.unowned === true || isComposed(head) };
 };
 
-/** What a caller says of it, if anything. */
+/** What the caller says about the message, if anything. */
 interface Told {
   messageId?: string | undefined;
   forMessageId?: string | undefined;
@@ -54,8 +63,11 @@ interface Told {
 }
 
 /**
- * What a checkpoint is filed under, when this was done `since` the one before. What was there before the first operation of the
- * first message is filed under that one, because nothing else is known, and is not its work. Who names no message has one, for all that there is.
+ * What a checkpoint is filed under. `since`: whose work was done since the checkpoint before it.
+ *
+ * Work that was there before the first operation of the first message is filed under that message, because no
+ * other is known, but it does not count as its work. A caller that never names a message gets one message for
+ * everything.
  */
 export const filedUnder = (
   { messageId, forMessageId, toolExecutionId }: Told,

@@ -1,6 +1,7 @@
 /**
- * The object with a checkpoint's content: parts one behind the other, each compressed for itself, so that one is read
- * without the others. A part of a repository is a line of JSON and then the patch. Pure.
+ * The object with a checkpoint's content: parts one after the other. Each part is compressed on its own, so
+ * it can be read without the others. The part of a repository is one line of JSON followed by the patch.
+ * Pure.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
@@ -11,7 +12,7 @@ import type { ContentPart } from '../model.ts';
 
 export interface SaidTexts {
   text?: string;
-  /** Of the message of the operation. */
+  /** Text of the message of the operation (`forMessage`). */
   forText?: string;
   input?: string;
 }
@@ -22,7 +23,10 @@ export interface RecordedChanges {
   patch: Uint8Array;
 }
 
-/** What was stored had less; it was made by us, of what a sandbox said. As JSON, a name may be six times as long. */
+/**
+ * Limit for one unpacked part. What was stored is smaller: we made it from what a sandbox said. As JSON, a
+ * name may be six times as long.
+ */
 const MAX_PART_BYTES = 32 * MIB;
 
 const saidSchema = z.object({
@@ -43,7 +47,7 @@ export const packSaid = (said: SaidTexts): Uint8Array => pack(Buffer.from(JSON.s
 export const packChanges = ({ files, host, patch }: RecordedChanges): Uint8Array =>
   pack(Buffer.from(`${JSON.stringify({ files, ...(host && { host }) })}\n`), patch);
 
-/** Where each part lies when they are put together. */
+/** Where each part lies in the joined object. */
 export const placeParts = (parts: readonly Uint8Array[]): { object: Uint8Array; places: ContentPart[] } => {
   let at = 0;
   const places = parts.map(({ length }) => {
@@ -66,7 +70,7 @@ export const readSaid = (object: Uint8Array, part: ContentPart): SaidTexts => {
 export const readChangesPart = (object: Uint8Array, part: ContentPart): RecordedChanges => {
   const bytes = unpack(object, part);
   const end = bytes.indexOf(0x0a);
-  // Made once, and only where something is read: a checkpoint of forty repositories has as many parts.
+  // Made once, and only when something is read: a checkpoint of forty repositories has as many parts.
   headSchema ??= makeHeadSchema();
   const { files, host } = headSchema.parse(JSON.parse(bytes.toString('utf8', 0, end)));
   return { files, ...(host && { host }), patch: bytes.subarray(end + 1) };

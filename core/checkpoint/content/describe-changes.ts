@@ -1,4 +1,7 @@
-/** What a checkpoint changed, as it is answered: within a number of bytes, and with a note where something is not there. Pure. */
+/**
+ * Describes what a checkpoint changed, as the answer has it: within a number of bytes, and with a note for
+ * each thing that is missing. Pure.
+ */
 import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { clipJson, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -63,7 +66,7 @@ const repositoryChanges = (
     notes.push('ask for it alone, with path: the answer had no room for its files');
   } else room -= list;
   const patch = record?.patch ?? new Uint8Array();
-  // JSON never takes fewer bytes, so more cannot fit.
+  // Text never takes fewer bytes as JSON, so a longer text cannot fit.
   const kept = clipUtf8(patch, room);
   const text = kept.toString('utf8');
   answer.patch = clipJson(text, room);
@@ -72,12 +75,12 @@ const repositoryChanges = (
   return { ...answer, ...(note !== '' && { note }) };
 };
 
-/** `parent` is absent when it expired, too. */
+/** `parent` is also absent when it has expired. */
 interface Described {
   checkpoint: Checkpoint;
   parent: Checkpoint | undefined;
   parentId: string | null;
-  /** What is kept beside the parent, where something of it is told. */
+  /** The content object of the parent, where the answer needs something from it. */
   parentObject?: Uint8Array | undefined;
 }
 
@@ -102,7 +105,7 @@ const messageOf = ({ role, title, isCut }: SaidMessage, text: string | undefined
   truncated: isCut ?? false,
 });
 
-/** Where it is not said with the checkpoint itself. */
+/** The message's text from the parent, where the checkpoint itself does not have it. */
 const messageBefore = ({ checkpoint, parent, parentObject }: Described) => {
   const said = saidBefore(parent, checkpoint.messageId);
   if (said === undefined || parent?.content === undefined) return {};
@@ -174,7 +177,7 @@ export const describeChanges = (
   };
   let room = maxBytes - jsonBytes(answer);
   for (const [at, { state, change }] of changed.entries()) {
-    // Each may have an equal share of what those before it left.
+    // Each repository may use an equal share of the room that is left.
     const share = Math.floor(room / (changed.length - at));
     const one = repositoryChanges(state, change, content, object, share);
     answer.repositories.push(one);

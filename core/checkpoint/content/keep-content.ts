@@ -1,7 +1,8 @@
 /**
- * Keeps what people want to read of a checkpoint when no sandbox is left: what was said and called, which files changed and how.
- * One object, indexed with its expiry before it is written. None of it is needed to go back, so nothing here fails a
- * checkpoint: what is not kept is said. Texts never reach logs, events or messages of errors.
+ * Keeps what people want to read about a checkpoint when its sandbox is gone: what was said, which tool was
+ * called, which files changed and how. It is one object, indexed with its expiry before it is written. A
+ * rollback needs none of it, so no failure here fails a checkpoint: the checkpoint says what is not kept. The
+ * texts never reach logs, events or error messages.
  */
 import { isWalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
@@ -16,16 +17,16 @@ import { contentKey } from '../session/keys.ts';
 import { contentExpiryOf } from '../session/retention.ts';
 import { packChanges, packSaid, placeParts, type SaidTexts } from './content-object.ts';
 
-/** What the caller said of a checkpoint. */
+/** What the caller said about a checkpoint. */
 export interface Said {
   message?: SaidMessage;
   forMessage?: SaidMessage;
   tool?: CalledTool;
 }
 
-/** Texts up to so many bytes together stay in the checkpoint's own item. */
+/** Texts of up to this many bytes together stay in the checkpoint's own item. */
 const INLINE_BYTES = 1024;
-/** Repositories that are told of in one checkpoint: its item has 400 KB for all it holds. */
+/** Most repositories whose changes one checkpoint describes: its item has 400 KB for everything. */
 const MAX_REPOSITORIES = 200;
 const MAX_PROBLEM = 300;
 

@@ -1,6 +1,6 @@
 /**
- * Answers what one checkpoint, or all of a message, changed: from the store alone, no sandbox is needed. What is not kept, or
- * no longer there, is said in the answer.
+ * Answers what one checkpoint, or all checkpoints of a message, changed. It reads only the store, so no
+ * sandbox is needed. The answer says what was not kept or is no longer there.
  */
 import type { ChangesAnswer, CheckpointChanges } from '../../../contract/change-answers.ts';
 import type { ChangesInput } from '../../../contract/checkpoint-inputs.ts';
@@ -18,20 +18,23 @@ import { saidBefore } from './said.ts';
 
 /** An answer may have 6 MB. */
 const MAX_ANSWER_BYTES = 4 * MIB;
-/** Checkpoints that are walked along for a message, each of which may have 400 KB. */
+/** Most checkpoints that are read one by one for a message; each may have 400 KB. */
 const MOST_STEPS = 8;
 
 const PLACE = numbered('after-');
 
 type Read = (seq: number) => Promise<Checkpoint | undefined>;
 
-/** Sequence numbers, oldest first. `firstSeq`: of the oldest that there ever was. */
+/** Sequence numbers, oldest first. `firstSeq`: that of the message's first checkpoint, even if it is gone. */
 interface Wanted {
   seqs: number[];
   firstSeq: number;
 }
 
-/** A page ends with a checkpoint that is asked for and is not the last. Retention may have removed that one since. */
+/**
+ * The place that a cursor names. A page ends with a wanted checkpoint that is not the last. Retention may
+ * have removed that checkpoint since.
+ */
 const placeAfter = async (cursor: string | undefined, { seqs, firstSeq }: Wanted, read: Read) => {
   if (cursor === undefined) return 0;
   const place = PLACE.read(cursor, { from: firstSeq, to: (seqs.at(-1) ?? 0) - 1 });
@@ -42,7 +45,7 @@ const placeAfter = async (cursor: string | undefined, { seqs, firstSeq }: Wanted
 export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {
   const { store, bundles } = deps;
 
-  /** Undefined: there is none, or it is not what was stored. */
+  /** Undefined: there is no object, or it is not what was stored. */
   const contentOf = async ({ content }: Checkpoint): Promise<Uint8Array | undefined> => {
     if (content?.object === undefined) return undefined;
     try {
@@ -54,8 +57,8 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
   };
 
   /**
-   * The checkpoints that are asked for. Most messages have a few checkpoints in a row, which
-   * are read anyway, each with its parent; only for a long one the tree is read.
+   * The checkpoints that are asked for. Most messages have a few checkpoints in a row. These are read anyway,
+   * each with its parent. Only for a long message is the tree read.
    */
   const wanted = async (read: Read, target: Checkpoint, messageId: string | undefined): Promise<Wanted> => {
     if (messageId === undefined) return { seqs: [target.seq], firstSeq: target.seq };
@@ -93,7 +96,7 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
     let room = MAX_ANSWER_BYTES;
     for (const seq of left) {
       const checkpoint = await read(seq);
-      // Retention removed it meanwhile.
+      // Retention removed it since.
       if (checkpoint === undefined) continue;
       const { parentSeq } = checkpoint;
       const parent = parentSeq === null ? undefined : await read(parentSeq);

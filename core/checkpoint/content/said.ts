@@ -1,14 +1,17 @@
-/** What a caller says of a checkpoint's message and tool, cut to what is kept. It was redacted by the caller. Pure. */
+/**
+ * What a caller says about a checkpoint's message and tool, cut to the size that is kept. The caller has
+ * redacted it. Pure.
+ */
 import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import { clip, clipUtf8 } from '../../shared/clip.ts';
 import type { CalledTool, Checkpoint, SaidMessage } from '../model.ts';
 
-/** Of a message's text and title together, and of a tool's input. */
+/** Limit for a message's text and title together, and for a tool's input. */
 export const MAX_SAID_BYTES = 16 * 1024;
 const MAX_TITLE = 256;
 const MAX_NAME = 256;
 
-/** Up to so many bytes of UTF-8. No character has less than one. */
+/** Cuts to at most this many bytes of UTF-8. Each character has at least one byte. */
 const cutBytes = (text: string, maxBytes: number): string =>
   clipUtf8(Buffer.from(clip(text, maxBytes), 'utf8'), maxBytes).toString('utf8');
 
@@ -32,7 +35,7 @@ const cutText = (text: string): { text: string; isCut: boolean } => {
   return { text: kept, isCut: kept.length < whole.length };
 };
 
-/** Without a title, the first line of the text is one. */
+/** Without a title, the first line of the text becomes the title. */
 export const keptMessage = ({ role, title, text }: NonNullable<CheckpointInput['message']>): SaidMessage => {
   const line = oneLine(title ?? firstLine(text ?? ''), MAX_TITLE);
   const cut = text === undefined ? undefined : cutText(text);
@@ -44,7 +47,10 @@ export const keptMessage = ({ role, title, text }: NonNullable<CheckpointInput['
   };
 };
 
-/** What was said of a message with the checkpoint before the first of its own, which a turn that was cut never says again. */
+/**
+ * What was said about a message with the checkpoint just before its own first one. When the turn was cut, it
+ * is said nowhere else.
+ */
 export const saidBefore = (
   parent: Pick<Checkpoint, 'messageId' | 'forMessageId' | 'content'> | undefined,
   messageId: string | null,

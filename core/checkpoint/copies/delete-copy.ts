@@ -1,6 +1,7 @@
 /**
- * Kills the sandbox of a review copy. One that a session works in is never killed, nor one that Walkback did not make. A
- * session that somebody starts in a copy in the same second is not seen; its baseline is stored, as that of any session.
+ * Kills the sandbox of a review copy. A sandbox that a session works in is never killed, nor one that
+ * Walkback did not make. A session that somebody starts in a copy in the same second is not seen; its
+ * baseline is stored, like that of any session.
  */
 import type { DeleteCopyAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { DeleteCopyInput } from '../../../contract/checkpoint-inputs.ts';
@@ -12,7 +13,7 @@ export const createDeleteCopy = (deps: CopiesDeps & { log: Log }) => {
   const { look } = createReviewCopies(deps);
   return async ({ sandboxId }: DeleteCopyInput): Promise<DeleteCopyAnswer> => {
     const standing = (await look({})).find((one) => one.sandboxId === sandboxId)?.standing;
-    // It was deleted before, or its time was over.
+    // It was deleted before, or its time had run out.
     if (standing === undefined) return { sandboxId, deleted: false };
     const details = { sandboxId };
     if (standing.kind === 'used') {

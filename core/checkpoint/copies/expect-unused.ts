@@ -1,4 +1,7 @@
-/** Refuses to discard a fork while another active session works in its sandbox: what is there would be lost to it. */
+/**
+ * Refuses to discard a fork while another active session works in its sandbox, because that session would
+ * lose its work.
+ */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
@@ -12,7 +15,7 @@ export const createExpectUnused =
     if (forkedFrom === undefined) return;
     const found = await (await deps.sandboxes()).find(rehydrateTags(forkedFrom.sessionId, sessionId));
     const own = found.find((one) => one.sandboxId === sandboxId);
-    // Gone already: there is nothing left to lose.
+    // The sandbox is gone already, so there is nothing left to lose.
     if (own === undefined) return;
     const other = usersOf(own, await sessionsBySandbox(deps.store)).find((name) => name !== sessionId);
     if (other === undefined) return;

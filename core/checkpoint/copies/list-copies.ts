@@ -4,8 +4,8 @@ import { requireSession } from '../session/session-rules.ts';
 import { type CopiesDeps, createReviewCopies } from './review-copies.ts';
 
 /**
- * Lists review copies and what is left of forks and resumes, oldest first. Throws `SessionNotFound` for a session that is not
- * there, unless copies of it still are.
+ * Lists review copies and the sandboxes that forks and resumes left behind, oldest first. Throws
+ * `SessionNotFound` for a session that does not exist, unless copies of it still do.
  */
 export const createListCopies = (deps: CopiesDeps) => {
   const { look } = createReviewCopies(deps);

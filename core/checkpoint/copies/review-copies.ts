@@ -1,8 +1,10 @@
 /**
- * The sandboxes that rehydrates made and no session works in. Who has the key of the sandboxes sees every sandbox of the
- * team, other deployments' among them. So a sandbox is a copy only when a rehydrate of this table names it.
+ * The sandboxes that rehydrates made and no session works in. The provider's key shows every sandbox of the
+ * team, also those of other deployments. So a sandbox counts as a copy only when a rehydrate in this table
+ * names it.
  *
- * Forks are made by a review rehydrate too. Their sandboxes are the fork's, from before it exists until it has ended.
+ * A fork's sandbox is made by a review rehydrate too. It belongs to the fork from before the fork exists
+ * until the fork has ended.
  */
 import type { ListedCopy } from '../../../contract/checkpoint-answers.ts';
 import { LONGEST_SECONDS } from '../../../contract/function-row.ts';
@@ -13,7 +15,7 @@ import type { SessionStore } from '../ports/stores.ts';
 import { isForkName, isVerifyName } from '../session/keys.ts';
 import { sessionsBySandbox, usersOf } from './sandbox-users.ts';
 
-/** A call that made a sandbox for a fork, or to verify in it, is over after this, whatever became of it. */
+/** A call that made a sandbox for a fork or a verification is over after this time, whatever its outcome. */
 const CALL_MS = (LONGEST_SECONDS + 60) * 1000;
 
 export interface CopiesDeps {
@@ -30,8 +32,8 @@ export type Standing =
 
 export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
   /**
-   * The session of the tags, or the fork of the request, when it works in this sandbox. They are read once more, because a
-   * list of sessions may be behind.
+   * The session of the tags, or the fork of the request, when it works in this sandbox. Each is read again,
+   * because a list of sessions may lag behind.
    */
   const userOf = async (sandboxId: string, names: readonly string[]): Promise<string | undefined> => {
     for (const name of names) {
@@ -47,7 +49,7 @@ export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
   ): Promise<boolean> => {
     if (phase !== 'done') return heldUntilMs <= nowMs;
     if (Date.parse(startedAt) + CALL_MS <= nowMs) return true;
-    // Commands run in the one; the other is there before its fork.
+    // Commands run in the copy of a verification. The sandbox of a fork exists before its fork does.
     if (isVerifyName(requestId)) return false;
     return !isForkName(requestId) || (await store.getSession(requestId)) !== undefined;
   };

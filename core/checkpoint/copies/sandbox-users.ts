@@ -1,12 +1,16 @@
-/** Which active session works in a sandbox: in it itself, or in another one that is mounted on its files. */
+/**
+ * Finds which active sessions work in a sandbox: in the sandbox itself, or in another one that mounts its
+ * files.
+ */
 import type { FoundSandbox } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
 const PAGE = 200;
 
 /**
- * The embedded cloud tags a sandbox so whose files are the mounted directory of others, with their ids: what lies in
- * such a sandbox is lost with it, and the session that works there has the id of the other one.
+ * Tag that the embedded cloud gives a sandbox whose files are the mounted directory of other sandboxes. Its
+ * value holds their ids. Files in such a sandbox are lost with it, but a session that works there has the id
+ * of one of the others.
  */
 export const MOUNTED_BY = 'walkback-mounted-by';
 
@@ -26,7 +30,7 @@ export const sessionsBySandbox = async (
   return used;
 };
 
-/** The sessions that would lose what they work on, were this sandbox killed. */
+/** The sessions that would lose their work if this sandbox were killed. */
 export const usersOf = (
   { sandboxId, tags }: Pick<FoundSandbox, 'sandboxId' | 'tags'>,
   used: ReadonlyMap<string, readonly string[]>,

@@ -1,9 +1,9 @@
-/** Which steps of a timeline are taken back by a revert. Pure. */
+/** Decides which steps of a timeline a revert takes back. Pure. */
 import { COMPOSED_REASONS } from '../capture/whose-work.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { pathTo } from '../timeline/tree.ts';
 
-/** From the checkpoint before it to the one after it; `afterSeq` null: to what is there now. */
+/** What changed between two checkpoints. `afterSeq` null: up to what is there now. */
 export interface Change {
   beforeSeq: number;
   afterSeq: number | null;
@@ -11,7 +11,10 @@ export interface Change {
 
 type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'unowned' | 'reason' | 'checkpointId'>;
 
-/** Releases before this one did not mark what they composed: it stands on the capture that its rollback began with. */
+/**
+ * Releases before this one did not mark composed checkpoints. Theirs stand on the capture that the rollback
+ * began with.
+ */
 const isUnowned = ({ unowned, reason }: Node, before: Node | undefined): boolean =>
   unowned === true ||
   (COMPOSED_REASONS.has(reason) && (before === undefined || before.reason === 'rollback'));
@@ -22,9 +25,11 @@ const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
 };
 
 /**
- * The work of one message on the way to the head, the newest first. `sinceHead`: the message whose work was done since the
- * head, which is another one than the head's where the turn after it was cut. Null: it is nobody's. Undefined: a step begins
- * at a checkpoint that is gone.
+ * The work of one message on the path to the head, newest first. Undefined: a step begins at a checkpoint
+ * that is gone.
+ *
+ * `sinceHead`: the message whose work was done since the head. It differs from the head's message when the
+ * turn after the head was cut. Null: that work belongs to no message.
  */
 export const changesOfMessage = (
   nodes: readonly Node[],
@@ -54,7 +59,10 @@ export const changesOfMessage = (
   return changes;
 };
 
-/** What each of these changed since the one before it, the newest first; and those that are not on the way. */
+/**
+ * What each of these checkpoints changed since the one before it, newest first; and the ids that are not on
+ * the path.
+ */
 export const changesOfCheckpoints = (
   nodes: readonly Node[],
   headSeq: number,
@@ -72,7 +80,7 @@ export const changesOfCheckpoints = (
   return { changes, unknown: [...wanted] };
 };
 
-/** Everything since the oldest checkpoint that is left. */
+/** Everything since the oldest checkpoint that is kept. */
 export const changesOfSession = (nodes: readonly Node[], headSeq: number): Change[] =>
   nodesTo(nodes, headSeq)
     .slice(0, 1)

@@ -7,10 +7,10 @@ import type { BundleSource } from '../ports/restore.ts';
 import { createBundleSources } from '../rollback/bundle-sources.ts';
 import type { Decision } from './decide.ts';
 
-/** The chain alone: the sandbox that the other side began in has the base. */
+/** The chain without its base: the sandbox that the other session began in has the base. */
 const withoutBase = ({ base: _base, ...state }: CapturedRepositoryState): RepositoryState => state;
 
-/** Chains of one session. `after`: a commit that the sandbox is taken to have (`createBundleSources`). */
+/** Chains of one session. `after`: a commit that the sandbox should already have (`createBundleSources`). */
 interface Wanted {
   sessionId: string;
   states: RepositoryState[];
@@ -20,12 +20,12 @@ interface Wanted {
 export const createComposeBundles = (deps: CaptureDeps) => {
   const sourcesOf = createBundleSources(deps);
 
-  /** A base may be named by the chains of several sessions. */
+  /** The chains of several sessions may name the same base. Each bundle is brought once. */
   const distinct = (sources: readonly BundleSource[]): BundleSource[] => [
     ...new Map(sources.map((one) => [one.sha256, one])).values(),
   ];
 
-  /** Everything, also what is below the chains and what this session has. */
+  /** Everything, including what lies below the chains and what this session should have. */
   const whole = (
     decision: Decision | undefined,
     ownerOf: (state: RepositoryState) => string,
@@ -41,8 +41,9 @@ export const createComposeBundles = (deps: CaptureDeps) => {
   };
 
   /**
-   * What other sessions did since the last state in common. That state was brought by an earlier merge, or the
-   * sandbox began with it: where it lacks any of it, it says so, and the repository is `missing`.
+   * What other sessions did since the last common state. The sandbox should have that state: an earlier merge
+   * brought it, or the sandbox began with it. If the sandbox lacks some of it, it reports the repository as
+   * `missing`.
    */
   const since = (
     decision: Decision | undefined,

@@ -1,4 +1,4 @@
-/** Makes the state that a rollback is to reach, when it is composed, and a checkpoint of it (W4). */
+/** Composes the state that a rollback is to reach, and makes a checkpoint of it (W4). */
 
 import { firstLines, firstThatFit } from '../../shared/bounded.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -16,7 +16,7 @@ import { type Composed, createCompose } from './compose.ts';
 import { requireNoConflicts } from './conflicts.ts';
 import { enteredIn } from './entered.ts';
 
-/** What the checkpoint's item has room for, beside the repositories. */
+/** Room in the checkpoint's item beside the repositories. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
 
 const isSameState = (a: RepositoryState | undefined, b: RepositoryState): boolean =>
@@ -32,13 +32,13 @@ const isSame = (before: Checkpoint | undefined, states: readonly RepositoryState
     ),
   );
 
-/** Some paths of another session are not its work: the next merge looks at them again. */
+/** Undefined when a merge took only some paths: the next merge must look at that work again. */
 const secondParent = (composition: Composition): Checkpoint['mergedFrom'] =>
   composition.kind === 'merge' && composition.paths === undefined
     ? { sessionId: composition.from.sessionId, seq: composition.from.seq }
     : undefined;
 
-/** A revert in some paths leaves the rest. */
+/** Undefined when a revert was limited to some paths: it leaves the rest of the checkpoint's work. */
 const takenBack = (composition: Composition): Checkpoint['takesBack'] =>
   composition.kind === 'revert' && composition.paths === undefined
     ? composition.changes.flatMap(({ afterSeq }) => afterSeq ?? [])
@@ -50,7 +50,7 @@ const overtaken = (requestId: string): WalkbackError =>
     details: { requestId },
   });
 
-/** Throws for conflicts, and for what could not be stored. */
+/** Throws for conflicts, and for a state that could not be stored. */
 export const requireComposed = (composed: Composed, composition: Composition): void => {
   requireNoConflicts(composed, composition);
   const lost = composed.repositories.filter(({ state }) => state === 'failed');
@@ -66,8 +66,9 @@ export const createComposeTarget = (deps: CaptureDeps) => {
   const { noteTarget } = createRollbackJournal(deps);
 
   /**
-   * Where a repository of the state composed before comes into a directory, the captures since look at that directory as a
-   * root. The first capture of the request tells that there was no repository.
+   * An earlier composed state may have brought a repository into a plain directory. Captures since then take
+   * that directory for a repository. Only the first capture of the request shows that there was no
+   * repository. Answers such paths.
    */
   const enteredSince = async (
     composed: Checkpoint | undefined,
@@ -85,7 +86,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
       target: Checkpoint | undefined;
       sandbox: ExecutionAdapter;
       invocation: Invocation;
-      /** Of this very capture of now, when it was made before the request began. */
+      /** The state composed from this same capture of now, when that was done before the request began. */
       composed?: Composed | undefined;
     },
     journal: RollbackJournal,

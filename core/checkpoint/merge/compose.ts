@@ -1,6 +1,6 @@
 /**
- * Makes a state that nobody stood on yet from the state of now and other checkpoints, and stores it as a
- * capture is stored (W4). Nothing of the user's is written. Conflicts make nothing (W3).
+ * Composes a state that no sandbox was ever in from the state of now and other checkpoints, and stores it
+ * like a capture (W4). None of the user's files are written. With conflicts, nothing is made (W3).
  */
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -34,9 +34,12 @@ export interface ComposeInput {
   session: Session;
   sandbox: ExecutionAdapter;
   composition: Composition;
-  /** The capture of now: the states that it holds. */
+  /** The states of the capture of now. */
   now: Pick<Checkpoint, 'repositories' | 'toolExecutionId'>;
-  /** Of these, `now` has only what a directory held: no repository is there yet, and a composition before brings one. */
+  /**
+   * Paths that are only directories in `now`: no repository is there yet, and an earlier composed state
+   * brings one.
+   */
   entered?: readonly string[];
   toolExecutionId: string;
   messageId: string | null;
@@ -46,7 +49,7 @@ export interface ComposeInput {
 
 export interface Composed extends ComposedFacts {
   repositories: RepositoryState[];
-  /** What it changes, for people. */
+  /** What the composition changes, for people to read. */
   content?: CheckpointContent | undefined;
 }
 
@@ -54,7 +57,10 @@ const LABELS = { ours: 'now', theirs: 'change' };
 
 const idle = (state: RepositoryState): RepositoryState => ({ ...state, changed: false, bundleBytes: 0 });
 
-/** `selected`: a repository that is asked for as a whole is known, also where the one around it has nothing there. */
+/**
+ * `selected`: a repository that is asked for as a whole is known, even if the repository around it has
+ * nothing at that path.
+ */
 const requireUsable = (
   { unknownPaths: unknown, unsupported, failures }: ComposeReport,
   selected: SelectedPaths | undefined,
@@ -81,7 +87,7 @@ const requireUsable = (
   );
 };
 
-/** HEAD and branch, for people: of the side that gave them. */
+/** HEAD and branch, for people to read, from the side that gave them. */
 const withHost = (state: RepositoryState, from: CapturedRepositoryState | undefined): RepositoryState =>
   from === undefined
     ? state
@@ -106,7 +112,7 @@ export const createCompose = (deps: CaptureDeps) => {
     return bases.flatMap((base) => (base !== undefined && isAlive(base, clock) ? [base.name] : []));
   };
 
-  /** What the sandbox is asked for. A repository whose state is stored in this session already needs nothing. */
+  /** What the sandbox is asked to compose. A repository whose state this session already stores needs nothing. */
   const asked = (
     decisions: readonly Decision[],
     named: SelectedPaths | undefined,
@@ -118,10 +124,10 @@ export const createCompose = (deps: CaptureDeps) => {
     decisions.flatMap((one): Omit<ComposeRepository, 'bundles'>[] => {
       const isNew = one.action === 'take' && isForeign(one.state);
       const inner = inside.get(one.path);
-      // It stays as it is, but a repository comes into it.
+      // It stays as it is, but another repository is placed inside it.
       const isAround = one.action === 'keep' && inner?.some(({ side }) => side === 'change') === true;
       const names = one.action === 'keep' ? named?.get(one.path) : undefined;
-      // It is as it is to be, but whether it has these paths only the sandbox knows.
+      // It stays as it is, but only the sandbox can tell whether it has the named paths.
       const isNamed = names !== undefined && names !== 'whole';
       if (one.action !== 'merge' && !isNew && !isAround && !isNamed) return [];
       const state = isNew ? one.state : now.find(({ path }) => path === one.path);
@@ -157,7 +163,7 @@ export const createCompose = (deps: CaptureDeps) => {
       isOwn: (state) => !foreign.has(state),
     });
     const markers = composition.kind === 'merge' && composition.markers;
-    // What is asked for by its path comes as it was, whatever is there.
+    // A path that is asked for by name comes as it was, whatever is there now.
     const inside =
       composition.kind === 'paths' ? new Map() : insideOthers(decisions, now.repositories, steps);
     const named = composition.kind === 'paths' ? selected : undefined;
@@ -236,7 +242,7 @@ export const createCompose = (deps: CaptureDeps) => {
             ? takeIn({ session, head: { repositories: told } }, async (upload) => {
                 const answer = await run(upload);
                 requireUsable(answer, selected);
-                // Nothing is stored of what conflicts.
+                // Nothing with conflicts is stored.
                 requireNoConflicts({ conflicts: [...conflicts, ...answer.conflicts] }, composition);
                 return answer;
               })
@@ -262,7 +268,7 @@ export const createCompose = (deps: CaptureDeps) => {
         states.push(withHost(state, isTaken ? one.states.at(-1)?.theirs : undefined));
       }
     }
-    // Of a repository in conflict as a whole, the side of now stays.
+    // A repository that conflicts as a whole stays as it is now.
     for (const { repository } of isMade ? conflicts : []) {
       states.push(...now.repositories.filter(({ path }) => path === repository).map(idle));
     }

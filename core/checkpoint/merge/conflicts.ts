@@ -1,4 +1,4 @@
-/** The refusal of a merge that does not go through (W3). Pure. */
+/** The error of a merge that has conflicts (W3). Pure. */
 import type { Conflict } from '../../../contract/rollback-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Composition } from '../model.ts';
@@ -40,7 +40,7 @@ const conflictError = (
   );
 };
 
-/** Throws `ChangesetConflict` for conflicts that would not be written between markers. */
+/** Throws `ChangesetConflict` for conflicts, unless they are to be written between markers. */
 export const requireNoConflicts = (
   { conflicts = [] }: { conflicts?: readonly Conflict[] | undefined },
   composition: Composition,

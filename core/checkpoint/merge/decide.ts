@@ -1,6 +1,7 @@
 /**
- * Decides what becomes of each repository when changes of another state come into the state of now, or
- * leave it. Whole repositories are decided here; what is inside one is merged in a sandbox. Pure.
+ * Decides what becomes of each repository when the changes between two states are added to the state of now,
+ * or taken out of it. Whole repositories are decided here. Changes inside one repository are merged in a
+ * sandbox. Pure.
  */
 import type { CapturedRepositoryState, RepositoryState } from '../model.ts';
 import type { ComposeStep, Conflict } from '../ports/compose.ts';
@@ -8,11 +9,11 @@ import type { SelectedPaths } from './select-paths.ts';
 
 export type States = readonly RepositoryState[];
 
-/** Between `base` and `theirs` happened what is to happen to the state of now. */
+/** One change to apply to the state of now: whatever happened between `base` and `theirs`. */
 export interface Step {
   base: States;
   theirs: States;
-  /** Under which name `theirs` was captured, when it is of the same session. */
+  /** The name under which `theirs` was captured, when it belongs to the same session. */
   tag?: string;
 }
 
@@ -24,20 +25,26 @@ interface StatesOfStep {
 
 export type Decision =
   | { path: string; action: 'keep' }
-  /** `tag`: the capture in which it was not there, when it is of the same session. */
+  /** `tag`: the capture in which the repository was not there, when that capture belongs to the same session. */
   | { path: string; action: 'leave'; tag?: string }
-  /** The repository as it is there, whole: it is not there now, or its chain is of the same session. */
+  /**
+   * Takes the repository whole, as `state` has it: it is not there now, or its chain belongs to the same
+   * session.
+   */
   | { path: string; action: 'take'; state: CapturedRepositoryState }
   | {
       path: string;
       action: 'merge';
       steps: ComposeStep[];
-      /** The states of these steps. */
+      /** The repository's states in these steps. */
       states: StatesOfStep[];
       paths?: string[];
     };
 
-/** A state on its way through the steps: not there, or with steps that a sandbox is to make. */
+/**
+ * A repository's state while the steps are applied: gone, as now, taken whole, or with steps that a sandbox
+ * must merge.
+ */
 type Current =
   | { kind: 'gone'; tag?: string | undefined }
   | { kind: 'now'; state: CapturedRepositoryState }
@@ -57,7 +64,7 @@ const isSame = (a: CapturedRepositoryState | undefined, b: CapturedRepositorySta
 const isFailed = (states: States, path: string): boolean =>
   states.some((one) => one.path === path && one.state === 'failed');
 
-/** Whether nothing happened between the two, so that it changes no state of now. */
+/** Whether the step holds no change, so that it leaves the state of now as it is. */
 export const isIdle = ({ base, theirs }: Step): boolean =>
   [...base, ...theirs].every(
     ({ path, state }) => state !== 'failed' && isSame(at(base, path), at(theirs, path)),
@@ -70,7 +77,7 @@ const clash = (repository: string, message: string): Conflict => ({
   message,
 });
 
-/** Undefined: the repository is what both sides did not agree about. */
+/** The state after one more step. A string: why the two sides conflict about the repository. */
 const next = (
   current: Current,
   base: CapturedRepositoryState | undefined,
@@ -100,7 +107,7 @@ const next = (
   return { kind: 'merging', state: from, steps: [...before, ...begun, { base, theirs }] };
 };
 
-/** The repository as it is now, from which a sandbox begins. */
+/** The repository as it is now, which a merge in the sandbox begins from. */
 const presentOf = (current: Exclude<Current, { kind: 'gone' }>): CapturedRepositoryState | undefined =>
   current.kind === 'taken' ? current.from : current.state;
 
@@ -158,7 +165,7 @@ const decideOne = (
   return decision(path, current, paths);
 };
 
-/** Every repository of any of the states, in order of their paths. */
+/** Every repository of any of the states, sorted by path. */
 export const decideRepositories = (
   now: States,
   steps: readonly Step[],

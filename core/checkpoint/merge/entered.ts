@@ -1,4 +1,4 @@
-/** Directories that a capture looks at as repositories because a composed state brings one there. Pure. */
+/** Directories that a capture takes for repositories because a composed state brings a repository there. Pure. */
 import type { RepositoryState } from '../model.ts';
 
 type States = { repositories: readonly Pick<RepositoryState, 'path' | 'state'>[] };
@@ -6,7 +6,7 @@ type States = { repositories: readonly Pick<RepositoryState, 'path' | 'state'>[]
 const capturedIn = (states: States | undefined): string[] =>
   (states?.repositories ?? []).flatMap(({ path, state }) => (state === 'captured' ? [path] : []));
 
-/** `first` and `composed`: the capture that did not know what would be composed, and what was composed from it. */
+/** `captured`: the capture made before the composed state was known. `composed`: the state composed from it. */
 export const enteredIn = (
   before: { captured: States; composed: States | undefined } | undefined,
   now: States,

@@ -1,4 +1,4 @@
-/** A merge that is only for a target that still is what the work was made on. Pure. */
+/** Checks for a merge that requires its target to be unchanged since the work began. Pure. */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RepositoryState } from '../model.ts';
 import type { States } from './decide.ts';
@@ -8,14 +8,14 @@ const MAX_NAMED = 20;
 const again =
   'Nothing was changed. Fork again from where it stands, merge and verify there, then apply that.';
 
-/** Undefined: it is not there. What could not be captured is like nothing else. */
+/** Undefined: the repository is not there. A repository that could not be captured equals no other. */
 const stateOf = (states: States, path: string): string | undefined => {
   const found = states.find((one): one is RepositoryState => one.path === path);
   if (found === undefined || found.state === 'absent') return undefined;
   return found.state === 'captured' ? `${found.tree} ${found.meta}` : 'failed';
 };
 
-/** Throws `TargetMoved`, naming the repositories, unless each is as it was at the base. */
+/** Throws `TargetMoved` with the names of the repositories, unless each is the same as at the base. */
 export const requireUnchanged = (sessionId: string, now: States, base: States): void => {
   const paths = [...new Set([...now, ...base].map(({ path }) => path))].toSorted();
   const moved = paths.filter((path) => {
@@ -31,7 +31,7 @@ export const requireUnchanged = (sessionId: string, now: States, base: States): 
   );
 };
 
-/** What the work was made on was taken back, so it would come again with the work. */
+/** The state that the work was made on was rolled back, so the merge would bring that state back too. */
 export const rolledBack = (sessionId: string, checkpointId: string | null): WalkbackError =>
   new WalkbackError(
     'TargetMoved',

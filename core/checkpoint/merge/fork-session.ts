@@ -1,7 +1,7 @@
 /**
- * Begins a session of its own at a checkpoint of another (W1): the checkpoint is rebuilt in a fresh sandbox,
- * and its first capture there begins chains of its own on the bases of the source. So no history is sent
- * again, and the fork lives as long as it needs, whatever becomes of its source.
+ * Begins a new session at a checkpoint of another (W1). The checkpoint is rebuilt in a fresh sandbox, and its
+ * first capture there begins new chains on the bases of the source. So no history is sent again, and the fork
+ * lives as long as it needs, whatever happens to its source.
  */
 import type { ForkSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { ForkSessionInput } from '../../../contract/checkpoint-inputs.ts';
@@ -20,7 +20,10 @@ import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 
-/** Ids that follow from the request, so that a fork is found by it: of the session, and of the rebuild of its sandbox. */
+/**
+ * Ids that follow from the request, so that a repeated request finds its fork: the id of the session, and of
+ * the rebuild of its sandbox.
+ */
 export const forkIds = (sessionId: string, requestId: string): { forkId: string; rebuildId: string } => {
   const name = `fork-${sha256Hex(`${sessionId}\n${requestId}`).slice(0, 20)}`;
   return { forkId: name, rebuildId: name };
@@ -106,7 +109,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
     };
   };
 
-  /** The first checkpoint of the fork, and the fork with it. Another call may have been faster. */
+  /** Commits the fork and its first checkpoint. Another call may have been faster. */
   const begin = async (draftOf: Session, target: Checkpoint, invocation: Invocation): Promise<Session> => {
     const sandbox = await sandboxes.open(draftOf.sandboxId);
     const about = { toolExecutionId: BASELINE_TOOL_ID, messageId: null, reason: 'baseline' };
@@ -155,7 +158,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
     if (known !== undefined) return answerOf(adopt(known, hash), guidance, invocation);
 
     const source = await requireSession(store, sessionId);
-    // A call that died may have begun at what was the head then.
+    // An earlier call that died may have begun from an older head.
     const begun = await store.getRehydrate(sessionId, forkId);
     const target = await findTarget(
       store,
@@ -184,7 +187,8 @@ export const createForkSession = (deps: RehydrateDeps) => {
       log.info('session forked', { sessionId: forkId, from: sessionId });
       return await answerOf(adopt(fork, hash), guidance, invocation);
     } catch (error) {
-      // What the same request would meet again leaves no sandbox behind; the next try goes on in this one.
+      // An error that the same request would meet again must leave no sandbox behind. After any other error,
+      // the next try continues in this sandbox.
       const isOver =
         isWalkbackError(error) && !error.retryable && (await store.getSession(forkId)) === undefined;
       if (isOver) await sandboxes.kill(sandboxId).catch(() => undefined);

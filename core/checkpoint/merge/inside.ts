@@ -1,6 +1,6 @@
 /**
- * Which repositories of a composed state lie inside others, and came from one side only. The other side may have files
- * of the repository around them there. Pure.
+ * Finds the repositories of a composed state that lie inside other repositories and that only one side has.
+ * The other side may have files of the outer repository at the same place. Pure.
  */
 import type { InsideRepository } from '../ports/compose.ts';
 import type { Decision, States, Step } from './decide.ts';
@@ -8,14 +8,14 @@ import type { Decision, States, Step } from './decide.ts';
 const has = (states: States, path: string): boolean =>
   states.some((one) => one.path === path && one.state === 'captured');
 
-/** The path in a repository, or undefined for one that does not lie in it. */
+/** The path inside the outer repository, or undefined when it does not lie in there. */
 const within = (outer: string, path: string): string | undefined => {
   if (outer === path) return undefined;
   if (outer === '.') return path;
   return path.startsWith(`${outer}/`) ? path.slice(outer.length + 1) : undefined;
 };
 
-/** By the path of the repository around them; those without any are not in it. */
+/** Keyed by the path of the outer repository. A repository that has none inside it has no entry. */
 export const insideOthers = (
   decisions: readonly Decision[],
   now: States,

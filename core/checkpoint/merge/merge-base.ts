@@ -1,7 +1,7 @@
 /**
- * The last checkpoint that two sessions have in common. It is derived from their timelines and never
- * stored: a merge that was rolled back or taken back by a revert is not there any more, and a merged fork goes on from its own
- * head. Pure.
+ * Finds the last checkpoint that two sessions have in common. It is derived from their timelines and never
+ * stored. So a merge that was rolled back or reverted no longer counts, and a fork that was merged continues
+ * from its own head. Pure.
  */
 import { HOUR_MS } from '../../../contract/times.ts';
 import type { CheckpointRef } from '../model.ts';
@@ -17,10 +17,10 @@ export type Timelines = ReadonlyMap<
 
 const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionId}`;
 
-/** Clocks of functions differ, but not by so much. */
+/** The clocks of functions may differ, but not by this much. */
 const CLOCKS_MS = HOUR_MS;
 
-/** What the state of one came from. */
+/** The checkpoints that one checkpoint's state came from. */
 interface Origin {
   parent: CheckpointRef[];
   merged: CheckpointRef[];
@@ -36,8 +36,8 @@ const originsOf = (parents: Parents, ref: CheckpointRef): CheckpointRef[] => {
 };
 
 /**
- * Which checkpoints each one's state came from. One that is younger than what came from it is another one: the session was
- * gone, and begun again under the same id.
+ * The origins of each checkpoint. An origin that is younger than its successor is another checkpoint: that
+ * session was gone, and an id was used again for a new one.
  */
 const index = (timelines: Timelines): Parents => {
   const parents = new Map<string, Origin>();
@@ -64,7 +64,10 @@ const index = (timelines: Timelines): Parents => {
   return parents;
 };
 
-/** These checkpoints and everything behind them, as far as it is still there: each before what its state came from. */
+/**
+ * These checkpoints and everything that they came from, as far as it is kept. Each comes before its own
+ * origins.
+ */
 const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Map<string, CheckpointRef> => {
   const seen = new Set<string>();
   const left: CheckpointRef[] = [];
@@ -82,8 +85,8 @@ const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Map<s
 };
 
 /**
- * A checkpoint and what its state came from, as far as it is still there. A merge brought nothing where a revert of it is
- * there too, however that came, unless the revert was taken back in turn.
+ * A checkpoint and everything that its state came from, as far as it is kept. A merge does not count when a
+ * revert of it is among them too, unless that revert was reverted in turn.
  */
 const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointRef> => {
   const found = new Map<string, CheckpointRef>();
@@ -102,7 +105,7 @@ const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointR
   return found;
 };
 
-/** What each of the two was made from, itself included: one as a set of names, the other as a list. */
+/** The ancestors of each of the two, itself included: those of `into` by name, those of `from` as a list. */
 const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRef) => {
   const parents = index(timelines);
   return {
@@ -112,7 +115,7 @@ const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRe
   };
 };
 
-/** Those that both have, and of these the nearest: no other one came from them. */
+/** The checkpoints that both have, and the nearest of these: those that no other common checkpoint came from. */
 const inCommon = (
   parents: Parents,
   ours: ReadonlyMap<string, CheckpointRef>,
@@ -127,8 +130,8 @@ const inCommon = (
 };
 
 /**
- * The nearest that both have, none behind another: those of `into` first, then the highest number. Empty:
- * they have nothing in common. `timelines`: all that `unreadTimelines` asks for.
+ * The nearest common checkpoints; none of them came from another. Those of `into` come first, then the
+ * highest number. Empty: the two have nothing in common. `timelines`: all that `unreadTimelines` asks for.
  */
 export const mergeBases = (
   timelines: Timelines,
@@ -141,9 +144,9 @@ export const mergeBases = (
 };
 
 /**
- * Sessions whose timelines may have a nearer base: what one side has and the other does not, as far as is known,
- * came from them by a merge or a fork. What is behind a common checkpoint is only asked for where there are several,
- * one of which may be behind another.
+ * Sessions whose timelines may hold a nearer base. A checkpoint that, as far as is known, only one side has
+ * may have come from them by a merge or a fork. The origins of a common checkpoint are asked for only when
+ * there are several nearest ones, because one of these may have come from another.
  */
 export const unreadTimelines = (timelines: Timelines, into: CheckpointRef, from: CheckpointRef): string[] => {
   const { parents, ours, theirs } = histories(timelines, into, from);
@@ -154,7 +157,10 @@ export const unreadTimelines = (timelines: Timelines, into: CheckpointRef, from:
   return [...new Set(named)].filter((sessionId) => !timelines.has(sessionId));
 };
 
-/** A checkpoint of `into` that `from` was made from, and that is not on the way to where `into` stands: it was rolled back. */
+/**
+ * The newest checkpoint of `into` that `from` was made from but `into` no longer stands on: it was rolled
+ * back. Undefined when there is none.
+ */
 export const leftBehind = (
   timelines: Timelines,
   into: CheckpointRef,
@@ -166,7 +172,7 @@ export const leftBehind = (
     .toSorted((a, b) => b.seq - a.seq)[0];
 };
 
-/** Whether a fork still is what it began as, and that is in `into`. */
+/** Whether `from` is the first checkpoint of a fork, and a copy of `base`. */
 export const isUnchangedFork = (timelines: Timelines, from: CheckpointRef, base: CheckpointRef): boolean => {
   const node = timelines.get(from.sessionId)?.find(({ seq }) => seq === from.seq);
   return node?.forkedFrom !== undefined && nameOf(node.forkedFrom) === nameOf(base);

@@ -23,9 +23,12 @@ import { createCompositionSteps } from './steps.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
-/** Timelines that name further ones: forks of forks, and merges of what others had merged. */
+/**
+ * Rounds of reading timelines that name further ones: forks of forks, and merges of work that others had
+ * merged.
+ */
 const MAX_ROUNDS = 50;
-/** Bases that are looked at beside the first. */
+/** Bases that are used beside the first. */
 const MAX_BASES = 8;
 /** Timelines that are read at the same time. */
 const PARALLEL = 16;
@@ -74,14 +77,14 @@ const alsoBases = (timelines: Timelines, first: CheckpointRef, others: readonly 
 const isSameOwner = (a: Session, b: Session): boolean =>
   a.tenant === b.tenant && baseOwnerOf(a) === baseOwnerOf(b);
 
-/** The timelines of both, and of the sessions of their owner that what they have came from. */
+/** The timelines of both sessions, and of the sessions of the same owner that their work came from. */
 const readTimelines = async (
   store: SessionStore,
   owner: Session,
   into: CheckpointRef,
   from: CheckpointRef,
 ): Promise<Timelines> => {
-  /** An id may have been used again since, by anybody. */
+  /** A stranger may have used the id again since. */
   const read = async (sessionId: string) => {
     const [session, nodes] = await Promise.all([store.getSession(sessionId), store.listTree(sessionId)]);
     return [sessionId, session === undefined || isSameOwner(session, owner) ? nodes : []] as const;
@@ -101,7 +104,7 @@ export const createMerge = (deps: RollbackDeps) => {
   const stepsOf = createCompositionSteps(deps);
   const move = createMove(deps);
 
-  /** What was merged may be gone since, because its retention is over. The answer stays. */
+  /** The merged checkpoint may be gone since, because its retention is over. The answer stays the same. */
   const pointOf = async ({ sessionId, seq, checkpointId }: NamedRef) => ({
     sessionId,
     checkpointId: checkpointId ?? (await findTarget(store, sessionId, {}, seq)).checkpointId,
@@ -116,13 +119,13 @@ export const createMerge = (deps: RollbackDeps) => {
     );
   };
 
-  /** Whether what `from` holds is what it began with, whatever was captured or came in between. */
+  /** Whether `from` holds the same as it began with, whatever was captured or merged in between. */
   const bringsNothing = async (into: Session, composition: Merge): Promise<boolean> => {
     const { paths: _, ...whole } = composition;
     return (await stepsOf(into, whole, [])).steps.every(isIdle);
   };
 
-  /** What there is to merge, as things stand. */
+  /** Finds what there is to merge now. */
   const look = async (
     input: MergeInput,
   ): Promise<{ composition: Merge; isNothing: boolean; into: Session }> => {
@@ -159,7 +162,8 @@ export const createMerge = (deps: RollbackDeps) => {
     const isThere = isSame || isUnchangedFork(timelines, refOf(theirs), base);
     return {
       composition,
-      // Who expects a target that stands still is refused where it moved, also where nothing comes.
+      // A caller that expects an unchanged target is refused when the target moved, even when there is
+      // nothing to merge.
       isNothing: isThere || (!isExpected && (await bringsNothing(into, composition))),
       into,
     };
@@ -190,12 +194,15 @@ export const createMerge = (deps: RollbackDeps) => {
     });
     const begun = await store.getRollback(into, requestId);
     if (begun !== undefined && begun.requestHash !== hash) throw conflictingRequest(requestId);
-    /** What refuses a new request is no answer to one that another call has begun meanwhile. */
+    /**
+     * An error that would refuse a new request does not apply if another call has begun the same request
+     * meanwhile.
+     */
     const unlessBegun = async (error: unknown): Promise<undefined> => {
       if ((await store.getRollback(into, requestId)) === undefined) throw error;
     };
     const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input).catch(unlessBegun);
-    // Decided in another epoch, nothing to merge is no answer either.
+    // "Nothing to merge" is no answer when the caller decided in another epoch.
     const isCurrent = epoch === undefined || epoch === seen?.into.epoch;
     const answered =
       seen?.isNothing === true && isCurrent
@@ -207,14 +214,14 @@ export const createMerge = (deps: RollbackDeps) => {
               epoch,
               dryRun,
               hash,
-              // Where the target is still the one that was looked at, so is what there is to merge.
+              // While the target has not changed since the look, the composition is still right.
               choose: async ({ session }) => ({
                 composition: (seen?.into.version === session.version ? seen : await look(input)).composition,
               }),
             },
             invocation,
           );
-    // Another call may have begun the same request with what the fork held then.
+    // Another call may have begun the same request, with what the fork held at that time.
     const journal = begun ?? (await store.getRollback(into, requestId));
     const merge = journal?.composition?.kind === 'merge' ? journal.composition : seen?.composition;
     if (merge === undefined) throw unrelated(input.from, into);

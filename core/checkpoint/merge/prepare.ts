@@ -1,11 +1,11 @@
 /**
- * Captures now and composes the state to reach before a request begins: so conflicts are found before the
- * epoch moves (W3), and the request need not capture and compose once more. What is made here is stored as
- * any capture is, and no checkpoint names it yet (C1).
+ * Captures now and composes the state to reach before a request begins. So conflicts are found before the
+ * epoch moves (W3), and the request need not capture and compose again. What is made here is stored like any
+ * capture, and no checkpoint names it yet (C1).
  *
- * It stands for the first capture of the request (W4): the head is the same, because the request begins on
- * the session's version that was read before, and whether the sandbox still is as it was captured, the
- * restore checks under its lock, as it does for every capture. In any doubt the request looks again.
+ * It stands for the first capture of the request (W4). The head is the same, because the request begins on
+ * the version of the session that was read before. Whether the sandbox still is as captured is checked by the
+ * restore under its lock, as for every capture. In doubt, the request looks again.
  */
 import type { Invocation } from '../../shared/deadline.ts';
 import { composedToolId, rollbackToolId } from '../../shared/ids.ts';
@@ -19,7 +19,7 @@ import { findTarget } from '../timeline/targets.ts';
 import { type Composed, createCompose } from './compose.ts';
 import { requireComposed } from './compose-target.ts';
 
-/** The first capture of a request that composes, made before it began, and what is composed of it. */
+/** The first capture of a request that composes, made before the request began, and what was composed from it. */
 export interface Prepared {
   headSeq: number;
   captured: Captured;
@@ -30,7 +30,7 @@ export const createPrepare = (deps: Parameters<typeof createCompose>[0] & { sand
   const capture = createCapture(deps);
   const compose = createCompose(deps);
 
-  /** Throws for a composition that would end in conflicts. */
+  /** Throws when the composition would end in conflicts. */
   return async (
     requestId: string,
     place: Place,

@@ -1,6 +1,6 @@
 /**
- * Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work
- * (W5). A reverse three-way merge, applied as a rollback.
+ * Takes back what one message, some checkpoints or the whole session changed (if asked, in some paths only),
+ * and keeps later work (W5). It is a reverse three-way merge, applied as a rollback.
  */
 
 import type { RevertInput } from '../../../contract/checkpoint-inputs.ts';
@@ -42,7 +42,7 @@ const changesFor = async (
   if (messageId === undefined) return changesOfSession(tree, headSeq);
   const since = workSince(await store.getCheckpoint(sessionId, headSeq), session);
   const sinceHead = since.unowned ? null : since.messageId;
-  // Of a turn that was cut there may be no checkpoint yet.
+  // The message of a turn that was cut may have no checkpoint yet.
   if (sinceHead !== messageId) await findTarget(store, sessionId, { messageId });
   const changes = changesOfMessage(tree, headSeq, messageId, sinceHead);
   if (changes === undefined) {

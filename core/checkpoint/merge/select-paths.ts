@@ -1,13 +1,15 @@
-/** Which repository each path of a request is in. Pure. */
+/** Finds which repository each path of a request is in. Pure. */
 import { WalkbackError } from '../../shared/errors.ts';
 
-/** By repository: all of it, or files and directories in it. */
+/** Keyed by repository: all of it, or files and directories in it. */
 export type SelectedPaths = ReadonlyMap<string, 'whole' | string[]>;
 
 /**
- * A path belongs to the innermost repository. Throws `InvalidInput` for one that is in none. `everywhere`: those of the
- * repositories that all states have. Where another one is asked for as a whole, some state may have files of the repository
- * around it there instead, so they are asked for as well.
+ * Groups the paths by the innermost repository around each. Throws `InvalidInput` for a path that is in none.
+ *
+ * `everywhere`: the repositories that all states have. When a repository that is not in all states is asked
+ * for as a whole, some state may have plain files of the outer repository there instead. So that path is
+ * added to the outer repository too.
  */
 export const selectPaths = (
   paths: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * What two sessions have in common where several checkpoints are equally near: each repository as the one of them has
- * it that changed it. Where more than one did, the first counts. Pure.
+ * Joins two equally near common checkpoints of two sessions into one base. Each repository is taken from the
+ * checkpoint that changed it. If both changed it, the first counts. Pure.
  */
 import type { RepositoryState } from '../model.ts';
 import type { States } from './decide.ts';
@@ -11,7 +11,7 @@ const at = (states: States, path: string): RepositoryState | undefined =>
 const isSame = (a: RepositoryState | undefined, b: RepositoryState | undefined): boolean =>
   a?.state === b?.state && a?.tree === b?.tree && a?.meta === b?.meta;
 
-/** `below`: what `first` and `other` have in common. */
+/** `below`: the checkpoint that `first` and `other` have in common. */
 export const joinBases = (first: States, other: States, below: States): RepositoryState[] =>
   [...new Set([...first, ...other].map(({ path }) => path))].flatMap((path) => {
     const [one, two, before] = [at(first, path), at(other, path), at(below, path)];

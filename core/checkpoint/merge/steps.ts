@@ -9,7 +9,7 @@ import { joinBases } from './several-bases.ts';
 interface Steps {
   steps: Step[];
   selected?: SelectedPaths;
-  /** States of other sessions, and which session each is of. */
+  /** States that belong to other sessions, each with its session's id. */
   foreign: ReadonlyMap<RepositoryState, string>;
 }
 

@@ -15,7 +15,7 @@ export interface KnownRepository {
   baseCommit?: string;
   /** `append`: on top of `commit`. `restart`: a new chain on the same base. `rebase`: a new chain on a new base. */
   next: 'append' | 'restart' | 'rebase';
-  /** It was not there at the checkpoint before: what is there now is all new. */
+  /** It was not there at the checkpoint before, so everything in it now is new. */
   isGone?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface CaptureRequest {
    */
   targets?: CaptureTarget[];
   /**
-   * Captures the known states with the files that restores put aside because another process wrote them
+   * Captures the known states plus the files that restores put aside because another process wrote them
    * meanwhile. The working files are not looked at.
    */
   late?: boolean;
@@ -107,19 +107,20 @@ type NotCaptured = { [Key in Exclude<keyof ClaimedCapture, 'path' | 'state' | 'c
 export type CapturedRepository = ClaimedCapture | NotCaptured;
 
 /**
- * What changed in a repository since the known state. Read from text of the sandbox, and cut to what is kept.
+ * What changed in a repository since the known state. It is read from the sandbox's text, and cut to what is
+ * kept.
  */
 export interface ClaimedChanges {
   path: string;
   files: FileChange[];
-  /** Of all files, also those that are not listed. Null where nobody counted. */
+  /** Totals of all files, also those that are not listed. Null where it was not counted. */
   total: { files: number | null; added: number | null; deleted: number | null };
   host?: HostChange;
-  /** As git wrote it: text, mostly. */
+  /** The patch as git wrote it; mostly text. */
   patch: Uint8Array;
-  /** The list or the patch is not whole. */
+  /** The list or the patch was cut. */
   isCut: boolean;
-  /** Why something is not there. */
+  /** Why something is missing. */
   problem?: string;
 }
 
@@ -128,9 +129,9 @@ export interface CaptureReport {
   bundles: CapturedBundle[];
   failures: Uncaptured[];
   skipped: Uncaptured[];
-  /** With `late`: the files, relative to the projects root. */
+  /** With `late`: those files, relative to the projects root. */
   late?: string[];
-  /** With `changes`: of the repositories that changed. */
+  /** With `changes`: one entry for each repository that changed. */
   changes?: ClaimedChanges[];
   /** Sequential sandbox round trips this capture took. */
   roundTrips: number;

@@ -1,13 +1,16 @@
-/** What checkpoints need to know of sagas, so that a rollback can name the effects that it leaves alone. */
+/** What checkpoints need to know about sagas, so that a rollback can name the effects that it leaves standing. */
 import type { StandingEffect } from '../../../contract/rollback-answers.ts';
 
-/** A saga of a session, as far as its place in the conversation goes. */
+/** A saga of a session, with only what places it in the conversation. */
 export interface PlacedSaga {
   messageId: string | null;
   createdAt: string;
 }
 
-/** Effects that stand, of those sagas of a session that `isMeant` takes; sagas in the order of their start. */
+/**
+ * Answers the standing effects of those sagas of a session that `isMeant` accepts, in the order in which the
+ * sagas started.
+ */
 export type SessionEffects = (
   sessionId: string,
   isMeant: (saga: PlacedSaga) => boolean,

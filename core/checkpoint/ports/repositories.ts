@@ -15,7 +15,7 @@ export interface DiffPair {
   path: string;
   from: string | null;
   to: string | null;
-  /** Host states. Null where there was none, or where none is to be compared. */
+  /** Host states. Null where there was none, or where host states are not compared. */
   fromMeta?: string | null;
   toMeta?: string | null;
 }
@@ -50,15 +50,15 @@ export interface Repositories {
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureReport>;
   /**
-   * What a capture with `late` found is durable, under this name. So the sandbox need not keep it, unless
-   * a process still holds it open.
+   * Says that what a capture with `late` found under this name is durable. So the sandbox need not keep those
+   * files, unless a process still holds one open.
    */
   lateStored(
     sandbox: ExecutionAdapter,
     request: { sessionId: string; projectsRoot: string; toolExecutionId: string; timeoutMs: number },
   ): Promise<void>;
   /**
-   * Makes captures from captures: one side's changes merged into a state, or taken out of it. Only the
+   * Makes captures from captures: merges one side's changes into a state, or takes them out of it. Only the
    * shadow is written.
    */
   compose(sandbox: ExecutionAdapter, request: ComposeRequest, upload: UploadTarget): Promise<ComposeReport>;

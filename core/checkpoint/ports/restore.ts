@@ -1,7 +1,7 @@
 /** The request and the report of a restore. */
 import type { HostChange } from '../../../contract/change-answers.ts';
 
-/** One bundle a restore needs, in the order given: first the base, then the links. */
+/** One bundle that a restore needs. They come in order: first the base, then the links. */
 export interface BundleSource {
   sha256: string;
   sizeBytes: number;
@@ -44,7 +44,7 @@ export interface RestoreRepository {
    * are not deleted.
    */
   skipped?: string[];
-  /** Entries of the stash that were there at the target: which of them are gone is a warning. */
+  /** Stash entries that existed at the target. A warning names those that are gone. */
   stash?: string[];
   /** Bundles to bring in first, base first; empty when the sandbox has every object. */
   bundles: BundleSource[];
@@ -63,8 +63,8 @@ export interface RestoreRequest {
   dryRun: boolean;
   /**
    * Finishes a rollback that broke off between `undo` and `target`. It looks at every path on which the two
-   * differ. Those that hold what either has there all go to the same end. Everything else stays. `nearer`:
-   * the end that more of these paths have reached.
+   * differ. All such paths that now hold either state are moved to the same end. Everything else stays.
+   * `nearer`: the end that more of these paths have reached.
    */
   settle?: 'nearer' | 'target' | 'undo';
   /** The sandbox was made for this restore. Template files in the place of a repository are put aside. */
@@ -74,10 +74,7 @@ export interface RestoreRequest {
    * restore.
    */
   company?: boolean;
-  /**
-   * Tool execution of the target. It distinguishes files that were there without a repository from those
-   * made since.
-   */
+  /** Tool execution of the target. It tells files that were there without a repository from files made since. */
   targetTag?: string;
   include: string[];
   exclude: string[];

@@ -63,7 +63,7 @@ export type TreeNode = Pick<
   | 'createdAt'
 >;
 
-/** What a list of checkpoints shows of one, without anything of single repositories. */
+/** What a list of checkpoints shows about one, without details of single repositories. */
 export type CheckpointOutline = TreeNode &
   Pick<Checkpoint, 'epoch' | 'toolExecutionId' | 'sandboxId' | 'by'> & {
     lines: LineCount;
@@ -106,7 +106,10 @@ export interface SessionStore {
   ): Promise<Checkpoint[]>;
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
-  /** The same, with what a list shows. Undefined when outlines of some are not kept: an older release wrote them. */
+  /**
+   * The same, with what a list shows. Undefined when some checkpoints have no stored outline, because an
+   * older release wrote them.
+   */
   listOutlines(sessionId: string): Promise<CheckpointOutline[] | undefined>;
   /** Lets a checkpoint live at least until `expiresAt`. Does nothing when it is gone. */
   prolongCheckpoint(
@@ -125,7 +128,7 @@ export interface SessionStore {
   /** Stores or prolongs: the first object stays, and `expiresAt` only grows. Answers the stored item. */
   putBase(base: StoredBase): Promise<StoredBase>;
   getUpload(key: string): Promise<StoredUpload | undefined>;
-  /** Some or all of them, where it fails. */
+  /** Stores the items. When it fails, some or all of them may be missing. */
   putUploads(uploads: readonly StoredUpload[]): Promise<void>;
 
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;

@@ -1,4 +1,7 @@
-/** What is asked of a sandbox as a place to work in (`adapters/git/workspace.ts`). Its answers are claims (C10). */
+/**
+ * What is asked about a sandbox as a place to work in (`adapters/git/workspace.ts`). Its answers are claims
+ * (C10).
+ */
 import type { ExecutionAdapter } from './sandbox.ts';
 
 export interface SandboxFacts {
@@ -6,26 +9,26 @@ export interface SandboxFacts {
   /** What `git --version` wrote; empty without git. */
   git: string;
   user: string;
-  /** Of the tools that Walkback needs. */
+  /** Tools that Walkback needs and the sandbox lacks. */
   missing: string[];
   hasGnuFind: boolean;
   /** `at`: where the command is; null when it is not there. */
   needs: { tool: string; at: string | null }[];
   root: 'directory' | 'missing' | 'other';
-  /** Where a root that is missing could be made; null: nowhere. */
+  /** The directory in which a missing root could be made; null when there is none. */
   canMakeIn: string | null;
   isWritable: boolean;
   hasTemporary: boolean;
-  /** Of the file system below the projects root; null when it did not say. */
+  /** Free space of the file system below the projects root; null when the sandbox did not say. */
   freeBytes: number | null;
   freeInodes: number | null;
   /** The first files that the user cannot read. */
   unreadable: string[];
 }
 
-/** How the origin of a repository answered a request that could ask nobody anything. */
+/** How a repository's origin answered a request that could not ask for credentials. */
 export interface RemoteFacts {
-  /** Without credentials. */
+  /** The URL without its credentials. */
   url: string;
   exitCode: number;
   said: string;
@@ -38,7 +41,7 @@ export type CommandReport =
       kind: 'ended';
       exitCode: number;
       milliseconds: number;
-      /** What it wrote; `tail` when the middle is missing. */
+      /** The command's output; `tail` when the middle is missing. */
       output: string;
       tail?: string;
     };
@@ -53,7 +56,10 @@ export interface Workspaces {
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; paths: readonly string[]; timeoutMs: number },
   ): Promise<RemoteFacts[]>;
-  /** Runs one command as an agent's commands run. One that takes longer is ended, with all that it started in its group. */
+  /**
+   * Runs one command like an agent's commands. A command that takes longer is ended, with every process in
+   * its group.
+   */
   runCommand(
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; command: string; directory: string; seconds: number },

@@ -41,7 +41,7 @@ const errorOfGone = (error: unknown): WalkbackError => {
   throw error;
 };
 
-/** Of warnings, in the journal. */
+/** Room for warnings in the journal. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
 
 export const createRehydrate = (deps: RehydrateDeps) => {
@@ -69,7 +69,10 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     }
   };
 
-  /** Reads what the target needs from the store. A failure is told to who awaits it, and no unhandled one. */
+  /**
+   * Reads the bundles of the target from the store. A failure reaches whoever awaits the result, and is never
+   * an unhandled rejection.
+   */
   const readBundles = (session: Session, target: Checkpoint): Promise<Map<string, BundleSource[]>> => {
     const held = target.repositories.filter(
       ({ state, commit }) => state !== 'absent' && commit !== undefined,
@@ -114,7 +117,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     try {
       const session = await requireSession(store, begun.sessionId);
       const target = await findTarget(store, begun.sessionId, {}, begun.targetSeq);
-      // Making a sandbox takes about as long as reading.
+      // Reading overlaps with making the sandbox, which takes about as long.
       const bundles = readBundles(session, target);
       const lost = await findLost(journal);
       sandbox = lost ?? (await create(journal));

@@ -46,8 +46,8 @@ export const createBundleSources = (deps: {
   };
 
   /**
-   * Sources per repository path: first the base, then the links in order. Of several states of one repository,
-   * what they have in common comes once. `after`: see `list` (needed-bundles.ts). Throws `BundleMissing` or
+   * Sources by repository path: first the base, then the links in order. A bundle that several states of one
+   * repository share comes once. `after`: see `list` (needed-bundles.ts). Throws `BundleMissing` or
    * `BundleCorrupt`.
    */
   return async (

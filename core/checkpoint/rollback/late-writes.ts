@@ -29,7 +29,7 @@ interface After {
 /** Files that an answer lists. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
 
-/** What the checkpoint below could not capture, or left out, this one does not have either. */
+/** What the checkpoint below could not capture or left out is missing here too. */
 const onTop = (below: Checkpoint, captured: Captured): Captured => {
   const known = captured.repositories.filter(({ state }) => state === 'captured');
   const states = new Map(known.map((state) => [state.path, state]));
@@ -55,7 +55,7 @@ export const createLateWrites = (deps: RollbackDeps) => {
   const { store, repositories, clock, log } = deps;
   const capture = createCapture(deps);
 
-  /** Those that earlier runs of the same request stored. */
+  /** The checkpoints of late files that earlier runs of the same request stored. */
   const storedBefore = async ({ sessionId, requestId }: RollbackJournal): Promise<Checkpoint[]> => {
     const found: Checkpoint[] = [];
     for (;;) {
@@ -110,7 +110,10 @@ export const createLateWrites = (deps: RollbackDeps) => {
     });
   };
 
-  /** A repeated run builds on what the one before it stored. So files that are in there change nothing. */
+  /**
+   * Stores the late files. A repeated run builds on the checkpoint of the run before it, so files that are
+   * already in there change nothing.
+   */
   const keep = async (after: After, before: readonly Checkpoint[]): Promise<Checkpoint | undefined> => {
     const { journal, sandbox, invocation } = after;
     const session = await requireSession(store, journal.sessionId);

@@ -48,7 +48,10 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
     return base === undefined ? chain : [{ path, kind: 'base', commit: base.commit, bundle: base }, ...chain];
   };
 
-  /** `after`: a commit that is there already, with all that is below it. Of a chain that has it, only what comes later is needed. */
+  /**
+   * `after`: a commit that is there already, with everything below it. From a chain that has that commit,
+   * only later links are needed.
+   */
   const list = async (
     sessionId: string,
     states: readonly RepositoryState[],
@@ -66,7 +69,7 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
       throw damaged('BundleCorrupt', key, 'has another checksum than was stored');
   };
 
-  /** The same, by reading all of it. */
+  /** The same check, but reads the whole bundle. */
   const read = async ({ bundle }: NeededBundle): Promise<void> => {
     const { key } = bundle;
     try {

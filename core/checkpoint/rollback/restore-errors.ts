@@ -45,7 +45,7 @@ const STATE: Record<RestoreReport['outcome'], string> = {
 const kindOf = (report: RestoreReport): ProblemKind =>
   ORDER.find((one) => report.problems.some((problem) => problem.kind === one)) ?? 'failed';
 
-/** The first problems, as one text. A sandbox that names none is told as that. */
+/** The first problems as one text. Has a text of its own for a sandbox that names no problem. */
 export const problemText = (problems: readonly { path: string; message: string }[]): string =>
   problems
     .slice(0, 10)
@@ -87,16 +87,16 @@ export const onlyConflicts = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
 
 /**
- * Whether a capture that knows the target may do away with every problem: it holds what stands in the way, and looks at the
- * directories where repositories come.
+ * Whether a capture that knows the target might solve every problem: such a capture holds the files that are
+ * in the way, and looks at the directories where repositories will come.
  */
 const onlyUnseen = (report: RestoreReport): boolean =>
   report.problems.length > 0 &&
   report.problems.every(({ kind }) => kind === 'conflict' || kind === 'changed');
 
 /**
- * Whether to look once more before refusing: the capture did not know what the target holds, because it was composed from it, or
- * because the objects were not there.
+ * Whether to look once more before refusing, because the capture could not know what the target holds: the
+ * target was composed from it, or the target's objects were missing.
  */
 export const isSeenNext = (
   report: RestoreReport,

@@ -19,7 +19,7 @@ export interface RestorePlan {
   warnings: string[];
 }
 
-/** Of a checkpoint at which every repository was gone. */
+/** Warning for a checkpoint at which every repository was gone. */
 export const HOLDS_NOTHING = 'the checkpoint holds no repository';
 
 const captured = (states: readonly RepositoryState[], path: string): CapturedRepositoryState | undefined =>

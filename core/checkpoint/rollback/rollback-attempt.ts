@@ -21,7 +21,7 @@ export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };
 export interface Attempt {
   journal: RollbackJournal;
   place: Place;
-  /** Undefined while the state to reach is not composed. */
+  /** Undefined until the state to reach is composed. */
   target: Checkpoint | undefined;
   head: Checkpoint | undefined;
   sandbox: ExecutionAdapter;
@@ -29,7 +29,7 @@ export interface Attempt {
   /** Number of earlier captures of "now"; starts at 0. */
   round: number;
   invocation: Invocation;
-  /** The state to reach, when it was composed of this attempt's capture before the rollback began. */
+  /** The state to reach, when it was composed from this attempt's capture before the rollback began. */
   composed?: Composed | undefined;
 }
 

@@ -103,8 +103,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   };
 
   /**
-   * One transaction: a composed state becomes a checkpoint, which nobody stands on, and the journal goes
-   * there. Undefined: another run of the same request is ahead. `last`: as of `enter`.
+   * One transaction: a composed state becomes a checkpoint beside the head, and the journal names it as the
+   * target. Undefined: another run of the same request is ahead. `last`: see `enter`.
    */
   const noteTarget = async (
     journal: RollbackJournal,
@@ -165,7 +165,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
       const captures = journal.captures + 1;
-      // Work of a turn that was cut, which no checkpoint of its own message holds.
+      // May belong to a turn that was cut, whose message has no checkpoint of its own.
       const { messageId, unowned } =
         copy === undefined
           ? workSince(head, session, journal.epoch - 1)

@@ -44,7 +44,10 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   };
 
   return {
-    /** What an answer needs beside the report, while the command is at work: nobody else moves the timeline now. */
+    /**
+     * Reads what the answer needs beside the report. It runs while the restore is at work, because nobody
+     * else moves the timeline then.
+     */
     meanwhile: async ({ journal, place, target }: Noted): Promise<Meanwhile> => {
       const [tree] = await Promise.all([
         store.listTree(journal.sessionId),

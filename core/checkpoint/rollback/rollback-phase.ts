@@ -31,6 +31,6 @@ export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefine
 export const copyOf = (journal: RollbackJournal): string | undefined =>
   journal.detached ? journal.sandboxId : undefined;
 
-/** What is to be said of the target where this very rollback composed it. */
+/** What else to say about the target, when this same rollback composed it. */
 export const composedFacts = (journal: RollbackJournal, target: Checkpoint): ComposedFacts | undefined =>
   journal.composition === undefined ? undefined : target.composed;

@@ -43,12 +43,15 @@ export interface Wanted
     RollbackRequest,
     'sessionId' | 'requestId' | 'epoch' | 'sandboxId' | 'dryRun' | 'filesOnly' | 'allowPartial' | 'by'
   > {
-  /** Of its meaning. */
+  /** Hash of the request's content. */
   hash: string;
   choose: (place: Place) => Promise<Goal>;
 }
 
-/** Who asks, and in which epoch it was decided, is no part of it: somebody else may finish the same request. */
+/**
+ * Who asks, and the epoch that the request was decided in, are not part of the hash: somebody else may finish
+ * the same request.
+ */
 export const hashOf = (input: RollbackRequest): string =>
   requestHash({
     messageId: input.messageId,
@@ -68,11 +71,11 @@ export const chooseTarget = async (store: SessionStore, input: RollbackRequest):
   return target;
 };
 
-/** A dry capture names states, and the checkpoint below it knows where their repositories are stored. */
+/** A dry capture only names states. The checkpoint below it knows where their repositories are stored. */
 const onRecord = (now: readonly RepositoryState[], below: readonly RepositoryState[]): RepositoryState[] =>
   now.map((state) => ({ ...below.find(({ path }) => path === state.path), ...state }));
 
-/** What the rollback's capture would be: work since the head may be of another message. */
+/** The undo checkpoint that the rollback would capture. Work since the head may belong to another message. */
 const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
   const messageId = place.copy === undefined ? workSince(head, place.session).messageId : head.messageId;
   if (messageId === head.messageId) return head;
@@ -85,15 +88,15 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
   const bundleSources = createBundleSources(deps);
   const compose = createCompose(deps);
 
-  /** What a request that was begun still has to do. */
+  /** What is left to do for a request that was begun. */
   const goalOf = async (begun: RollbackJournal): Promise<Goal> =>
     begun.composition !== undefined && begun.targetSeq === 0
       ? { composition: begun.composition }
       : { target: await findTarget(store, begun.sessionId, {}, begun.targetSeq) };
 
   /**
-   * The state of now, and what is composed from it. Nothing is stored. `before`: the look before this one, after which it is
-   * known what the composed state holds.
+   * Captures the state of now, and composes from it. Nothing is stored. `before`: the previous look, from
+   * which it is known what the composed state holds.
    */
   const look = async (
     input: Wanted,
@@ -156,7 +159,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     const { session } = place;
     const { planId, sandbox, head, captured, composed } = seen;
     const now = captured.repositories;
-    // A plan of what conflicts changes nothing.
+    // With conflicts nothing is composed, so the plan changes nothing.
     const isMade = composed === undefined || composed.repositories.length > 0 || now.length === 0;
     const target: Checkpoint =
       'target' in goal
@@ -169,7 +172,8 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       targetTag: 'target' in goal ? goal.target.toolExecutionId : planId,
       timeoutMs: commandTimeout(invocation, clock),
     };
-    // A plan stores nothing. What it captured and composed are objects that the sandbox has, or that the head's chain brings.
+    // A plan stores nothing. The objects of what it captured and composed are in the sandbox, or come with
+    // the head's chain.
     const stored = (state: RepositoryState): RepositoryState => {
       const [here, before] = [now, head.repositories].map((states) =>
         states.find(({ path }) => path === state.path),
@@ -193,7 +197,10 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
     return { ...restored, target, composed, head };
   };
 
-  /** The plan of a request that may begin, whoever holds the timeline. It looks as often as the request itself would. */
+  /**
+   * The plan of a request that may begin, whichever call holds the timeline. It looks as often as the request
+   * itself would.
+   */
   const plan = async (
     input: Wanted,
     place: Place,

@@ -12,18 +12,19 @@ import type { TreeNode } from '../ports/stores.ts';
 import { discardedBetween } from '../timeline/tree.ts';
 
 /**
- * The result is kept in the journal, which is one item of 400 KB: a rollback that is done must never fail because there is too
- * much to say about it. So all lists together have what the rest of the journal leaves, and are marked where they are cut.
+ * The result is kept in the journal, which is one item of at most 400 KB. A rollback that is done must never
+ * fail because its result is too long. So all lists together get the room that the rest of the journal
+ * leaves, and a list that was cut says so.
  */
 const ITEM_BYTES = 380_000;
-/** No journal is so large that less is left (contract/fields.ts bounds its paths). */
+/** The lists always have at least this: contract/fields.ts bounds the paths in the journal. */
 const LEAST_BYTES = 160_000;
 
 const WARNINGS = { count: 200, bytes: 40 * KIB };
 const CONFLICTS = { count: 200, bytes: 32 * KIB };
 /** Branches that are listed per repository. */
 const MAX_BRANCHES = 50;
-/** What changes beside files, in all repositories together. */
+/** Limit for the changes beside the files, in all repositories together. */
 const HOST_BYTES = 32 * KIB;
 const MAX_MESSAGES = 2000;
 /** Paths of a plan that are listed per repository; the counts are exact. A plan is not kept. */
@@ -36,7 +37,7 @@ const notUndoable = (undo: Checkpoint): string[] =>
 
 type Told = RollbackAnswer['repositories'][number];
 
-/** What changes beside files, as long as there is room for it, in order. */
+/** Lists the changes beside the files, repository by repository, as long as there is room. */
 const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[] } => {
   let room = HOST_BYTES;
   let [unlisted, branches] = [0, 0];
@@ -69,7 +70,7 @@ const withHosts = (repositories: readonly Told[]): { told: Told[]; cut: string[]
   };
 };
 
-/** Those that change are told first, where there is no room for all. */
+/** When there is not room for all, repositories that change come first. */
 const mostTelling = (repositories: readonly Told[], bytes: number): Told[] => {
   if (jsonBytes(repositories) <= bytes) return [...repositories];
   const rank = ({ action }: Told): number => (action === 'unchanged' ? 1 : 0);
@@ -88,7 +89,7 @@ export const rollbackResult = (from: {
   tree: readonly TreeNode[];
   report: RestoreReport;
   warnings: string[];
-  /** Of a target that this request composed. */
+  /** About a target that this request composed. */
   composed?: ComposedFacts | undefined;
   lateWrites?: LateWrites | undefined;
 }): RollbackAnswer => {

@@ -50,7 +50,10 @@ export interface Begun {
   prepared: Prepared | undefined;
 }
 
-/** Whether what was prepared still is the first capture: nobody captured for this request since, and the head is the same. */
+/**
+ * Whether the prepared capture can be the first one: nothing was captured for this request since, and the
+ * head is the same.
+ */
 const isFirst = (prepared: Prepared | undefined, journal: RollbackJournal, place: Place): boolean =>
   prepared !== undefined && journal.captures === 0 && prepared.headSeq === headSeqOf(place);
 
@@ -63,8 +66,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   const composeTarget = createComposeTarget(deps);
 
   /**
-   * The state to reach. One that is composed is made from the capture of now, and made again for another
-   * one. From when it may have been written, it stays.
+   * The state to reach. A composed one is made from the capture of now, so each new capture composes it
+   * again. Once it may have been written, it stays the same.
    */
   const goalOf = async (
     attempt: Attempt,
@@ -153,7 +156,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     throw unfinished(requestId, changedError().message);
   };
 
-  /** `begun`: by this very call. */
+  /** `begun`: set when this same call began the rollback. */
   return async (
     sessionId: string,
     requestId: string,

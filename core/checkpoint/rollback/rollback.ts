@@ -80,7 +80,7 @@ export const createMove = (deps: RollbackDeps) => {
   /** An answer, or undefined when the timeline moved and everything must be read again. */
   const attempt = async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer | undefined> => {
     const { sessionId, requestId } = input;
-    // Read meanwhile. Whether it is there only matters to a request that has not begun.
+    // Read at the same time. Only a request that has not begun needs the place to be found.
     const finding = findPlace(store, sessionId, input.sandboxId);
     finding.catch(() => undefined);
     const journal = await store.getRollback(sessionId, requestId);
@@ -91,7 +91,7 @@ export const createMove = (deps: RollbackDeps) => {
     const place = await finding;
     if (place.copy === undefined) {
       requireActive(place.session);
-      // C9. Until it begins, the version that was read here fences it.
+      // C9. Until the request begins, the version that was read here fences it.
       const begun = () => store.getRollback(sessionId, requestId);
       if (journal === undefined && !(await mayBegin(place.session, input.epoch, begun))) return undefined;
     }

@@ -22,7 +22,7 @@ export interface SettledFacts {
   late?: Kept;
 }
 
-/** Also in the session's own item. */
+/** Limits for the kept paths, which are also stored in the session's own item. */
 const KEPT = { count: 50, bytes: 16 * 1024 };
 const MAX_MESSAGE = 8000;
 
@@ -73,7 +73,7 @@ export const settledRollback = (
   };
 };
 
-/** From then on, the answer to the rollback's own request. */
+/** This error is from then on the answer to the rollback's own request. */
 export const abandonedError = ({ requestId, message, by }: SettledRollback): WalkbackError =>
   new WalkbackError(
     'RollbackAbandoned',

@@ -1,7 +1,7 @@
 /**
- * Proves, before a rollback begins, that the store has what the target needs. What S3 says of an object is the
- * checksum of the bytes that it received, and each object is asked for that. The content is read as well where
- * that costs no more, or where the sandbox must get it from the store.
+ * Proves, before a rollback begins, that the store has what the target needs. Each object is asked for its
+ * checksum; S3 answers the checksum of the bytes that it received. The content is read as well where that
+ * costs no more, or where the sandbox must get it from the store.
  */
 import pLimit from 'p-limit';
 import { GIB } from '../../../contract/sizes.ts';
@@ -18,8 +18,8 @@ const READ_BYTES = GIB;
 const STREAMS = 4;
 
 /**
- * The bundles whose content is read. The sandbox made those of a checkpoint that was taken in it, and has received
- * those of the checkpoint that it stands on.
+ * The bundles whose content is read. The sandbox already has the bundles of a checkpoint that was taken in
+ * it, and those of the checkpoint that it stands on.
  */
 export const bundlesToRead = (
   needed: readonly NeededBundle[],
@@ -58,7 +58,7 @@ export const createTargetBundles = (deps: { store: SessionStore; bundles: Bundle
     );
   };
 
-  /** What the sandbox has in any case. Where that is not known, more is read. */
+  /** The bundles that the sandbox certainly has. Where this is not known, more bundles are read. */
   const inSandbox = async (
     target: Checkpoint,
     sandboxId: string,

@@ -18,17 +18,17 @@ export const standingWarning = (count: number): string =>
 type Rollback = (input: RollbackRequest, invocation: Invocation) => Promise<RollbackAnswer>;
 
 /**
- * They are those that stand now, also in the answer to a request that was done before. A rollback never
- * fails because of them: when they cannot be read, a warning says so.
+ * The effects are those that stand now, even in the answer to a request that was done before. A rollback
+ * never fails because of them: when they cannot be read, a warning says so.
  */
 export const tellingEffects =
   (rollback: Rollback, { store, effects }: { store: SessionStore; effects: SessionEffects }): Rollback =>
   async (input, invocation) => {
     const answer = await rollback(input, invocation);
     const { sessionId, sandboxId, paths } = input;
-    // A review copy is beside the session, and nothing that it does took effect elsewhere.
+    // A review copy is not the session itself, and its work had no effects elsewhere.
     if (sandboxId !== undefined) return answer;
-    // With some paths only, the session does not go back: no work is left behind.
+    // A rollback of some paths does not move the session back, so no work is left behind.
     if (paths !== undefined) return answer;
     try {
       const [target, tree] = await Promise.all([

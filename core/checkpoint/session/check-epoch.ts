@@ -1,4 +1,7 @@
-/** Whether work of a session may begin that believes in an epoch (C9). Also sagas of the session ask this. */
+/**
+ * Checks whether work that was decided in an epoch may begin in a session (C9). The session's sagas use it
+ * too.
+ */
 import type { SessionStore } from '../ports/stores.ts';
 import { requireActive, requireEpoch, requireSession } from './session-rules.ts';
 
@@ -10,7 +13,7 @@ export const createCheckEpoch =
     requireEpoch(session, epoch);
   };
 
-/** A saga may name a session that is gone, or never was. */
+/** A saga may name a session that is gone or never existed. */
 export const createProjectOf =
   (store: Pick<SessionStore, 'getSession'>) =>
   async (sessionId: string): Promise<string | undefined> =>

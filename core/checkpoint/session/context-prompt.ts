@@ -13,7 +13,10 @@ const escaped = (character: string): string =>
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
-/** A name is a line of the prompt, whatever it holds: it begins no line of its own, and hides nothing from who reads it. */
+/**
+ * Writes a name so that, whatever characters it has, it stays on its line of the prompt and hides nothing
+ * from the reader.
+ */
 const named = (text: string): string =>
   text.search(UNSEEN) === -1 ? text : JSON.stringify(text).replaceAll(UNSEEN, escaped);
 

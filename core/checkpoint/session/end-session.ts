@@ -17,7 +17,10 @@ import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';
 
-/** Only the sandbox of a fork is ours to kill: that of another session was there before it. */
+/**
+ * Only a fork's sandbox was made by us, so only that may be killed. Any other session's sandbox existed
+ * before the session.
+ */
 const requireFork = async (store: SessionStore, sessionId: string): Promise<Session> => {
   const session = await requireSession(store, sessionId);
   if (session.forkedFrom !== undefined) return session;
@@ -33,7 +36,10 @@ interface EndSessionDeps {
   clock: Clock;
   log: Log;
   kill: (sandboxId: string) => Promise<boolean>;
-  /** Refuses to discard a fork whose sandbox others work in. Absent: who discards knows that nobody does. */
+  /**
+   * Refuses to discard a fork while others work in its sandbox. Absent when the caller knows that nobody
+   * does.
+   */
   expectUnused?: (fork: Session) => Promise<void>;
 }
 
@@ -69,7 +75,8 @@ export const createEndSession =
     const fork = input.discard === true ? await requireFork(store, sessionId) : undefined;
     if (fork !== undefined) await deps.expectUnused?.(fork);
     const answer = await retrying(RACE, clock, attempt);
-    // Last: a call that died before it is repeated, and one that is repeated finds the sandbox gone.
+    // The kill comes last. If the call dies before it, the call is repeated; a repeated call finds the
+    // sandbox gone.
     if (answer !== undefined && fork !== undefined) await deps.kill(fork.sandboxId);
     if (answer !== undefined) return answer;
     throw new WalkbackError(

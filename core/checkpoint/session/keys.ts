@@ -24,18 +24,18 @@ export const bundleKey = (
     ? `bases/${baseOwnerOf(session)}/${bundle.commit}/${bundle.sha256}.bundle`
     : `sessions/${session.sessionId}/${repositoryKey(bundle.repositoryPath)}/${bundle.sha256}.bundle`;
 
-/** The content of a checkpoint, for people. */
+/** The object with a checkpoint's content, which people read. */
 export const contentKey = ({ sessionId }: Pick<Session, 'sessionId'>, sha256: string): string =>
   `sessions/${sessionId}/content/${sha256}.content`;
 
-/** A fork is named by what it was asked for; the rehydrate that makes its sandbox has the same name. */
+/** A fork's id comes from its request. The rehydrate that makes its sandbox has the same id. */
 export const forkNameOf = (sessionId: string, requestId: string): string =>
   `fork-${sha256Hex(`${sessionId}\n${requestId}`).slice(0, 20)}`;
 
 /** Whether a rehydrate of this request was made for a fork. */
 export const isForkName = (requestId: string): boolean => /^fork-[0-9a-f]{20}$/.test(requestId);
 
-/** The request of the copy in which commitments are verified: a new one each time. */
+/** Request id of the rehydrate whose copy commitments are verified in: a new one each time. */
 export const verifyNameOf = (random: string): string => `verify-${sha256Hex(random).slice(0, 24)}`;
 
 export const isVerifyName = (requestId: string): boolean => /^verify-[0-9a-f]{24}$/.test(requestId);

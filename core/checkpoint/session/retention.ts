@@ -17,14 +17,17 @@ type Retained = Pick<Session, 'retentionDays'>;
 export const expiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + session.retentionDays * DAY_SECONDS;
 
-/** Until then, retention removed no checkpoint of the session: each is kept so long from when it was taken. */
+/**
+ * Until this time, retention has removed no checkpoint of the session: each one is kept for `retentionDays`
+ * after it was taken.
+ */
 export const keepsAllUntilMs = ({ createdAt, retentionDays }: Session): number =>
   Date.parse(createdAt) + retentionDays * DAY_MS;
 
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
 
-/** A day after the checkpoint, which is written a moment later. */
+/** One day longer than the checkpoint, which is written a moment later. */
 export const contentExpiryOf = (session: Retained, clock: Clock): number =>
   expiryOf(session, clock) + DAY_SECONDS;
 

@@ -56,8 +56,9 @@ const sessionEvents = (
     return events;
   }
   if (after.epoch > before.epoch) {
-    // Callers that still work in an older epoch should stop, because their next write would be refused.
-    // A rollback begins to hold the session with this, and a resume ends so. A rewind has no part in who holds it.
+    // Callers that still work in an older epoch should stop, because their next write would be refused. A
+    // rollback takes its hold of the session with this write, and a resume lets go with it. A rewind does not
+    // change the hold, so the event then has no `requestId`.
     const isHolders = before.busy?.requestId !== after.busy?.requestId;
     const requestId = isHolders ? (after.busy ?? before.busy)?.requestId : undefined;
     events.push([

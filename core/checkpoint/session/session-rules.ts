@@ -35,8 +35,8 @@ const MOVED = {
 } as const;
 
 /**
- * C9. A newer epoch than ours can only mean that sessions were mixed up, so it is refused as well. `of`: whether work believes in
- * it, or a person decided by what was shown of it.
+ * C9. An epoch newer than the session's can only mean that sessions were mixed up, so it is refused as well.
+ * `of`: whether running work carries the epoch, or a person decided on a plan of that epoch.
  */
 export const requireEpoch = (session: Session, epoch: number, of: keyof typeof MOVED = 'work'): void => {
   if (epoch === session.epoch) return;
@@ -52,8 +52,8 @@ export const requireEpoch = (session: Session, epoch: number, of: keyof typeof M
 };
 
 /**
- * Whether a request may begin that was decided in `epoch`. False when `begun` finds that the same request began meanwhile, and
- * raised the epoch itself: then it is answered as any repeated one.
+ * Whether a request that was decided in `epoch` may begin. False when `begun` finds that the same request
+ * began meanwhile and raised the epoch itself. It is then answered like any repeated request.
  */
 export const mayBegin = async (
   session: Session,
@@ -83,7 +83,7 @@ export const conflictingRequest = (requestId: string): WalkbackError =>
 const TO_COMPARE =
   'To compare, rebuild the later of the two points with walkback-rehydrate (walkback rehydrate --to POINT), then ask again with the sandboxId it answers (walkback diff --sandbox ID).';
 
-/** How to replace a sandbox that is gone, depending on what the caller wanted to do in it. */
+/** How to replace a sandbox that is gone. This depends on what the caller wanted to do in it. */
 const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'diff' | 'context'): string => {
   const { sessionId } = session;
   if (sandboxId !== session.sandboxId) {

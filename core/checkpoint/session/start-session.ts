@@ -61,7 +61,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
     };
   };
 
-  /** The answer of a session that exists already. */
+  /** The answer for a session that exists already. */
   const adopt = async (session: Session, hash: string): Promise<StartSessionAnswer> => {
     const { sessionId } = session;
     if (session.requestHash !== hash) {

@@ -1,4 +1,4 @@
-/** Which sagas of a session came after a checkpoint. Pure. */
+/** Decides which sagas of a session came after a checkpoint. Pure. */
 import type { Checkpoint } from '../model.ts';
 import type { PlacedSaga } from '../ports/effects.ts';
 import type { TreeNode } from '../ports/stores.ts';
@@ -6,7 +6,7 @@ import { messagesOn } from './tree.ts';
 
 /**
  * A saga belongs to its message: it came after the target when the target does not hold that message's work.
- * Without a message that the session knows, the time of its start says it.
+ * When the session does not know the message, or the saga has none, the time of its start decides.
  */
 export const isAfterTarget = (
   tree: readonly TreeNode[],

@@ -1,15 +1,21 @@
-/** Checkpoints of one page whose repositories say how they differ from the checkpoint before, whichever release stored them. */
+/**
+ * Makes the repositories of one page of checkpoints say how they differ from the checkpoint before, whichever
+ * release stored them.
+ */
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { needsParent, statesOf } from '../capture/repository-change.ts';
 import type { Checkpoint } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
-/** Each has 400 KB at the most. */
+/** Each checkpoint has at most 400 KB. */
 const READS_AT_ONCE = 4;
 
 type States = Pick<Checkpoint, 'repositories'>;
 
-/** Of an old session one is read beside the page: the parent of its oldest. Where it was rolled back, one for each branch. */
+/**
+ * For an old session, one more checkpoint is read beside the page: the parent of its oldest. With rollbacks,
+ * it is one for each branch.
+ */
 export const comparedPage = async (
   store: Pick<SessionStore, 'getCheckpoint'>,
   page: readonly Checkpoint[],

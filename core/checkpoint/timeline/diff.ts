@@ -39,7 +39,7 @@ const treeOf = (states: States, path: string): string | null =>
 const metaOf = (states: States, path: string): string | null =>
   states.find((state) => state.path === path && state.state === 'captured')?.meta ?? null;
 
-/** Of those that are on one side at least: a session also lists what went long ago. */
+/** The repositories that exist on at least one side. A session also lists repositories that went long ago. */
 const pairsOf = (from: States, to: States): DiffPair[] =>
   [...new Set([...from, ...to].flatMap(({ path, state }) => (state === 'absent' ? [] : [path])))]
     .toSorted()

@@ -1,4 +1,4 @@
-/** A checkpoint as a list shows it: small, and kept beside the checkpoint itself. Pure. */
+/** Makes a checkpoint's outline, which lists show: it is small, and stored beside the checkpoint itself. Pure. */
 import { linesOf } from '../capture/checkpoint-item.ts';
 import type { Checkpoint } from '../model.ts';
 import type { CheckpointOutline, TreeNode } from '../ports/stores.ts';

@@ -1,4 +1,4 @@
-/** Where the checkpoints and messages of a session stand: on the path to its head, or left behind. */
+/** Tells where the checkpoints and messages of a session stand: on the path to its head, or left behind. */
 import type { Clock } from '../../shared/surroundings.ts';
 import { isLine } from '../capture/checkpoint-item.ts';
 import type { Message, Session } from '../model.ts';
@@ -28,8 +28,9 @@ export const standingIn = (tree: readonly TreeNode[], { headSeq }: Session): Sta
 };
 
 /**
- * The same from the items of session and messages alone, so that a page of a long timeline does not read all of it. Undefined where they
- * do not tell: something was rolled back or written beside, an older release wrote, or retention may have removed some.
+ * The same, but from the items of session and messages alone, so that a page of a long timeline does not read
+ * all of it. Undefined where these do not tell: after a rollback or a checkpoint beside the head, when an
+ * older release wrote the session, or when retention may have removed some checkpoints.
  */
 export const standingOnLine = (
   session: Session,

@@ -16,7 +16,10 @@ const named = (ids: string[]): string => (ids.length === 0 ? 'none yet' : ids.jo
 const newestIds = async (store: SessionStore, sessionId: string): Promise<string[]> =>
   (await store.listCheckpoints(sessionId, { limit: 5 })).map((one) => one.checkpointId);
 
-/** Who writes `cp-...` means a checkpoint, whose id is not whole or stands where a message id is taken. */
+/**
+ * A caller that writes `cp-...` means a checkpoint, but gave only part of its id, or gave it where a message
+ * id belongs.
+ */
 const refuseCheckpointName = async (store: SessionStore, sessionId: string, messageId: string) => {
   if (!messageId.startsWith('cp-')) return;
   const newest = await newestIds(store, sessionId);
@@ -27,7 +30,10 @@ const refuseCheckpointName = async (store: SessionStore, sessionId: string, mess
   );
 };
 
-/** A turn that was cut may have no checkpoint of its own. Its message is not unknown then. */
+/**
+ * A turn that was cut may have no checkpoint of its own. Its message is then known, but has no checkpoint
+ * yet.
+ */
 const refuseWorkSinceHead = async (store: SessionStore, sessionId: string, messageId: string) => {
   const session = await store.getSession(sessionId);
   const head = session && (await store.getCheckpoint(sessionId, session.headSeq));

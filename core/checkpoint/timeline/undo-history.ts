@@ -1,6 +1,7 @@
 /**
- * What undo and redo mean in a timeline, as an editor means them: undo takes back the last rollback that stands, redo makes
- * again what was undone last, and new work ends the redoing. Merges and reverts are rollbacks to what they composed. Pure: the checkpoints themselves tell everything.
+ * Finds what undo and redo mean in a timeline. As in an editor, undo takes back the last rollback that
+ * stands, redo repeats what was undone last, and new work ends redoing. Merges and reverts count as rollbacks
+ * to what they composed. Pure: the checkpoints alone tell everything.
  */
 import { COMPOSED_REASONS } from '../capture/whose-work.ts';
 
@@ -9,7 +10,10 @@ export interface HistoryPoint {
   parentSeq: number | null;
   reason: string;
   detached: boolean;
-  /** One rollback that broke off and was finished has captured more than once, under names of one request. */
+  /**
+   * A rollback that broke off and was finished later has captured more than once. The ids of its captures
+   * have the same request in them.
+   */
   toolExecutionId: string;
 }
 
@@ -19,17 +23,20 @@ export interface UndoHistory {
   redo: number | undefined;
 }
 
-/** A rollback that was made: from the state it captured first, to its target. */
+/** A rollback that took place: from the state that it captured first to its target. */
 interface Move {
   from: number;
   to: number | null;
 }
 
 const ROLLBACK = 'rollback';
-/** Kept beside the way, never stood on. */
+/** Checkpoints with these reasons were never a head. */
 const BESIDE = new Set(['late-writes']);
 
-/** Reasons are free text, so a composed checkpoint is one by its place, too: the target of the rollback that was begun just before. */
+/**
+ * Reasons are free text, so a composed checkpoint is also recognised by its place: right after the capture of
+ * its rollback, and on top of it.
+ */
 const isComposed = ({ reason, parentSeq }: HistoryPoint, before: HistoryPoint | undefined): boolean =>
   COMPOSED_REASONS.has(reason) && before?.reason === ROLLBACK && parentSeq === before.seq;
 
@@ -39,7 +46,7 @@ const requestOf = ({ toolExecutionId }: HistoryPoint): string => toolExecutionId
 const isAgain = (point: HistoryPoint | undefined, before: HistoryPoint | undefined): boolean =>
   point?.reason === ROLLBACK && before?.reason === ROLLBACK && requestOf(point) === requestOf(before);
 
-/** Moves and work in the order in which they happened; a rollback that failed or was put back moved nothing. */
+/** Moves and work in the order in which they happened. A rollback that failed or was put back is no move. */
 const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'work')[] => {
   const way = points
     .filter(({ detached, reason }) => !detached && !BESIDE.has(reason))
@@ -51,13 +58,13 @@ const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'wo
     let last = at;
     while (isAgain(way[last + 1], way[last])) last += 1;
     const next = way[last + 1];
-    // The next checkpoint stands on where the rollback led.
+    // The next checkpoint's parent is where the rollback led.
     const to = next === undefined ? headSeq : next.parentSeq;
     return to === way[last]?.seq ? [] : [{ from: point.seq, to }];
   });
 };
 
-/** `points` may be the newest part of the timeline: then older rollbacks are not known. */
+/** `points` may be only the newest part of the timeline. Older rollbacks are then not known. */
 export const undoHistory = (points: readonly HistoryPoint[], headSeq: number): UndoHistory => {
   const undos: number[] = [];
   const redos: number[] = [];

@@ -1,7 +1,8 @@
 /**
- * One execution for one request id: who asks again meanwhile waits for it, and who asks soon after its end is answered the
- * same. For calls that leave nothing behind by which the next one could go on, where the way to the caller is shorter than the
- * work. One whose function was killed is begun anew, once it has not been heard of for a while.
+ * Runs each request id once. A caller that sends the same request meanwhile waits for the running call. One
+ * that sends it soon after the end gets the same answer. This is for calls that store nothing that a repeated
+ * call could continue from, and that may take longer than the caller's connection lasts. If the function of a
+ * call was killed, the next request begins anew, once the call has shown no sign of life for a while.
  */
 import { isErrorName } from '../../../contract/errors.ts';
 import { MINUTE_MS } from '../../../contract/times.ts';
@@ -11,12 +12,12 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { conflictingRequest } from '../session/session-rules.ts';
 
-/** What a function answered under this key before. It is our own, so its shape is not checked again. */
+/** What a function answered earlier under this key. The value is our own, so its shape is not checked again. */
 type Answered = ReturnType<JSON['parse']>;
 
-/** How a call stands. Until `untilMs`, then it counts for nothing. */
+/** How a call stands. After `untilMs` the item no longer counts. */
 export interface KeptCall {
-  /** Of the execution, which alone may write what comes after. */
+  /** Id of the execution. Only that execution may write the item later. */
   claim: string;
   hash: string;
   untilMs: number;
@@ -26,11 +27,11 @@ export interface KeptCall {
 
 export interface KeptCalls {
   get(key: string): Promise<KeptCall | undefined>;
-  /** Undefined: it is gone. */
+  /** Undefined when the answer is gone. */
   answerOf(key: string, call: KeptCall): Promise<Answered>;
-  /** In the place of `before`, or where there was none. False: another one stands there. */
+  /** Replaces `before`, or creates the item. False: another call's item is there. */
   begin(key: string, call: KeptCall, before: KeptCall | undefined): Promise<boolean>;
-  /** Does nothing once another execution has the place, or this one has ended. */
+  /** Does nothing when another execution has the item, or when this one has ended. */
   move(key: string, call: KeptCall, answer?: unknown): Promise<void>;
 }
 
@@ -41,14 +42,14 @@ interface Deps {
   random: () => string;
 }
 
-/** An answer is kept so long. */
+/** How long an answer is kept. */
 const KEPT_MS = 10 * MINUTE_MS;
-/** A refusal is what stands in the way now. */
+/** How long a refusal is kept. It is shorter, because what stands in the way may change. */
 const REFUSED_MS = MINUTE_MS;
-/** One that was not heard of for so long was killed. */
+/** A call without a sign of life for this long was killed. */
 const SILENT_MS = MINUTE_MS;
 const BEAT_MS = 15_000;
-/** Longer than the HTTP API waits. */
+/** A caller waits this long: longer than the HTTP API waits. */
 const PATIENCE_MS = 30_000;
 const POLL_MS = 500;
 const LONGEST_POLL_MS = 3_000;
@@ -60,7 +61,7 @@ export const createJoinCall = ({ calls, clock, log, random }: Deps) => {
   const nowMs = (): number => clock.now().getTime();
   const isOver = ({ state, untilMs }: KeptCall): boolean => state === 'over' || untilMs <= nowMs();
 
-  /** What is kept is a help for who asks again. It is no reason for this call to fail. */
+  /** What is kept only helps repeated calls, so a failure here does not fail this call. */
   const keep = (key: string, call: KeptCall, answer?: unknown): Promise<void> =>
     calls.move(key, call, answer).catch((error: unknown) => {
       log.warn('how a call stands was not kept', { reason: String(error) });
@@ -86,7 +87,10 @@ export const createJoinCall = ({ calls, clock, log, random }: Deps) => {
     }
   };
 
-  /** Undefined: it has not ended, or what it answered is gone. */
+  /**
+   * The answer of a call that has ended. Undefined: it has not ended, or its answer is gone. Throws the error
+   * of a refused call.
+   */
   const endOf = async (key: string, known: KeptCall): Promise<{ answer: Answered } | undefined> => {
     if (known.state === 'refused' && known.error !== undefined && isErrorName(known.error.name)) {
       throw new WalkbackError(known.error.name, known.error.message);

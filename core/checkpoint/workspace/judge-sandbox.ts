@@ -1,4 +1,4 @@
-/** Whether a sandbox has what work in it needs, and what to do where it has not. Pure. */
+/** Judges whether a sandbox has what work in it needs, and says what to do where it does not. Pure. */
 import type { PreflightCheck } from '../../../contract/workspace-answers.ts';
 import { plural } from '../../shared/plural.ts';
 import { isAtLeast } from '../../shared/versions.ts';
@@ -109,7 +109,7 @@ const disk = ({ freeBytes, freeInodes }: SandboxFacts): PreflightCheck => {
     : good('disk', found);
 };
 
-/** Of the sandbox alone, without its repositories. */
+/** Judges only the sandbox itself, not its repositories. */
 export const judgeSandbox = (
   facts: SandboxFacts,
   { projectsRoot, isFresh }: { projectsRoot: string; isFresh: boolean },
@@ -155,7 +155,7 @@ export const judgeRepositories = (
   );
 };
 
-/** What git and ssh say where they would have asked somebody. */
+/** What git and ssh write where they would have asked a person. */
 const QUESTIONS: readonly [RegExp, string][] = [
   [/could not read (?:Username|Password)|terminal prompts disabled/i, 'asks for a name and a password'],
   [/Authentication failed|HTTP Basic: Access denied/i, 'refuses the credentials'],

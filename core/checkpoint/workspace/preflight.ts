@@ -1,6 +1,6 @@
 /**
- * Looks at a sandbox before anybody works in it: everything that is missing at once, each with what to do. Of a
- * template it makes a sandbox, and kills it whatever happens.
+ * Looks at a sandbox before anybody works in it, and lists everything that is missing at once, each with what
+ * to do. For a template it makes a sandbox, and always kills it afterwards.
  */
 import type { PreflightAnswer, PreflightCheck } from '../../../contract/workspace-answers.ts';
 import type { PreflightInput } from '../../../contract/workspace-inputs.ts';
@@ -14,7 +14,7 @@ import type { Workspaces } from '../ports/workspace.ts';
 import { judgePrompts, judgeRepositories, judgeSandbox } from './judge-sandbox.ts';
 import { killSandboxes } from './kill-sandboxes.ts';
 
-/** Longer than the function runs: a sandbox that a killed function left ends by itself. */
+/** Longer than the function runs. A sandbox that a killed function left ends by itself. */
 const LIFE_MS = 360_000;
 
 export interface PreflightDeps {
@@ -29,7 +29,7 @@ export interface PreflightDeps {
 export const createPreflight = (deps: PreflightDeps) => {
   const { sandboxes, repositories, workspaces, clock, random } = deps;
 
-  /** What git says of the repositories; a sandbox in which git cannot be asked is no error of ours. */
+  /** What git says about the repositories. If git cannot be asked in the sandbox, that is not our error. */
   const lookAtRepositories = async (
     sandbox: ExecutionAdapter,
     facts: Awaited<ReturnType<Workspaces['look']>>,

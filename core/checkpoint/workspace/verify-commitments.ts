@@ -1,7 +1,8 @@
 /**
- * Verifies commitments in a fresh copy of a checkpoint (W6): what only the agent's own sandbox has (files outside the
- * repositories, what git ignores, processes) cannot make one pass. The copy is killed whatever happens; one that a
- * killed function left ends with the time that function had.
+ * Verifies commitments in a fresh copy of a checkpoint (W6). So none can pass because of something that only
+ * the agent's own sandbox has: files outside the repositories, files that git ignores, processes. The copy is
+ * always killed afterwards. If the function was killed, its copy ends by itself when the function's time is
+ * over.
  */
 import type { VerifiedCommitment, VerifyCommitmentsAnswer } from '../../../contract/workspace-answers.ts';
 import type { Commitment, VerifyCommitmentsInput } from '../../../contract/workspace-inputs.ts';
@@ -15,12 +16,12 @@ import { requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { killSandboxes } from './kill-sandboxes.ts';
 
-/** Kept back of the call for ending a command, the answer and killing the copy. */
+/** Time kept back for ending a command, answering and killing the copy. */
 const RESERVE_MS = 15_000;
-/** The copy outlives the call by this much at the most. */
+/** The copy outlives the call by at most this much. */
 const LINGER_MS = 30_000;
 
-/** Of `timeout`, when the time was over, and when the command had to be killed. */
+/** Exit codes of `timeout`: the time was over, or the command had to be killed. */
 const ENDED_BY_TIMEOUT = new Set([124, 137]);
 
 const judge = (
