@@ -1,7 +1,8 @@
 /**
- * Calls a function for a person who is signed in. Owns two rules: nobody calls anything without a token that was
- * verified here, and the roles of the token are those that the function's row names. What a function does for
- * people it verifies once more itself, so the token goes along as `proof`; who asks is never taken from a request.
+ * Calls a function for a person who is signed in. It owns two rules: nobody calls anything without a token
+ * that was verified here, and the token must hold a role that the function's row names. A function that acts
+ * for a person verifies the token once more itself, so the token goes along as `proof`. Who asks is never
+ * taken from the request.
  */
 
 import type { FunctionRow } from '../../contract/function-row.ts';
@@ -11,10 +12,13 @@ import { isPeopleFunction, rolesFor } from '../../contract/people.ts';
 import { createIdentify, type IdentityVerifier } from '../saga/people/identify.ts';
 import { WalkbackError } from '../shared/errors.ts';
 
-/** An answer as its row promises it: it is our own function's, so its shape is not checked again. */
+/** An answer as its row promises it. It comes from our own function, so its shape is not checked again. */
 type Answered = ReturnType<JSON['parse']>;
 
-/** Invokes a function once, by the name of its row. Throws its error by its literal name; `StillRunning` when it takes too long. */
+/**
+ * Invokes a function once, by the name of its row. Throws the function's error by its literal name, or
+ * `StillRunning` when it takes too long.
+ */
 export interface FunctionCalls {
   call(name: CallableName, input: Readonly<Record<string, unknown>>): Promise<Answered>;
 }

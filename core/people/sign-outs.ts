@@ -1,6 +1,6 @@
-/** Who signed out, until nobody can come in with what the browser had: all instances know it. */
+/** Remembers who signed out, for all instances, until the browser's old session is over anyway. */
 export interface SignOuts {
-  /** `id`: of the sign-in. Nobody comes in with it from here on; it is over by itself at `untilMs`. */
+  /** `id`: of the sign-in. From now on nobody gets in with it. At `untilMs` it ends by itself. */
   add(id: string, untilMs: number): Promise<void>;
   has(id: string): Promise<boolean>;
 }

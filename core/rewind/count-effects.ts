@@ -1,4 +1,7 @@
-/** How many effects a rewind of a session is about, also those for which its answer has no room. Pure. */
+/**
+ * Counts the effects that a rewind of a session is about, including those for which its answer has no room.
+ * Pure.
+ */
 import type { RewindSessionAnswer } from '../../contract/rewind.ts';
 
 type Told = Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>;
@@ -6,7 +9,7 @@ type Told = Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>;
 export const sagasIn = ({ sagas, sagasNotListed }: Told): number =>
   sagas.length + (sagasNotListed?.sagas ?? 0);
 
-/** A step that runs sagas is none: what they did is counted. */
+/** A step that runs sagas does not count; the effects of those sagas do. */
 export const undoneIn = ({ sagas, sagasNotListed }: Told): number =>
   sagas.reduce(
     (sum, { plan: { undo, undoNotListed = 0 } }) =>

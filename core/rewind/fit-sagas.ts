@@ -1,17 +1,17 @@
-/** Keeps what a rewind of a session tells of its sagas within what a call of Lambda may answer. Pure. */
+/** Keeps what a session's rewind says about its sagas within the size of a Lambda answer. Pure. */
 import type { RewindSessionAnswer, RewoundSaga } from '../../contract/rewind.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { firstThatFit } from '../shared/bounded.ts';
 import { jsonBytes } from '../shared/json-bytes.ts';
 
-/** A call of Lambda answers 6 MB at most, and the files have their part in the same answer. */
+/** A Lambda answer has at most 6 MB, and the files need part of it. */
 const MAX_BYTES = 4 * MIB;
-/** Of these, for a line of each saga without its plan: some ten thousand of them. */
+/** Part of `MAX_BYTES` for one line per saga without its plan: about ten thousand lines. */
 const MAX_LINES_BYTES = 2 * MIB;
 
 type Told = Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>;
 
-/** One that stops the rewind is told before the others. */
+/** A saga that stops the rewind is listed before the others. */
 const isStopped = ({ status }: RewoundSaga): boolean => status === 'COMPENSATION_FAILED';
 
 const withoutObservation = (saga: RewoundSaga): RewoundSaga => {
@@ -21,7 +21,7 @@ const withoutObservation = (saga: RewoundSaga): RewoundSaga => {
 
 const lineOf = (saga: RewoundSaga): RewoundSaga => ({ ...saga, plan: { undo: [], stands: [] } });
 
-/** Of a plan, what is told. The rest is counted. */
+/** The part of a plan that fits. The rest is counted. */
 const fittingPlan = (
   { undo, stands, letStand = [] }: RewoundSaga['plan'],
   told: ReadonlySet<object>,
@@ -43,7 +43,10 @@ const fittingPlan = (
   };
 };
 
-/** What there is no room for is left out: observations first, then what is taken back, then what stands, then whole sagas. */
+/**
+ * Leaves out what does not fit: observations first, then what is taken back, then what stands, then whole
+ * sagas.
+ */
 export const fittingSagas = (sagas: readonly RewoundSaga[]): Told => {
   if (jsonBytes(sagas) <= MAX_BYTES) return { sagas: [...sagas] };
   const all = sagas.map(withoutObservation);

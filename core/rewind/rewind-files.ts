@@ -1,4 +1,4 @@
-/** The files of a session's rewind: the ordinary rollback, by a request of its own. */
+/** The files of a session's rewind: an ordinary rollback under a request id of its own. */
 
 import type { Actor } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
@@ -13,7 +13,7 @@ type Named = Pick<RewindRecord, 'sessionId' | 'requestId' | 'checkpointId'> & { 
 const rollbackId = (requestId: string, attempt: number): string =>
   `rewind-${sha256Hex(requestId).slice(0, 40)}-${attempt}`;
 
-/** A rollback that failed answers its error for ever, so a repeated rewind makes another one. */
+/** A rollback that failed answers its error for ever, so a repeated rewind uses a new request id. */
 const requestOf = async ({ sessions }: SessionRewindDependencies, named: Named): Promise<RollbackRequest> => {
   const { sessionId, checkpointId, by } = named;
   for (let attempt = 1; ; attempt += 1) {
@@ -30,7 +30,7 @@ export const planFiles = async (
 ): Promise<RollbackAnswer> =>
   dependencies.rollback({ ...(await requestOf(dependencies, named)), dryRun: true }, invocation);
 
-/** Repeating it finishes or answers the same rollback. */
+/** A repeated call finishes or answers the same rollback. */
 export const bringFiles = async (
   dependencies: SessionRewindDependencies,
   named: Named,

@@ -1,4 +1,4 @@
-/** When two requests for a rewind of a session are the same. */
+/** Decides when two requests for a rewind of a session are the same. */
 import type { Asked } from '../../contract/identity.ts';
 import type { SessionRewind } from '../../contract/rewind.ts';
 import { conflictingRequest } from '../checkpoint/session/session-rules.ts';

@@ -1,7 +1,7 @@
 /**
- * Rewinds a session (L6): first the effects of its sagas that came after the target, then the files, then the
- * conversation. What may fail and cannot be undone comes first. What goes all or none, and can be undone, comes
- * last. Files are untouched until every effect is taken back. A request that is repeated goes on where it was.
+ * Rewinds a session (L6): first the effects of its sagas after the target, then the files, then the
+ * conversation. What may fail and cannot be undone comes first. What happens all or none, and can be undone,
+ * comes last. No file is touched until every effect is taken back. A repeated request continues where it was.
  */
 import { type Asked, nameOf } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
@@ -47,7 +47,7 @@ type IsAfter = ReturnType<typeof isAfterTarget>;
 export const createRewindSession = (dependencies: SessionRewindDependencies) => {
   const { store, sessions, clock } = dependencies;
 
-  /** Of the files alone the effects stay, and the answer names them (L7). */
+  /** A rewind of the files alone leaves the effects standing, and its answer names them (L7). */
   const filesOnly: SessionRewindDependencies = {
     ...dependencies,
     rollback: tellingEffects(dependencies.rollback, {
@@ -59,7 +59,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
   const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
     const { sagaId, state } = head;
     const { status, epoch } = state;
-    // Long lists of these are told again and again, and the ledgers of most say nothing more.
+    // Such sagas may be many in every answer, and their ledgers would add nothing.
     if (
       status === 'COMPENSATED' &&
       !state.effects.some((effect) => isLetStand(effect) || effect.children === true)
@@ -80,11 +80,11 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     };
   };
 
-  /** The last one first, as they are taken back. */
+  /** The last one first, in the order in which they are taken back. */
   const sagasAfter = async (sessionId: string, isAfter: IsAfter): Promise<RewoundSaga[]> =>
     mapAtOnce((await sagasSince(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
 
-  /** Whether the epoch after the one it was decided in is of this very request, which may have died before it was recorded. */
+  /** Whether this same request raised the epoch. It may have died before it wrote its record. */
   const hasMoved = ({ begunRewind, epoch }: Session, request: Asked<SessionRewind>): boolean =>
     begunRewind?.requestId === request.requestId &&
     begunRewind.epoch === request.epoch &&
@@ -96,8 +96,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       : mayBegin(session, request.epoch, () => store.getRewind(session.sessionId, request.requestId));
 
   /**
-   * Raises the epoch before it is recorded, so that of two that were decided in one epoch only one begins. False: it has begun
-   * meanwhile.
+   * Raises the epoch before the record is written, so that of two requests decided in one epoch only one
+   * begins. False: this request has begun meanwhile.
    */
   const claim = async (request: Asked<SessionRewind>): Promise<boolean> => {
     const { sessionId, requestId } = request;
@@ -115,11 +115,12 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     throw writtenAllTheTime(sessionId);
   };
 
-  /** Work of the epoch in which the rewind began is stale from here on (C9). */
+  /** From here on, work of the epoch in which the rewind began is stale (C9). */
   const fence = async ({ sessionId, epoch }: RewindRecord): Promise<void> => {
     const raise = async (): Promise<true | undefined> => {
       const session = await requireSession(sessions, sessionId);
-      // Or somebody raised it. Who holds the session raised it before the rewind began, or will only do so later.
+      // The epoch may already be higher, because somebody raised it. Whoever holds the session raised it
+      // before the rewind began, or will only do so later.
       if (session.epoch > epoch) return true;
       const raised = touch(session, { epoch: epoch + 1 }, clock);
       return (await sessions.updateSession(raised, session.version)).written ? true : undefined;
@@ -180,14 +181,14 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       ...(status === 'PLANNED' ? { epoch: session.epoch } : {}),
     });
 
-    // What came since is the way on. It is not looked at.
+    // The record says that the rewind is done. What came since belongs to the way on, and is not looked at.
     const throughBefore = async () =>
       answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
     if (known?.doneAt !== undefined) return throughBefore();
     if (known === undefined && takesFiles) requireActive(session);
-    // A sandbox takes its time, so what the sagas did is looked at after it.
+    // Planning the files takes the sandbox some time, so the sagas are read after that.
     const files = known === undefined && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
-    // One that is begun tells what is left after it went on.
+    // A rewind that has begun first continues, and then reports what is left.
     const isTold = takesEffects && (known === undefined || dryRun);
     const sagas = isTold ? await sagasAfter(sessionId, isAfter) : [];
     if (known === undefined) {

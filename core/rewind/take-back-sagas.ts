@@ -1,7 +1,9 @@
 /**
- * Takes back what the sagas of a session did after a checkpoint: all of those that began after it, and the last steps
- * of an interactive one that began before. Those that run are stopped at once. Those that are completed, or wait for
- * their next step, are taken back one after the other, the last one first. A failure stops it.
+ * Takes back what the sagas of a session did after a checkpoint: everything of the sagas that began after it,
+ * and the last steps of an interactive saga that began before.
+ *
+ * A running saga is stopped at once. Those that are completed, or wait for their next step, are taken back
+ * one after the other, the last one first. A failure stops the whole.
  */
 import type { Actor } from '../../contract/identity.ts';
 import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
@@ -28,7 +30,7 @@ import { wake } from '../saga/run/wake.ts';
 import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';
 
-/** `through`: another call of the same request ended the rewind meanwhile. */
+/** `through`: another call of the same request has ended the rewind. */
 export type TakenBack = 'done' | 'undoing' | 'stopped' | 'through';
 
 const POLL_MS = 250;
@@ -44,7 +46,7 @@ interface Order {
   isThrough: () => Promise<boolean>;
 }
 
-/** Nothing of it is left to take back, or nothing takes it back and that was accepted. */
+/** Nothing is left to take back, or what is left cannot be taken back and that was accepted. */
 const isSettled = ({ head: { state }, steps }: SagaSince): boolean =>
   state.status === 'COMPENSATED' ||
   (steps === undefined
@@ -53,7 +55,10 @@ const isSettled = ({ head: { state }, steps }: SagaSince): boolean =>
 
 const isStopped = ({ head: { state } }: SagaSince): boolean => state.status === 'COMPENSATION_FAILED';
 
-/** It may act at any moment. An interactive saga that began before waits for its turn when it waits for a step. */
+/**
+ * The saga may act at any moment. An interactive saga that began before the point and waits for a step does
+ * not: it is taken back when its turn comes.
+ */
 const runs = ({ head: { state }, steps }: SagaSince): boolean =>
   state.phase === 'forward' && !state.cancelRequested && (steps === undefined || !isIdle(state.wait));
 
@@ -63,7 +68,10 @@ const undoEvent = ({ acceptResidue, requestId }: Order) => ({
   evidence: `rewind ${requestId}`,
 });
 
-/** A request of its own for each epoch: a late agent may have submitted a step since. */
+/**
+ * The request id depends on the epoch: a late agent may have submitted a step since, which needs another
+ * rewind.
+ */
 const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: LastSteps): SagaEvent => {
   const { requestId, sessionId, guidance, acceptResidue } = order;
   const target = { after, floor, cursor };
@@ -77,7 +85,7 @@ const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: Las
   };
 };
 
-/** What it is told now. Undefined when it was told before, or moved since it was looked at. */
+/** The command to give it now. Undefined when it was given before, or when the saga moved since it was read. */
 const eventFor = (order: Order, { head, steps }: SagaSince): ((now: SagaHead) => SagaEvent | undefined) => {
   const { state } = head;
   if (steps !== undefined) {
@@ -88,7 +96,7 @@ const eventFor = (order: Order, { head, steps }: SagaSince): ((now: SagaHead) =>
     phase === 'forward' && !cancelRequested ? undoEvent(order) : undefined;
 };
 
-/** It did what nothing takes back since the rewind was planned, and nobody accepted that. */
+/** Since the rewind was planned, the saga did something that cannot be taken back and that nobody accepted. */
 const isBeyondReturn = async (
   { store }: TakeBackDependencies,
   { acceptResidue }: Order,
@@ -100,7 +108,10 @@ const isBeyondReturn = async (
   return (await treePlanOf(store, head.sagaId, entries, stories)).stands.length > 0;
 };
 
-/** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
+/**
+ * Records the command if it is not recorded yet, and makes sure that the saga is driven. Doing it twice
+ * changes nothing.
+ */
 const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Order): Promise<void> => {
   const { sagaId } = one.head;
   const { head } = await move(dependencies, sagaId, eventFor(order, one), order.by);
@@ -108,25 +119,25 @@ const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: O
   await ensureDriven(dependencies, head, order.by);
 };
 
-/** One look at all of them: tells those whose turn it is. */
+/** Looks once at all of them, and gives the command to those whose turn it is. */
 const look = async (dependencies: TakeBackDependencies, order: Order, found: Found): Promise<TakenBack> => {
   const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
   const open = sagas.filter((one) => !isSettled(one));
-  // Asked after they were read: what is open once it has ended came since, and is the way on.
+  // Asked after the sagas were read: once the rewind has ended, open sagas belong to the way on.
   if (open.length > 0 && (await order.isThrough())) return 'through';
   const running = open.filter(runs);
   for (const one of running) await tell(dependencies, one, order);
   const last = open.at(-1);
   if (last === undefined) return 'done';
   if (running.length > 0 || open.some(({ head }) => isMoving(head))) return 'undoing';
-  // From here on it moves.
+  // From here on the saga moves, so it is read again each time.
   found.atRest.delete(last.head.sagaId);
   if (open.some(isStopped) || (await isBeyondReturn(dependencies, order, last))) return 'stopped';
   await tell(dependencies, last, order);
   return 'undoing';
 };
 
-/** Somebody may have moved one that was at rest before. So nothing ends before all of them were read again. */
+/** Somebody may have moved a saga that was at rest. So this ends only after all of them were read again. */
 const advance = async (
   dependencies: TakeBackDependencies,
   order: Order,
@@ -139,10 +150,10 @@ const advance = async (
   return look(dependencies, order, found);
 };
 
-/** Something goes on in it by itself. */
+/** The saga goes on by itself. */
 const isMoving = ({ state }: SagaHead): boolean => state.phase !== 'done' && !isIdle(state.wait);
 
-/** Goes on until all are taken back, one cannot be, or the time is up. */
+/** Continues until all are taken back, one cannot be taken back, or the time is up. */
 export const takeBackSagas = async (
   dependencies: TakeBackDependencies,
   order: Order,

@@ -29,11 +29,11 @@ export interface Page<Item> {
   cursor?: string;
 }
 
-/** A saga as the index by status shows it. */
+/** What the index by status shows of a saga. */
 export interface SagaOutline {
   sagaId: string;
   statusSince: string;
-  /** When its wait for a person or its pause ends. Null when there is neither. */
+  /** When its wait for a person or its pause ends. Null when it has neither. */
   waitUntilMs: number | null;
 }
 
@@ -43,7 +43,7 @@ export interface SessionSaga {
   createdAt: string;
 }
 
-/** The epoch of a session that work belongs to: it is written only while the session is in that epoch. */
+/** The epoch of a session that work belongs to. The work is written only while the session is in that epoch. */
 export interface SessionFence {
   sessionId: string;
   epoch: number;
@@ -55,23 +55,23 @@ export type CheckEpoch = (fence: SessionFence) => Promise<void>;
 /** The project of a session. Undefined: it has none, or there is no such session. */
 export type ProjectOf = (sessionId: string) => Promise<string | undefined>;
 
-/** Written, or checked, in the transaction of a move. */
+/** What is written or checked in the same transaction as a move. */
 export interface Beside {
   submitted?: SubmittedStep;
-  /** The saga gets a place in the list of this session too, whose step it took. */
+  /** Also lists the saga in this session, because it took a step of it. */
   session?: { sessionId: string; createdAt: string };
   fence?: SessionFence;
-  /** Permits are granted once with each token. */
+  /** Each token of a permit is granted only once. */
   claims?: readonly Claim[];
 }
 
-/** `unstorable`: why the store never takes what was to be written, whoever writes it. Nothing was written. */
+/** `unstorable`: why the store would never take this write, whoever makes it. Nothing was written. */
 type Appended = WriteOutcome<SagaHead> | { written: false; unstorable: string };
 
 /** Sagas and Ledger tables. Reads are strongly consistent, except the three `list...By...` (indexes). */
 export interface SagaStore {
   getHead(sagaId: string): Promise<SagaHead | undefined>;
-  /** To be shown, so also those that a newer release wrote; without those that are not there. */
+  /** For showing, so it includes heads that a newer release wrote. Heads that do not exist are left out. */
   getHeads(sagaIds: readonly string[]): Promise<SagaHead[]>;
   /**
    * Each part is found by its own hash and checked against it, so two starts of one id cannot mix. Written
@@ -82,7 +82,7 @@ export interface SagaStore {
   putInput(sagaId: string, inputHash: string, input: Json): Promise<void>;
   getPinnedInput(sagaId: string, inputHash: string): Promise<Json>;
   getPinnedStep(sagaId: string, planHash: string, index: number): Promise<PinnedStep>;
-  /** A step that was submitted under this id, checked against what it was pinned under. */
+  /** The step that was submitted under this id, checked against the hash under which it was pinned. */
   getSubmittedStep(sagaId: string, stepId: string): Promise<SubmittedStep | undefined>;
   /**
    * One transaction: head and first entries, both create-only, and what they claim. When only a claim or the
@@ -119,8 +119,8 @@ export interface SagaStore {
   pageEntries(sagaId: string, from: number, limit: number): Promise<{ items: LedgerEntry[]; next?: number }>;
 
   /**
-   * Longest in this status first, from the index, those that are in it since `since` or later. It may be a moment behind,
-   * and reads no head.
+   * From the index: the sagas of this status that have had it since `since` or later, the longest first. The
+   * index may lag a moment behind, and no head is read.
    */
   listByStatus(
     status: SagaStatus,
@@ -128,7 +128,7 @@ export interface SagaStore {
     cursor?: string,
     since?: string,
   ): Promise<Page<SagaOutline>>;
-  /** The same with their heads, without those that moved on meanwhile. */
+  /** The same with their heads, without sagas that have changed their status since. */
   listHeadsByStatus(status: SagaStatus, limit: number, cursor?: string): Promise<Page<SagaHead>>;
   /** Outcomes of one day (`YYYY-MM-DD`, UTC), oldest first; starts of calls are not indexed. */
   listEntriesByDay(day: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;
@@ -145,7 +145,7 @@ export interface SagaStore {
   getTool(name: string, version?: string): Promise<ToolManifest | undefined>;
   putDefinition(definition: SagaDefinition): Promise<WriteOutcome<SagaDefinition>>;
   getDefinition(name: string, version?: string): Promise<SagaDefinition | undefined>;
-  /** The newest version of each. */
+  /** The newest version of each tool. */
   listTools(): Promise<ToolManifest[]>;
   listDefinitions(): Promise<SagaDefinition[]>;
 }
@@ -157,13 +157,13 @@ export interface SagaStore {
 export interface PermitStore {
   /** Every permit of a semaphore that was ever granted, by number. */
   granted(semaphore: string): Promise<Permit[]>;
-  /** Its line, the root that started first first. */
+  /** The roots in line, the one that started first comes first. */
   line(semaphore: string): AsyncIterable<Ticket>;
-  /** Does nothing when the saga stands there anew meanwhile. */
+  /** Removes a ticket. Does nothing when the saga stands in the line again meanwhile. */
   leave(ticket: Ticket): Promise<void>;
   /** Locks of this root that were not released. */
   heldBy(rootId: string): Promise<Permit[]>;
-  /** Takes the holder's name off, unless it was granted anew meanwhile. */
+  /** Removes the holder's name, unless the permit was granted again meanwhile. */
   release(permit: Pick<Permit, 'semaphore' | 'number' | 'holder' | 'fencingToken'>): Promise<void>;
 }
 
@@ -177,10 +177,13 @@ export interface SagaEngine {
   wake(token: string): Promise<boolean>;
 }
 
-/** As Step Functions gives it to the next state: the answer of the function, or the error of the call. */
+/** What Step Functions gives to the next state: the answer of the function, or the error of the call. */
 export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
 
-/** Calls the function of a tool without a machine. Never throws: an answer that is lost is an error too. */
+/**
+ * Calls the function of a tool without the machine. Never throws: a lost answer is an error in the result
+ * too.
+ */
 export interface ToolInvoker {
   invoke(functionName: string, payload: InvokePayload, timeoutMs: number): Promise<Invoked>;
 }
@@ -202,8 +205,8 @@ export interface Tombstones {
   bury(forwardKey: string): Promise<void>;
   isBuried(forwardKey: string): Promise<boolean>;
   /**
-   * Create-only: false when this attempt of this key was claimed before. For providers without keys. An
-   * implementation that cannot claim leaves it out, and then a call that is delivered twice acts twice.
+   * Create-only: false when this attempt of this key was claimed before. Used for providers without keys. An
+   * implementation that cannot claim leaves it out; a call that is delivered twice then acts twice.
    */
   claim?(forwardKey: string, attempt: number): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 /**
- * Acts on every item, at most `limit` at a time. Answers come in the items' order. The first error is
+ * Acts on every item, at most `limit` at a time. Results come in the order of the items. The first error is
  * thrown.
  */
 export const mapAtOnce = async <Item, Result>(

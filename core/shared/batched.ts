@@ -1,7 +1,10 @@
-/** Joins calls of one turn of the event loop, where a service takes many things in one request. */
+/**
+ * Joins the calls of one turn of the event loop into one request, for a service that accepts many things in
+ * one request.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What is asked for in one turn is one call of `work`. Its failure is that of each of them. */
+/** All items of one turn go into one call of `work`. If it fails, each of these calls fails. */
 export const batched = <Item>(work: (items: Item[]) => Promise<void>): ((item: Item) => Promise<void>) => {
   let open: { items: Item[]; done: Promise<void> } | undefined;
   const begin = () => {

@@ -1,4 +1,7 @@
-/** Lists and texts for a stored item, which has 400 KB for all it holds. Sizes are as JSON. Pure. */
+/**
+ * Keeps lists and texts small enough for a stored item, which has 400 KB for everything. Sizes are measured
+ * as JSON. Pure.
+ */
 import { clip } from './clip.ts';
 import { jsonBytes } from './json-bytes.ts';
 
@@ -7,12 +10,12 @@ export interface Bound {
   bytes: number;
 }
 
-/** The first items: no more than so many, and together no larger than so many bytes. */
+/** The first items, at most `count` of them and at most `bytes` together. */
 export const firstThatFit = <T>(items: readonly T[], { count, bytes }: Bound): T[] => {
   const kept: T[] = [];
   let room = bytes;
   for (const item of items) {
-    // And the comma.
+    // One more byte for the comma.
     room -= jsonBytes(item) + 1;
     if (kept.length >= count || room < 0) break;
     kept.push(item);
@@ -32,6 +35,6 @@ export const firstLines = (
 
 const MAX_TEXT = 500;
 
-/** A path or a reason, for people. */
+/** A path or a reason, shortened for people. */
 export const shortened = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${clip(text, MAX_TEXT)}...`;

@@ -1,6 +1,7 @@
 /**
- * A variable of the environment that has few values. Any other value is refused by name: taken for the default, it would
- * silently be the opposite of what somebody wanted. Undefined: it is not set, or empty.
+ * Reads an environment variable that has only a few possible values. Any other value is refused by name. If
+ * it were taken for the default, it could silently mean the opposite of what somebody wanted. Undefined: the
+ * variable is not set, or is empty.
  */
 export const choiceOf = <Value extends string>(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** Cuts text to a size, and never within a character: DynamoDB refuses half characters. */
+/** Cuts text to a size, and never inside a character: DynamoDB refuses half characters. */
 import { jsonBytes } from './json-bytes.ts';
 
 /** The beginning of a text, at most `max` UTF-16 units. A character is kept whole or left out. */
@@ -16,10 +16,10 @@ export const clipUtf8 = (bytes: Uint8Array, maxBytes: number): Buffer => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, end);
 };
 
-/** As JSON, a UTF-16 code unit takes six bytes at most: `\u0000`. */
+/** One UTF-16 code unit takes at most six bytes as JSON: `\u0000`. */
 const MOST_BYTES_A_UNIT = 6;
 
-/** The beginning of a text that has at most so many bytes as JSON. */
+/** The beginning of a text that takes at most `maxBytes` as JSON. */
 export const clipJson = (text: string, maxBytes: number): string => {
   if (text.length * MOST_BYTES_A_UNIT + 2 <= maxBytes) return text;
   let kept = text;

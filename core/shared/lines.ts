@@ -1,8 +1,10 @@
 /**
  * Cuts text that arrives in arbitrary pieces into lines. The last line may lack its newline. Each character
  * is examined once, however many pieces a line came in: pieces of an unfinished line are kept and joined at
- * its end. Only a newline ends a line: Node's `readline` also cuts at U+2028, U+2029 and a lone carriage return, and the first two
- * may stand in any text of JSON.
+ * its end.
+ *
+ * Only a newline ends a line. Node's `readline` also cuts at U+2028, U+2029 and a lone carriage return, and
+ * the first two may occur in any JSON text.
  */
 export const createLineSplitter = (onLine: (line: string) => void) => {
   let pieces: string[] = [];

@@ -4,7 +4,7 @@ import { WalkbackError } from './errors.ts';
 import { wellFormed } from './well-formed.ts';
 
 const MOST_NAMED = 10;
-/** Longer than any name or path of ours; a caller may send megabytes. */
+/** Longer than any field name or path of ours. A caller may send megabytes. */
 const MOST_OF_A_NAME = 200;
 
 const describeIssue = (issue: z.core.$ZodIssue): string => {
@@ -15,7 +15,10 @@ const describeIssue = (issue: z.core.$ZodIssue): string => {
   return `${where}: unknown field ${named.join(', ')}${more}`;
 };
 
-/** Parses a caller's input, with U+FFFD for half characters; `InvalidInput` names every field that is wrong, never its value. */
+/**
+ * Parses a caller's input, with U+FFFD in place of half characters. Throws `InvalidInput`, which names every
+ * wrong field but never its value.
+ */
 export const parseInput = <T>(schema: z.ZodType<T>, input: unknown): T => {
   const parsed = schema.safeParse(wellFormed(input));
   if (parsed.success) return parsed.data;

@@ -1,6 +1,4 @@
-/**
- * The one policy for retrying a lost race: later each time, and with jitter. Pure but for its arguments.
- */
+/** The one policy for retrying after a lost race: each pause is longer, and has jitter. Pure. */
 
 export interface RetryPolicy {
   /** Number of tries, the first included. */
@@ -14,7 +12,7 @@ export interface RetryPolicy {
 export const RACE: RetryPolicy = { attempts: 10, firstMs: 40, mostMs: 1_500 };
 /** A service that answers "at this moment another write is under way". */
 export const COLLISION: RetryPolicy = { attempts: 7, firstMs: 50, mostMs: 2_000 };
-/** A store that is busy, for what only this process knows and others would have to find out again. */
+/** A busy store, for a write of what only this process knows and others would have to find out again. */
 export const BUSY: RetryPolicy = { attempts: 5, firstMs: 500, mostMs: 4_000 };
 /** A broken connection during work that is safe to repeat. */
 export const BROKEN_CONNECTION: RetryPolicy = { attempts: 3, firstMs: 100, mostMs: 1_000 };

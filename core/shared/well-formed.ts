@@ -2,7 +2,10 @@
 
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether all texts of it are whole, also the names of members. It may be nested as deeply as it likes. */
+/**
+ * Whether all texts in a value are well-formed, including the names of members. The value may be nested to
+ * any depth.
+ */
 export const isWellFormed = (value: unknown): boolean => {
   const open = [value];
   while (open.length > 0) {
@@ -23,5 +26,8 @@ const mended = (value: unknown): unknown => {
   );
 };
 
-/** JSON with U+FFFD for each half character, as a program reads bytes that are no UTF-8. The same value when there is none. */
+/**
+ * Replaces each half character by U+FFFD, as a program does that reads bytes that are not UTF-8. Answers the
+ * same value when there is none.
+ */
 export const wellFormed = (value: unknown): unknown => (isWellFormed(value) ? value : mended(value));

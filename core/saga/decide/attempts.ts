@@ -1,7 +1,7 @@
 /**
- * Decides which attempts count, and when the next one is. A call that never reached its tool (throttled, no
- * connection, deadline over before it began) uses up no attempt, because nothing was tried. Nor does one whose caller
- * was lost, because its tool may never have been asked. Pure.
+ * Decides which attempts count, and when the next one is. Two kinds of calls use up no attempt: one that
+ * never reached its tool (throttled, no connection, deadline over before it began), because nothing was
+ * tried; and one whose caller was lost, because its tool may never have been asked. Pure.
  */
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
@@ -22,19 +22,19 @@ export interface Refusal {
   retryAfterSeconds?: number;
 }
 
-/** The members of a fact that describe it. */
+/** The members of a fact that describe a refusal. */
 export const refusalFact = ({ reached, retryAfterSeconds }: Refusal): Refusal => ({
   ...(reached === false ? { reached } : {}),
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Attempts that count for nothing, including this refusal's. */
+/** Attempts that do not count, including that of this refusal. */
 const unreachedCount = (operation: Operation, refusal: Refusal): number =>
   (operation.unreached ?? 0) + (refusal.reached === false ? 1 : 0);
 
 /**
- * Attempts used up. `refusal`: that of the attempt in flight, or nothing when it is counted already. When
- * no call has used up one for longer than `patienceMs`, all attempts count.
+ * Attempts used up. `refusal`: the result of the attempt in flight, or nothing when it is counted already.
+ * When no call has used up an attempt for longer than `patienceMs`, all attempts count.
  */
 export const spentAttempts = (
   operation: Operation,
@@ -47,14 +47,14 @@ export const spentAttempts = (
   return lost ? attempt : attempt - unreachedCount(operation, refusal);
 };
 
-/** The same of the probes since the last forward attempt. */
+/** Probes used up since the last forward attempt, by the same rule. */
 export const spentProbes = (operation: Operation, nowMs: number): number => {
   const { probes, unreachedProbes = 0, unreachedSinceMs } = operation;
   const lost = unreachedSinceMs !== undefined && nowMs - unreachedSinceMs >= UNREACHED_PATIENCE_MS;
   return lost ? probes : probes - unreachedProbes;
 };
 
-/** What the refusal asks for is the least. */
+/** The pause of the policy, or what the refusal asked for if that is longer. */
 const longest = (policyMs: number, operation: Operation, refusal: Refusal, key: string): number =>
   Math.max(
     retryAfterMs(refusal.retryAfterSeconds),
@@ -72,8 +72,8 @@ export const pauseAfterMs = (
 ): number => longest(backoffMs(retry, operation.attempt), operation, refusal, idempotencyKey);
 
 /**
- * `soon`: this saga waits for it. `later`: it is put aside, people are told, and other effects are undone
- * meanwhile. `never`: it is given up.
+ * When a compensator is tried again. `soon`: this saga waits for it. `later`: it is put aside, people are
+ * told, and other effects are undone meanwhile. `never`: it is given up.
  */
 export type UndoAgain =
   | { again: 'never' }
@@ -90,7 +90,7 @@ export const undoAgain = (
     /** The pause begins at this moment. Nothing is done before `safeMs`. */
     fromMs: number;
     safeMs: number;
-    /** Attempts before it was put aside the last time. */
+    /** Attempts up to the last time that it was put aside. */
     before: number;
   },
 ): UndoAgain => {
@@ -108,7 +108,7 @@ export const undoAgain = (
     about,
     idempotencyKey,
   );
-  // One more try when its time is up.
+  // One more try when the time for giving up comes.
   const atMs = Math.max(about.safeMs, Math.min(about.fromMs + pauseMs, giveUpMs));
   const isLong =
     delayedAfterSeconds !== undefined &&

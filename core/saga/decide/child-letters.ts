@@ -1,9 +1,9 @@
-/** How children ended, one letter each, so that a head with 40 children stays small. */
+/** Writes how children ended, one letter each, so that a head with 40 children stays small. */
 import type { ChildStatus } from '../model/children.ts';
 
 export type ChildLetter = 'c' | 'u' | 'f' | 'r' | '-';
 
-/** `-`: it has not ended. */
+/** `-`: the child has not ended. */
 export const letterOf = (status: ChildStatus | null): ChildLetter => {
   switch (status) {
     case 'COMPLETED':
@@ -35,6 +35,6 @@ export const statusOf = (letter: string | undefined): ChildStatus | undefined =>
   }
 };
 
-/** The letters with others in some places. */
+/** The letters, changed at some places. */
 export const withLetters = (letters: string, places: readonly number[], letter: string): string =>
   Array.from(letters, (before, at) => (places.includes(at) ? letter : before)).join('');

@@ -1,4 +1,4 @@
-/** What a step that runs children answers: what became of each. Pure. */
+/** Makes the result of a step that runs children: what became of each child. Pure. */
 import type { Json } from '../../../contract/json.ts';
 import { clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
@@ -25,8 +25,8 @@ const resultOf = (step: PinnedChildrenStep, seen: readonly SeenChild[], messageB
 };
 
 /**
- * Undefined when the outputs are too large. What failed never makes it so: its messages share the room that the outputs
- * leave, and the ledgers of the children have them whole.
+ * Undefined when the outputs are too large. Failures never make it too large: their messages share the room
+ * that the outputs leave. The children's ledgers have the full messages.
  */
 export const childrenResult = (step: PinnedChildrenStep, seen: readonly SeenChild[]): Json | undefined => {
   const whole = resultOf(step, seen, Number.POSITIVE_INFINITY);

@@ -1,6 +1,7 @@
 /**
- * Steps that run children: waits until all of them have ended, and decides what that means for the step. Undoing such
- * a step unwinds its children, also completed ones. Pure: `children-seen` brings what became of each.
+ * Steps that run children: waits until all of them have ended, and decides what that means for the step.
+ * Undoing such a step unwinds its children, also completed ones. Pure: the event `children-seen` brings what
+ * became of each child.
  */
 import type { ChildEnd, ChildrenWait, PinnedChildrenStep } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
@@ -20,7 +21,7 @@ interface Place {
   wait: ChildrenWait;
   step: PinnedChildrenStep;
   seen: readonly SeenChild[];
-  /** How each stands. A completed child that was told to unwind has not ended. */
+  /** The state of each child as a letter. A completed child that was told to unwind counts as not ended. */
   letters: ChildLetter[];
   around: Surroundings;
 }
@@ -48,7 +49,10 @@ export const childEnd = (index: number, child: SeenChild): ChildEnd | undefined 
   };
 };
 
-/** Those that ended and are not recorded yet. On the way back, a child that is only completed has still to unwind. */
+/**
+ * Children that ended and are not recorded yet. On the way back, a completed child must still be unwound, so
+ * it does not count as ended.
+ */
 const endedFacts = ({ state, wait, step, seen, letters }: Place): Fact[] =>
   letters.flatMap((letter, at): Fact[] => {
     const child = seen[at];
@@ -95,7 +99,10 @@ const awaiting = ({ wait, around }: Place): Step => ({
   },
 });
 
-/** Siblings that touched a resource key of one that does not stand, and of one that goes for that reason. */
+/**
+ * Completed siblings that must go because they share a resource key with a child that does not stand. A
+ * sibling that goes for this reason takes along those that share a key with it.
+ */
 const sharing = ({ wait, seen, letters }: Place): number[] => {
   const going = new Set(
     places(letters, (letter, at) => letter !== 'c' && (letter !== '-' || isTold(wait, at))),
@@ -145,7 +152,7 @@ const committed = (place: Place): Step => {
   };
 };
 
-/** The step fails. When something of it may stand, it is undone as any other effect. */
+/** The step fails. When some of its effects may stand, it is undone like any other effect. */
 const failed = (place: Place): Step => {
   const { state, wait, step, letters, around } = place;
   const error = failureOf(place);
@@ -184,7 +191,10 @@ const progressForwardChildren = (place: Place): Step => {
   return fatal || !isKept ? failed(place) : committed(place);
 };
 
-/** Completed children that may be unwound now: no later sibling on one of their resource keys stands. */
+/**
+ * Completed children that may be unwound now: no sibling that acted later on one of their resource keys
+ * stands.
+ */
 const undoable = ({ seen, letters }: Place): number[] =>
   places(letters, (letter, at) => {
     if (letter !== 'c') return false;
@@ -214,7 +224,7 @@ const progressUndoChildren = (place: Place): Step => {
   return { facts: [{ direction: 'undo', status: 'failed', ...stepFact(step, epoch), error }] };
 };
 
-/** What becomes of a saga that waits for its children. */
+/** Decides how a saga that waits for its children goes on. */
 export const progressChildren = (state: SagaState, wait: ChildrenWait, around: Surroundings): Step => {
   const { children: seen, currentStep: step } = around;
   if (seen === undefined) return { next: { next: 'prepare-children' } };

@@ -1,4 +1,4 @@
-/** Commands of people and the sweeper. Permission is checked before; this file turns them into facts. */
+/** Commands of people and the sweeper. Permission is checked before this file turns them into facts. */
 
 import type { Fact } from '../model/ledger-entry.ts';
 import { isIdle, type SagaState } from '../model/state.ts';
@@ -31,7 +31,10 @@ export const answerFacts = (
   ];
 };
 
-/** Nobody answered in time. Whoever sees it first records it: the execution that waits, or a person who is late. */
+/**
+ * Nobody answered in time. Whoever notices first records it: the waiting execution, or a person who answers
+ * late.
+ */
 export const expiredFacts = (state: SagaState, around: Surroundings): Fact[] => {
   if (state.wait?.kind !== 'approval' || around.nowMs < state.wait.untilMs) return [];
   const step = currentStep(around);
@@ -46,8 +49,8 @@ export const expiredFacts = (state: SagaState, around: Surroundings): Fact[] => 
 };
 
 /**
- * A rewind, and a step that is taken back alone, may be cancelled also on the way back, and when that failed:
- * then everything is undone.
+ * Whether the saga can be cancelled. A rewind, and a step that is taken back alone, can be cancelled also on
+ * the way back and after that failed; then everything is undone.
  */
 export const isCancellable = ({ phase, rewind, undoFrom, cancelRequested }: SagaState): boolean =>
   !cancelRequested && (phase === 'forward' || rewind !== undefined || undoFrom !== undefined);
@@ -102,7 +105,7 @@ export const operateFacts = (
     ];
   });
   if (facts.length === 0) return [];
-  // Somebody let them stand, so nothing waits for them: how far the saga is does not change.
+  // Somebody let these effects stand, so nothing waits for them. The saga stays where it is.
   if (event.effects.every((index) => state.effects[index]?.status === 'skipped')) return facts;
   const stands = state.phase === 'done' || state.status === 'PAUSED';
   return stands ? [...facts, resumed(state, `operator: ${event.action}`)] : facts;

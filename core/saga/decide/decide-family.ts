@@ -1,4 +1,7 @@
-/** What a parent, or the root, tells a child, and what a child that was repaired tells its parent. */
+/**
+ * Commands between the sagas of a tree: from a parent or the root to a child, and from a repaired child to
+ * its parent.
+ */
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { cancelFacts, isCancellable, resumed } from './decide-control.ts';
@@ -8,8 +11,8 @@ import type { SagaEvent, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 
 /**
- * A child that runs is cancelled, a completed one goes back. One that is being undone, was undone or could not be is left
- * as it is. So the same command twice is one.
+ * A running child is cancelled, and a completed one turns back. A child that is being undone, was undone or
+ * could not be undone is left as it is. So the same command twice has the effect of one.
  */
 export const unwindFacts = (state: SagaState, { parent }: SagaEvent & { type: 'unwind' }): Fact[] => {
   if (isCancellable(state)) return cancelFacts(state, { parent });
@@ -36,7 +39,7 @@ export const settledFacts = (
   return stands ? [settled, resumed(state, 'a child was repaired')] : [settled];
 };
 
-/** The saga is completed with its declared result, or turns back when that cannot be made. */
+/** The saga is completed with its declared result. When that result cannot be made, the saga turns back. */
 export const outputFacts = (
   state: SagaState,
   event: SagaEvent & { type: 'output-prepared' | 'output-unprepared' },

@@ -65,8 +65,8 @@ const repeated = (
 });
 
 /**
- * Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). Of a read nothing can
- * come late, and its pause was taken when its answer came.
+ * Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). A lost
+ * read cannot act late, and its pause has passed before this is decided.
  */
 const settleDoubt = (
   state: SagaState,
@@ -150,8 +150,8 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
 };
 
 /**
- * Older releases left a saga waiting for a lock that its root had, although its step was started. So that step was
- * never called, and is called now.
+ * Older releases could leave a saga waiting for a lock that its root had already, although its step was
+ * started. Such a step was never called, so it is called now.
  */
 const neverCalled = ({ wait, operation }: SagaState): Operation | null =>
   wait?.kind === 'resource' ? operation : null;

@@ -1,6 +1,6 @@
 /**
- * Interactive sagas: what a failure of one step means, and how the wait for the next one ends. A step that did
- * not happen is told to whoever submitted it, and the saga goes on. One that may have happened and does not
+ * Interactive sagas: what a failure of one step means, and how the wait for the next one ends. The submitter
+ * of a step that did not happen is told so, and the saga goes on. A step that may have happened and does not
  * stand is taken back alone. Pure.
  */
 import { DAY_MS } from '../../../contract/times.ts';
@@ -12,7 +12,7 @@ import { stepFact } from './facts.ts';
 import type { SagaEvent, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 
-/** People who did not react are asked again after so long. */
+/** People who did not react are asked again after this long. */
 const ASKED_AGAIN_MS = DAY_MS;
 
 export const unwinding = (step: PinnedStep | null, error: SagaError, outcome: Failure['outcome']): Fact => ({
@@ -27,11 +27,14 @@ export const refusedFacts = (state: SagaState, step: PinnedStep, error: SagaErro
     ? [unwinding(step, error, 'rejected')]
     : [{ direction: 'step', status: 'refused', ...stepFact(step, state.epoch), error }];
 
-/** The step ended cleanly, without effect; what is in flight says so itself. */
+/**
+ * The step ended cleanly, without effect. An interactive saga needs no further fact: the call's own entry
+ * says it.
+ */
 export const rejectedFacts = (state: SagaState, step: PinnedStep, error: SagaError): Fact[] =>
   state.interactive === undefined ? [unwinding(step, error, 'rejected')] : [];
 
-/** The step took effect, or nobody knows; it is not going to stand. */
+/** The step took effect, or may have, and must not stand. */
 export const failedFacts = (
   state: SagaState,
   step: PinnedStep,
@@ -45,7 +48,7 @@ export const failedFacts = (
   return [{ direction: 'step', status: 'unwinding', ...stepFact(step, state.epoch), effect, error }];
 };
 
-/** A parked saga goes on with a step of another session. */
+/** Whether a step of another session resumes a parked saga. */
 export const isResumedBy = ({ wait }: SagaState, sessionId: string | undefined): boolean =>
   wait?.kind === 'parked' && sessionId !== undefined && sessionId !== wait.sessionId;
 
@@ -54,7 +57,10 @@ export const unparkFacts = ({ wait }: SagaState, sessionId?: string): Fact[] =>
     ? [{ direction: 'saga', status: 'unparked', ...(sessionId === undefined ? {} : { sessionId }) }]
     : [];
 
-/** Another request that finds it parked has an entry of its own, and who may go on with it stays as it was. */
+/**
+ * A further request that finds the saga parked gets an entry of its own. Who may resume the saga does not
+ * change.
+ */
 export const parkFacts = (state: SagaState, event: SagaEvent & { type: 'park' }): Fact[] => {
   const { phase, wait, cancelRequested } = state;
   const { type: _, sessionId: asking, ...told } = event;
@@ -65,7 +71,7 @@ export const parkFacts = (state: SagaState, event: SagaEvent & { type: 'park' })
   ];
 };
 
-/** Accepted only while the saga waits for it. */
+/** A step is accepted only while the saga waits for it. */
 export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit' }): Fact[] => {
   const { step } = event;
   const { planHash, requestHash, sessionId, messageId } = event;
@@ -87,7 +93,7 @@ export const submitFacts = (state: SagaState, event: SagaEvent & { type: 'submit
   ];
 };
 
-/** All of it stands. Nothing drives such a saga, so nothing has to end. */
+/** All of it stands. No execution drives such a saga, so there is none to end. */
 export const closeFacts = (state: SagaState, { reason, result }: SagaEvent & { type: 'close' }): Fact[] =>
   state.phase === 'forward' && state.wait?.kind === 'next-step' && !state.cancelRequested
     ? [
@@ -100,7 +106,7 @@ export const closeFacts = (state: SagaState, { reason, result }: SagaEvent & { t
       ]
     : [];
 
-/** The one step of a call is settled. */
+/** The one step of a single call is settled. */
 const endOfCall = ({ effects }: SagaState): Fact => ({
   direction: 'saga',
   status: effects.some(({ status }) => status === 'committed') ? 'completed' : 'compensated',
@@ -127,7 +133,7 @@ export const progressNextStep = (
   return { facts: [{ direction: 'saga', status: 'idle', untilMs: nowMs + againMs }] };
 };
 
-/** A function that drives a saga makes one call of each step. For anything else, the machine takes over. */
+/** Whether the machine must take over: a function that drives a saga makes only one call of each step. */
 export const leavesInline = (state: SagaState): boolean =>
   state.phase === 'undo' ||
   state.pauseUntilMs !== null ||

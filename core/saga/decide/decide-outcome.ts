@@ -16,7 +16,7 @@ import type { OperationId, Outcome, SagaEvent, Surroundings } from './saga-event
 import { turningFact } from './turning.ts';
 import { undoFailureFacts } from './undo-failure.ts';
 
-/** An answer, and what the call moved when it took effect. */
+/** An answer. When the call took effect, also what it moved. */
 type Answered = Pick<SagaEvent & { type: 'outcome' }, 'outcome' | 'price' | 'link' | 'givenSeconds'>;
 
 const isSame = (a: OperationId, b: OperationId): boolean =>
@@ -26,8 +26,8 @@ const pause = (around: Surroundings, ms: number, reason: string): Fact[] =>
   ms <= 0 ? [] : [{ direction: 'saga', status: 'paused', untilMs: around.nowMs + ms, reason }];
 
 /**
- * Its time ran out, and it had not all of it, because the function that was to make it died and came back in the middle.
- * That is a lost caller, too: it uses up no attempt.
+ * The call's time ran out, but it did not get all of its time: the function that was to make it died and came
+ * back in the middle. That counts as a lost caller too, so it uses up no attempt.
  */
 const cutShort = (
   { direction, deadlineMs }: Operation,
@@ -39,7 +39,7 @@ const cutShort = (
   return ranOut && givenSeconds < secondsOf(step, direction) ? { callerLost: true } : {};
 };
 
-/** It took effect. If the answer breaks the tool's contract, the saga unwinds it. */
+/** The call took effect. If the answer breaks the tool's contract, the saga unwinds it. */
 const committedFacts = (
   state: SagaState,
   direction: 'forward' | 'probe',
@@ -103,7 +103,7 @@ const forwardFacts = (
         ...cutShort(operation, step, answered, around),
         ...(outcome.externalRef === undefined ? {} : { externalRef: outcome.externalRef }),
       };
-      // What only reads cannot act late, so nothing else has to be waited for.
+      // A read cannot act late, so there is nothing else to wait for.
       const again =
         step.effect === 'read' &&
         spentAttempts(operation, around.nowMs) < step.retry.maxAttempts &&

@@ -1,4 +1,4 @@
-/** Locks and slots before a step: taken, waited for, or given up (L8, L9). */
+/** Decides about locks and slots before a step: take them, wait for them, or give up (L8, L9). */
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import { isOlder, type Look } from '../model/permit.ts';
 import type { SagaState, Wait } from '../model/state.ts';
@@ -14,7 +14,10 @@ const granted = (look: Look): { number: number; fencingToken: number } => {
 
 const isBusy = ({ look }: LockLook): boolean => look.state === 'busy';
 
-/** Waits in line, or has waited long enough. No fact when it waits already, under the same terms. */
+/**
+ * Waits in line, or gives up after waiting long enough. No fact when the saga already waits under the same
+ * terms.
+ */
 const waitFor = (state: SagaState, locks: readonly LockLook[], around: Surroundings): Fact[] => {
   const [first] = locks.filter(isBusy);
   if (first === undefined || first.look.state !== 'busy') return [];
@@ -45,7 +48,7 @@ const waitFor = (state: SagaState, locks: readonly LockLook[], around: Surroundi
   ];
 };
 
-/** Takes it, or stands in line for it. */
+/** Takes the slot, or stands in line for it. */
 export const slotFact = ({ semaphore, look }: SlotLook): Fact =>
   look.state === 'busy'
     ? { direction: 'slot', status: 'queued', semaphore }
@@ -61,8 +64,8 @@ const lockFact = (state: SagaState, { step, semaphore, resourceKey, look }: Lock
 });
 
 /**
- * What is taken before the step starts. `isReady`: nothing stands in the way. A saga that waits for a lock
- * takes no slot, so that those who have one can always go on.
+ * Takes what a step needs before it starts. `isReady`: nothing stands in the way. A saga that waits for a
+ * lock takes no slot, so that those who have one can always go on.
  */
 export const takePermits = (
   state: SagaState,
@@ -78,14 +81,17 @@ export const takePermits = (
   return { facts, isReady: true };
 };
 
-/** The token that the tool is given. */
+/** The fencing token that the tool is given. */
 export const fencingTokenOf = (lock: LockLook | undefined): { fencingToken?: number } => {
   if (lock === undefined || lock.look.state === 'busy') return {};
   const { state, fencingToken } = lock.look;
   return { fencingToken: state === 'mine' ? fencingToken : fencingToken + 1 };
 };
 
-/** All locks that are known from the input, or none: a saga that has not begun holds nothing while it waits. */
+/**
+ * Takes all locks that are known from the input, or none: a saga that has not begun holds nothing while it
+ * waits.
+ */
 export const startLocks = (
   state: SagaState,
   { locks, slot }: SagaEvent & { type: 'locks-prepared' },
@@ -102,7 +108,7 @@ export const startLocks = (
   return [...slotFacts, ...locks.map((lock) => lockFact(state, lock))];
 };
 
-/** In line for a lock. When it is woken, or now and then, the saga looks again. */
+/** The saga is in line for a lock. It looks again when it is woken, and from time to time. */
 export const progressResource = (
   state: SagaState,
   wait: Extract<Wait, { kind: 'resource' }>,
@@ -119,7 +125,7 @@ export const progressResource = (
   };
 };
 
-/** Recorded from outside: the saga goes on in a new execution. */
+/** A slot was granted from outside. The saga goes on in a new execution. */
 export const admitFacts = (state: SagaState, { slot }: SagaEvent & { type: 'admit' }): Fact[] => {
   if (state.wait?.kind !== 'slot' || slot.look.state === 'busy') return [];
   return [

@@ -20,8 +20,8 @@ const LOST: SagaError = {
 const isDelayed = (effect: EffectRecord): boolean => effect.status === 'undo_delayed';
 
 /**
- * The effect to undo next: the last started one that still stands. Those that were put aside come after
- * these.
+ * The effect to undo next: the last started one that still stands. Effects that were put aside come after all
+ * others.
  */
 const undoTarget = (state: SagaState, nowMs: number): number => {
   const target = state.effects.findLastIndex(
@@ -37,7 +37,7 @@ const nextDelayedMs = (state: SagaState): number | undefined => {
   return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time));
 };
 
-/** The way back ends: at the start of the saga, or where a rewind goes on from. */
+/** The way back ends, either at the start of the saga or at the place from which a rewind goes on. */
 const undoneFact = (state: SagaState): Fact => {
   const isLeft = state.effects.some((effect, index) => isLeftOver(state, effect, index));
   if (isLeft) return { direction: 'saga', status: 'compensation_failed' };
@@ -126,7 +126,7 @@ export const progressUndo = (state: SagaState, around: Surroundings): Step => {
 };
 
 /**
- * The effect and its step: starts its compensator, or leaves it because a later effect on the same resource
+ * Begins to undo an effect: starts its compensator, or leaves it because a later effect on the same resource
  * still stands.
  */
 export const startUndo = (

@@ -1,9 +1,10 @@
 /**
- * The reducer: what an event means for a saga, and what to do next. Pure: it reads no clock and no table,
- * and changes nothing.
+ * The reducer: decides what an event means for a saga, and what to do next. Pure: it reads no clock and no
+ * table, and changes nothing.
  *
- * It owns the order of things: S1 intent first, S2 how doubt is settled, S3 when, S5 undo order, S6 and S7
- * what fails a saga, S9 that nothing counts twice. `fold.ts` owns what an entry does to the state.
+ * It owns the order of things: the intent first (S1), how doubt is settled (S2) and when (S3), the undo order
+ * (S5), what fails a saga (S6, S7), and that nothing counts twice (S9). `fold.ts` owns what an entry does to
+ * the state.
  */
 
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
@@ -133,7 +134,10 @@ const progress = (state: SagaState, around: Surroundings): Step => {
   return state.phase === 'undo' ? progressUndo(state, around) : progressForward(state, around);
 };
 
-/** `children-seen` is good for the wait that it was prepared for. A prepared event brings its own step, which may be in flight when this decision ends. */
+/**
+ * `children-seen` is valid only for the wait that it was prepared for. A prepared event brings its own step,
+ * which may be in flight when this decision ends.
+ */
 const surroundings = (event: SagaEvent, given: Surroundings): Surroundings => {
   switch (event.type) {
     case 'prepared':

@@ -7,7 +7,7 @@ const mayHaveHappened = ({ status }: EffectRecord): boolean =>
 export const isUndoable = (effect: EffectRecord): boolean =>
   (effect.kind === 'compensatable' || effect.kind === 'partial') && mayHaveHappened(effect);
 
-/** It happened, or may have, and nothing takes it back. */
+/** It happened or may have happened, and nothing takes it back. */
 export const isFinal = (effect: EffectRecord): boolean =>
   effect.kind === 'irreversible' && mayHaveHappened(effect);
 
@@ -25,11 +25,11 @@ const isResidue = (effect: EffectRecord): boolean =>
   effect.status === 'blocked' ||
   isFinal(effect);
 
-/** A rewind leaves the effects before its floor alone, and so does a step that is taken back alone. */
+/** A rewind does not touch the effects before its floor. Neither does the way back of a single step. */
 export const isInRange = ({ rewind, undoFrom = 0 }: SagaState, index: number): boolean =>
   index >= (rewind?.floor ?? undoFrom);
 
-/** Whether an effect keeps the way back from its end. A rewind may accept what nothing takes back. */
+/** Whether an effect prevents the way back from ending. A rewind may accept what nothing takes back. */
 export const isLeftOver = (state: SagaState, effect: EffectRecord, index: number): boolean =>
   isInRange(state, index) &&
   isResidue(effect) &&

@@ -19,7 +19,7 @@ export const stepFact = (step: PinnedStep, epoch: number) => ({
   epoch,
 });
 
-/** The members every fact about one attempt shares. */
+/** The members that every fact about one attempt shares. */
 export const attemptFact = (
   sagaId: string,
   step: PinnedStep,
@@ -39,7 +39,7 @@ export const currentStep = (around: Surroundings): PinnedStep => {
   return around.currentStep;
 };
 
-/** The same of an operation, which only a step with a tool has. */
+/** The current step of an operation. Only a step with a tool has operations. */
 export const currentTool = (around: Surroundings): PinnedToolStep => {
   const step = currentStep(around);
   if (step.kind === 'children') throw new RangeError(`step ${step.id} calls no tool`);

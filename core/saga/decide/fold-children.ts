@@ -63,7 +63,7 @@ const changed = (state: SagaState, change: (wait: ChildrenWait) => Partial<Child
   return { ...state, wait: { ...wait, ...change(wait) } };
 };
 
-/** An effect that was left is open again, and so is what it blocked. */
+/** The effect, which was not undone, is open again, and so are all blocked effects. */
 const reopened = (state: SagaState, index: number): SagaState => {
   const { endSeq } = state.effects[index] ?? {};
   const open = withEffect(state, index, { status: endSeq == null ? 'unknown' : 'committed' });

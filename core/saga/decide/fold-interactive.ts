@@ -3,7 +3,7 @@ import type { SagaState } from '../model/state.ts';
 import { type EntryOf, withEffect, working } from './fold-parts.ts';
 import { withoutSlot } from './fold-permits.ts';
 
-/** The step at `index` is done with: an interactive saga waits for the next one. Others only go on. */
+/** The step at `index` has ended. An interactive saga now waits for the next one; any other saga just goes on. */
 export const afterStep = (state: SagaState, index: number, at: string): SagaState => {
   const { interactive } = state;
   if (interactive === undefined) return state;
@@ -49,7 +49,7 @@ export const applyStep = (state: SagaState, entry: EntryOf<'step'>): SagaState =
   }
 };
 
-/** Put aside: nothing ends it but a person or another session. Its slot is for others. */
+/** The saga is put aside: only a person or another session ends this wait. Its slot is free for others. */
 export const applyParked = (state: SagaState, sessionId: string | undefined): SagaState => ({
   ...withoutSlot(working(state)),
   status: 'PARKED',
@@ -59,7 +59,7 @@ export const applyParked = (state: SagaState, sessionId: string | undefined): Sa
 export const applyUnparked = (state: SagaState, at: string): SagaState =>
   afterStep(working(state), state.stepCount - 1, at);
 
-/** No step came in time. People are asked, and asked again at `untilMs`. */
+/** No step came in time. People are asked now, and again at `untilMs`. */
 export const applyIdle = (state: SagaState, untilMs: number): SagaState => ({
   ...working(state),
   status: 'AWAITING',

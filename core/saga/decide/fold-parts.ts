@@ -32,8 +32,8 @@ export const withOperation = (state: SagaState, change: Partial<Operation>): Sag
 });
 
 /**
- * An attempt ended without a known effect. One that never reached the tool, or whose caller was lost, is counted apart,
- * with the time since when all were such. Any other attempt ends that time.
+ * An attempt ended without a known effect. Attempts that never reached the tool, or whose caller was lost,
+ * are counted apart, with the time since when all attempts were such. Any other attempt ends that time.
  */
 export const countCall = (
   state: SagaState,

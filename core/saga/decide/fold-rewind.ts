@@ -46,7 +46,7 @@ export const applyRewindRequest = (state: SagaState, entry: SagaEntry<'rewind_re
   };
 };
 
-/** Everything in its range is undone: the saga goes forward again, in the next epoch. */
+/** Everything in the rewind's range is undone. The saga goes forward again, in the next epoch. */
 export const applyRewound = (state: SagaState, { epoch, at }: SagaEntry<'rewound'>): SagaState => {
   const { rewind, approvedHash: _, ...rest } = state;
   if (rewind === undefined) throw new RangeError('the ledger ends a rewind that was never asked for');

@@ -79,7 +79,7 @@ export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState =
       return startUndo(state, entry);
     case 'committed': {
       const before = state.effects[effectIndex(state, entry.stepIndex, entry.epoch)];
-      // While it was put aside, earlier effects on its resource were left alone.
+      // While this effect was put aside, earlier effects on its resource were left alone.
       return before?.undo === undefined ? end('undone') : unblock(end('undone'), before.resource);
     }
     case 'rejected':
@@ -102,7 +102,7 @@ export const applyUndo = (state: SagaState, entry: EntryOf<'undo'>): SagaState =
   }
 };
 
-/** A delayed effect is tried now. So is an operation that waits for its next attempt. */
+/** A delayed effect is tried now, and so is an operation that waits for its next attempt. */
 const hurry = (state: SagaState, index: number, at: string): SagaState => {
   const effects = state.effects.map((effect, position) =>
     position === index && effect.undo !== undefined
@@ -114,11 +114,11 @@ const hurry = (state: SagaState, index: number, at: string): SagaState => {
   return { ...state, effects, operation: open };
 };
 
-/** What was let stand, a person took back by hand later. */
+/** Whether a person took back by hand an effect that had been let stand. */
 export const isByHandLater = (state: SagaState, { status, stepIndex, epoch }: EntryOf<'operator'>): boolean =>
   status === 'resolved' && state.effects[effectIndex(state, stepIndex, epoch)]?.status === 'skipped';
 
-/** Only recorded: the saga went on without this effect, and does not stop for it. */
+/** Only recorded: the saga had gone on without this effect, and does not stop for it. */
 export const applyByHandLater = (state: SagaState, { stepIndex, epoch }: EntryOf<'operator'>): SagaState => ({
   ...withEffect(state, effectIndex(state, stepIndex, epoch), { status: 'resolved' }),
   byHandLater: true,

@@ -64,7 +64,7 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
     ...rest,
     effects,
     approvedStep: null,
-    // It may have waited for a lock that its root has got since.
+    // The child may have waited for a lock that its root has got since.
     wait: null,
     operation: {
       effect: known === -1 ? effects.length - 1 : known,
@@ -139,7 +139,8 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
       const told = { direction: 'forward' as const, stage: 'doubt' as const, probed: entry.status };
       const settled = countCall(state, entry, 'unreachedProbes', told);
       const { effect } = operationOf(state);
-      // A probe denied it. If nothing could take it back, it counts as not happened; anything else is
+      // A probe said that the call did not happen. An effect that nothing could take back then counts as not
+      // happened. Any other is undone all the same.
       // undone all the same.
       const cleared = entry.status === 'absent' && state.effects[effect]?.kind === 'irreversible';
       return cleared ? withOperation(settled, { doubted: false }) : settled;
@@ -147,7 +148,7 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
   }
 };
 
-/** Why a completed child goes back. */
+/** The failure of a completed child that its parent unwinds. */
 const UNWOUND: Failure = {
   step: null,
   tool: null,

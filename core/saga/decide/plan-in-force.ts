@@ -1,4 +1,4 @@
-/** Which pinned plan holds a step. A rewind may go on with other steps, and earlier effects keep theirs. */
+/** Finds which pinned plan holds a step. A rewind may go on with other steps, and earlier effects keep theirs. */
 import type { SagaState } from '../model/state.ts';
 
 /** The hash of the plan that step `index` belongs to, when it is or was started in this epoch. */

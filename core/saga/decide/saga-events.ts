@@ -36,11 +36,11 @@ export interface LockLook {
   semaphore: string;
   resourceKey: string;
   look: Look;
-  /** Takes the lock, or waits in line. */
+  /** The root that would take the lock or waits in line. */
   root: Root;
   /**
-   * The root holds locks, and an older one is in the way, which may wait for it; or it has a slot that the one in the
-   * way needs. Then it must not wait for long (L9).
+   * An older root is in the way and may in turn wait for this one: because this root holds locks, or has a
+   * slot that the other one needs. Then it must not wait for long (L9).
    */
   mayDeadlock: boolean;
 }
@@ -60,11 +60,14 @@ export type SagaEvent =
       type: 'outcome';
       operation: OperationId;
       outcome: Outcome;
-      /** The time that the call had: less than its own when Advance died and came back in the middle of it. */
+      /**
+       * The time that the call had. It is shorter than the call's own time when Advance died and came back in
+       * the middle.
+       */
       givenSeconds?: number;
-      /** Of one that committed: what it moved, or took back. */
+      /** For a call that committed: what it moved or took back. */
       price?: PricedFact;
-      /** Where people see it. */
+      /** The address where people see the effect. */
       link?: LinkedFact;
     }
   /** A pause or a wait of the engine ended, or an answer was not new. The engine asks what to do. */
@@ -76,7 +79,7 @@ export type SagaEvent =
   | ({ type: 'rewind' } & Omit<Extract<Fact, { status: 'rewind_requested' }>, 'direction' | 'status'>)
   | { type: 'cancel'; evidence?: string; parent?: EntryLink }
   | { type: 'resume'; reason: string }
-  /** A step of an interactive saga, pinned with the index that comes next. */
+  /** A step of an interactive saga, pinned at the next index. */
   | {
       type: 'submit';
       step: PinnedStep;
@@ -85,18 +88,18 @@ export type SagaEvent =
       requestHash: string;
       sessionId?: string;
       messageId?: string;
-      /** The epoch of that session in which it is written. */
+      /** The session's epoch in which the step is written. */
       fence?: { sessionId: string; epoch: number };
     }
-  /** An interactive saga ends, and all of it stands. */
+  /** An interactive saga is closed, and all of it stands. */
   | { type: 'close'; reason?: string; result?: Json }
   | { type: 'park'; summary: string; sessionId?: string; checkpointId?: string; requestId?: string }
   | { type: 'unpark' }
-  /** Its project has a slot for it. */
+  /** The project has a slot for the saga. */
   | { type: 'admit'; slot: SlotLook }
   | { type: 'break-lock'; semaphore: string; resourceKey: string; evidence: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
-  /** The parent's command: back to where this child began, also when it is completed. */
+  /** The parent's command: go back to where this child began, even when the child is completed. */
   | { type: 'unwind'; parent: EntryLink }
   | { type: 'seal'; root: EntryLink }
   /** A child whose compensation had failed is undone now. */
@@ -108,13 +111,13 @@ export type SagaEvent =
       arguments: JsonObject;
       argumentsHash: string;
       resourceKey?: string;
-      /** What it would move, of a step that waits for an approval. */
+      /** For a step that waits for an approval: what it would move. */
       money?: Money;
-      /** Of a step that runs children. */
+      /** For a step that runs children. */
       children?: NamedChild[];
-      /** Of an exclusive step. */
+      /** For an exclusive step. */
       lock?: LockLook;
-      /** When it needs a slot. */
+      /** When the saga needs a slot. */
       slot?: SlotLook;
     }
   | { type: 'locks-prepared'; locks: LockLook[]; slot?: SlotLook }
@@ -125,7 +128,7 @@ export type SagaEvent =
       step: PinnedStep;
       resourceKey?: string;
       blockedBy?: string;
-      /** Of a step that ran children: how many. */
+      /** For a step that ran children: how many. */
       children?: number;
     }
   | { type: 'children-seen'; children: SeenChild[] }
@@ -141,7 +144,7 @@ export interface SeenChild {
   seq: number;
   tip: string;
   error?: SagaError;
-  /** Of a completed one, once all have ended. */
+  /** The output of a completed child, once all children have ended. */
   output?: Json;
   resources?: { [mark: string]: number };
 }
@@ -151,14 +154,14 @@ export type Next =
   | { next: 'prepare'; step: number }
   | { next: 'prepare-locks' }
   | { next: 'prepare-undo'; effect: number }
-  /** What became of the children that the saga waits for. */
+  /** Asks what became of the children that the saga waits for. */
   | { next: 'prepare-children' }
-  /** The declared result, of a saga whose steps are done. */
+  /** Asks for the declared result of a saga whose steps are done. */
   | { next: 'prepare-output' }
   | { next: 'invoke'; operation: OperationId; deadlineMs: number }
   | { next: 'await'; step: number; untilMs: number }
   | { next: 'pause'; untilMs: number }
-  /** Nothing for the caller to do: the execution that drives the saga will see it. */
+  /** Nothing to do for the caller: the execution that drives the saga will see the change. */
   | { next: 'none' }
   /** An interactive saga waits for the next step. No execution is needed until then. */
   | { next: 'idle' }

@@ -1,4 +1,4 @@
-/** Whether an interactive saga takes what it is told now. Every refusal has a name of its own. */
+/** Checks whether an interactive saga accepts what it is told now. Every refusal has an error name of its own. */
 import { WalkbackError } from '../../shared/errors.ts';
 import { isResumedBy } from '../decide/decide-interactive.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -68,7 +68,7 @@ export const requireWaiting = (head: SagaHead): void => {
   });
 };
 
-/** The same, with room for one more step. */
+/** The same as `requireWaiting`, and checks that there is room for one more step. */
 export const requireAccepting = (head: SagaHead, sessionId?: string): void => {
   if (!isResumedBy(head.state, sessionId)) requireWaiting(head);
   if (head.state.stepCount < MAX_STEPS) return;

@@ -1,6 +1,6 @@
 /**
- * One call of a tool without a plan (L10): a saga of one step under an id that the request makes, driven inside
- * this function. When one call does not settle it, the machine takes over. A read writes no ledger.
+ * One call of a tool without a plan (L10): a saga of one step whose id follows from the request, driven
+ * inside this function. When one call does not settle it, the machine takes over. A read writes no ledger.
  */
 
 import type { CalledTool, StepAnswer } from '../../../contract/saga-answers.ts';
@@ -29,7 +29,7 @@ export interface CallToolDependencies extends DriveDependencies {
   submit: ReturnType<typeof createSubmitStep>;
 }
 
-/** The same request has the same saga. */
+/** The same request always has the same saga. */
 const sagaIdOf = (requestId: string): string => `call-${sha256Hex(requestId).slice(0, 40)}`;
 
 const conflict = (requestId: string): WalkbackError =>
@@ -38,7 +38,10 @@ const conflict = (requestId: string): WalkbackError =>
     `Request "${requestId}" was another call: of another tool or version, with other arguments or another deadline, or for somebody else; repeat it unchanged, or choose another id.`,
   );
 
-/** A read changes nothing, so it is called again as often as its tool allows and the time holds. `lastMs`: when its answer must be there. */
+/**
+ * Calls a tool that only reads. A read changes nothing, so it is repeated as often as its tool allows and the
+ * time lasts. `lastMs`: when the answer must be there.
+ */
 const read = async (
   { tools, clock, httpToolFunction = HTTP_TOOL_FUNCTION }: CallToolDependencies,
   step: PinnedToolStep,
@@ -76,7 +79,7 @@ const read = async (
       'error' in outcome && outcome.error !== undefined
         ? outcome.error
         : { name: 'InvalidResult', message: 'the tool answered a call as if it were a probe' };
-    // What never reached the tool was no attempt; the time bounds it.
+    // A call that never reached the tool uses up no attempt. Only the time bounds these.
     const isUnreached = outcome.outcome === 'rejected' && outcome.reached === false;
     if (isUnreached) unreached += 1;
     const policyMs = backoffMs(retry, Math.max(1, attempt - unreached));
@@ -91,8 +94,8 @@ const read = async (
 };
 
 /**
- * The same request again is told what became of it. Throws `RequestConflict` for another call under that id,
- * and `PlanRefused` before anything is written.
+ * A repeated request gets what became of the first. Throws `RequestConflict` for another call under the same
+ * id, and `PlanRefused` before anything is written.
  */
 export const createCallTool =
   (dependencies: CallToolDependencies) =>
@@ -115,7 +118,7 @@ export const createCallTool =
       ...ownDeadlines(request),
     };
     if ((await store.getHead(sagaId)) === undefined) {
-      // A read writes nothing, and work of an older epoch is refused all the same.
+      // A read writes nothing, but work of an older epoch is refused all the same.
       await requireFence(dependencies.checkEpoch, fenceOf(request));
       const pinned = await pinSubmitted(store, await requirePolicy(store, asked), step);
       const lastMs = invocation.deadlineMs - RESERVE_MS;

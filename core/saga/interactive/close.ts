@@ -18,7 +18,10 @@ import { interactiveHead, policyOf, requireWaiting } from './accepting.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
-/** Entries of a completed saga after the one that completed it: it is sealed, and its locks may be broken. */
+/**
+ * Finds the result of a completed saga. Entries may follow the one that completed it: sealing, and locks that
+ * were broken.
+ */
 const resultOf = async (
   { store }: Pick<Dependencies, 'store'>,
   { sagaId, seq }: SagaHead,
@@ -82,8 +85,9 @@ const unwinding = (head: SagaHead, evidence: { evidence?: string }): SagaEvent |
 };
 
 /**
- * `unwind` is also taken while a step is in flight; it is settled first. The same again changes nothing. A parent that
- * waits for this saga looks again. Throws `StepInProgress`, `SagaUnwinding`, `SagaClosed` and `RequestConflict`.
+ * `unwind` is accepted also while a step is in flight; that step is settled first. The same request again
+ * changes nothing. A parent that waits for this saga looks again. Throws `StepInProgress`, `SagaUnwinding`,
+ * `SagaClosed` and `RequestConflict`.
  */
 export const createCloseSaga = (dependencies: Dependencies) => {
   const handBack = createHandBack(dependencies);

@@ -1,7 +1,7 @@
 /**
- * Drives a saga inside a function: one call of each step, with the reducer and the ledger that the machine
- * uses. Whoever wrote the start of a call makes the call. When that does not settle it, or something waits or
- * would take too long, the machine takes over. A driver that dies is found by the sweeper.
+ * Drives a saga inside a function: one call of each step, with the same reducer and ledger as the machine.
+ * Whoever wrote the start of a call makes the call. When one call does not settle a step, or something waits
+ * or would take too long, the machine takes over. The sweeper finds the saga of a driver that died.
  */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -25,7 +25,7 @@ export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionL
 
 const isPassing = (error: unknown): boolean => isWalkbackError(error) && error.retryable;
 
-/** Goes on from a move of this function until nothing is in flight, or the machine was started. */
+/** Continues from a move of this function until nothing is in flight, or the machine was started. */
 export const drive = async (dependencies: DriveDependencies, from: Move, inline: Inline): Promise<void> => {
   const { clock, engine, tools } = dependencies;
   const { sagaId } = from.head;
@@ -43,7 +43,8 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     );
     const timeoutMs = deadlineMs - clock.now().getTime() + ENGINE_SLACK_SECONDS * 1000;
     const outcome = outcomeOf(await tools.invoke(functionName, payload, timeoutMs));
-    // Of another generation: somebody took it for dead, and settles it as a call whose answer was lost.
+    // Another generation: somebody took this driver for dead, and settles the call as one whose answer was
+    // lost.
     const record = () =>
       move(
         { ...dependencies, inline, driver: createDriver(dependencies.evaluate) },
@@ -52,7 +53,8 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
           head.state.generation === generation ? { type: 'outcome', operation, outcome } : undefined,
         'engine',
       );
-    // Nobody else knows the answer: without it the call is in doubt, and has to be made again.
+    // Only this function knows the answer. If it is not recorded, the call is in doubt and must be made
+    // again.
     moved = await retryingErrors(BUSY, clock, isPassing, record);
     entries.push(...moved.entries);
   }
@@ -60,10 +62,10 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
   await createHandBack(dependencies)(moved.head, entries);
 };
 
-/** Kept back for the last write and the answer. */
+/** Time kept back for the last write and the answer. */
 export const RESERVE_MS = 10_000;
 
-/** Drives a saga with a plan from its beginning. If nobody does, the sweeper hands it to the machine. */
+/** Drives a saga with a plan from its beginning. If no function does, the sweeper gives it to the machine. */
 export const createDriveInline =
   (dependencies: DriveDependencies) =>
   async (sagaId: string, { deadlineMs }: Invocation): Promise<SagaStatus | undefined> => {

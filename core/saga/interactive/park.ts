@@ -1,5 +1,5 @@
 /**
- * Puts interactive sagas aside, to save what is done when a budget is spent; and takes them up again. Effects stand and
+ * Parks interactive sagas, so that work is kept when a budget is spent, and resumes them. Effects stand and
  * locks are kept. The files of the session are saved first, so that the saga's entry says where they are.
  */
 import type { Actor } from '../../../contract/identity.ts';
@@ -30,7 +30,7 @@ type Parked = LedgerEntry & { status: 'parked' };
 type Saved = { checkpointId?: string; warnings: string[] };
 
 interface Found extends Moved {
-  /** When the same request put it aside. */
+  /** When the same request parked it. */
   parkedAt: string | undefined;
   wentOnAt: string;
 }
@@ -48,14 +48,14 @@ const ownerOf = ({ sessionId }: SagaHead, entries: readonly LedgerEntry[]): stri
   return last?.status === 'submitted' ? last.sessionId : sessionId;
 };
 
-/** When it took its last step, or began. */
+/** When the saga took its last step, or began. */
 const wentOnAt = ({ createdAt }: SagaHead, entries: readonly LedgerEntry[]): string =>
   entries.findLast(({ status }) => status === 'submitted')?.at ?? createdAt;
 
 const parkings = (entries: readonly LedgerEntry[]): Parked[] =>
   entries.filter((entry): entry is Parked => entry.status === 'parked');
 
-/** How the same request put it aside, whatever became of it since. */
+/** How the same request parked the saga, whatever became of the saga since. */
 const parkedBy = (entries: readonly LedgerEntry[], requestId: string | undefined): Parked | undefined =>
   requestId === undefined ? undefined : parkings(entries).find((one) => one.requestId === requestId);
 
@@ -65,9 +65,12 @@ const savedAt = ({ checkpointId }: Parked): Saved => ({
 });
 
 /**
- * Between two steps only, so that nothing is in flight; else `StepInProgress`. A saga that is parked already stays parked,
- * and the answer names its checkpoint again. So does one that the same request parked, also when it was resumed since.
- * With a session alone: every interactive saga that it works on, and one that cannot be parked says why.
+ * Parks only between two steps, so that nothing is in flight; else throws `StepInProgress`. A saga that is
+ * parked already stays parked, and the answer names its checkpoint again. The same holds for a saga that the
+ * same request parked, even if it was resumed since.
+ *
+ * When only a session is named, this covers every interactive saga that it works on. The answer says why a
+ * saga could not be parked.
  */
 export const createParkSaga = (dependencies: ParkDependencies) => {
   const { store } = dependencies;
@@ -76,19 +79,22 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   const parkOne = async (sagaId: string, told: Told): Promise<Moved> => {
     const { requestedBy } = await interactiveHead(store, sagaId);
     const event = async (head: SagaHead): Promise<SagaEvent | undefined> => {
-      // Without an id nobody could tell a further request from a repeat.
+      // Without an id, a further request cannot be told from a repeated one.
       if (isParked(head) && told.requestId === undefined) return undefined;
       if (parkedBy(await store.listEntries(sagaId), told.requestId) !== undefined) return undefined;
       if (!isParked(head)) requireWaiting(head);
       return { type: 'park', ...told };
     };
     const { head } = await move(dependencies, sagaId, event, requestedBy);
-    // Also of one that was parked before: who parked it may have died here.
+    // Also for a saga that was parked before: the call that parked it may have died here.
     await handBack(head);
     return { sagaId, status: head.state.status };
   };
 
-  /** What cannot be saved does not keep the saga from being parked: it is said. Another request under its id is refused. */
+  /**
+   * Files that cannot be saved do not stop the parking: the answer says so. Another request under the same id
+   * is refused.
+   */
   const save = async (
     sessionId: string | undefined,
     { checkpoint = true, checkpointId, messageId, requestId }: ParkSagaInput,
@@ -135,7 +141,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     return { ...moved, sagas: [moved], ...saved };
   };
 
-  /** Those that the session works on, and those that the same request put aside before. */
+  /** The sagas that the session works on, and those that the same request parked before. */
   const sagasOf = async (sessionId: string, requestId: string | undefined): Promise<Found[]> => {
     const found: Found[] = [];
     for (const head of (await sessionSagas(store, sessionId)).filter(isStepwise)) {
@@ -160,7 +166,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     const [sinceAt] = found.flatMap(({ parkedAt = [] }) => parkedAt).toSorted();
     const sagas: ParkedSaga[] = [];
     for (const { sagaId, status, parkedAt, wentOnAt: at } of found) {
-      // A saga that began or took a step after this request was carried out is not what it meant.
+      // The request did not mean a saga that began or took a step after it was carried out.
       if (parkedAt === undefined && sinceAt !== undefined && at > sinceAt) continue;
       try {
         sagas.push(await parkOne(sagaId, told));
@@ -181,7 +187,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   };
 };
 
-/** An operator has it wait for its next step again, whoever submits that. */
+/** An operator resumes a parked saga: it waits for its next step again, from whichever session. */
 export const resumeParked = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock'>,
   sagaId: string,

@@ -22,7 +22,7 @@ export interface AskedStep extends StepDeadlines {
 
 const bytesOf = (value: JsonObject): number => Buffer.byteLength(canonicalJson(value));
 
-/** Throws `PlanRefused`, with the rules that plans have too. Nothing in the arguments is an expression. */
+/** Throws `PlanRefused`, by the same rules as for plans. Arguments are plain data: they hold no expressions. */
 export const pinSubmitted = async (
   store: Pick<SagaStore, 'getTool'>,
   { allowIrreversible = [], approvalTimeoutSeconds }: InteractivePolicy,

@@ -1,4 +1,4 @@
-/** The rules of an interactive saga, as they are asked for and as they are pinned. */
+/** The rules of an interactive saga, as the caller asks for them and as they are pinned. */
 import { HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
@@ -18,21 +18,21 @@ export const pinnedPolicy = ({
   ...(allowIrreversible.length === 0 ? {} : { allowIrreversible }),
 });
 
-/** A name that no tool has is a mistake of the caller: `InvalidInput`. */
+/** Throws `InvalidInput` for a name that no tool has: it is the caller's mistake. */
 const requireTool = async (store: Pick<SagaStore, 'getTool'>, name: string): Promise<void> => {
   if ((await store.getTool(name)) !== undefined) return;
   throw new WalkbackError('InvalidInput', `interactive.allowIrreversible: ${unknownTool(name)}.`);
 };
 
 /**
- * A tool that is not irreversible may be listed: it may have been so in an older version, which a step may name, and whoever lists
- * it needs not know when its compensator came.
+ * A listed tool need not be irreversible now: it may have been so in an older version, which a step may name.
+ * The caller need not know when its compensator was added.
  */
 export const requirePolicy = async (
   store: Pick<SagaStore, 'getTool'>,
   { single, ...asked }: AskedPolicy & { single?: true },
 ): Promise<InteractivePolicy> => {
-  // A single call says it of whatever it calls.
+  // A single call lists whatever tool it calls, so there is nothing to check.
   const checked = single === true ? [] : (asked.allowIrreversible ?? []);
   await Promise.all(checked.map((name) => requireTool(store, name)));
   return { ...pinnedPolicy(asked), ...(single && { single }) };

@@ -1,4 +1,4 @@
-/** What became of a submitted step, from the state and the entries of that step. */
+/** Answers what became of a submitted step, from the state and the step's entries. */
 import type { StepAnswer } from '../../../contract/saga-answers.ts';
 import { isInRange } from '../decide/effects.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -9,7 +9,7 @@ import type { SagaStore } from '../ports.ts';
 
 type Status = StepAnswer['status'];
 
-/** `settled`: how a step ended whose effect has this status, once nothing about it is in flight. */
+/** How a step ended, by the status of its effect, once nothing about it is in flight. */
 const SETTLED: Record<EffectStatus, Status> = {
   started: 'running',
   committed: 'committed',
@@ -33,19 +33,20 @@ export const stepStatus = (state: SagaState, index: number): Status => {
   if (state.phase === 'undo' && isInRange(state, at) && effect.status !== 'undone') {
     return effect.status === 'rejected' ? 'rejected' : 'running';
   }
-  // Of a read nothing can be left. Anything else that nothing takes back is for a person.
+  // A read leaves nothing behind. Any other effect that may have happened and that nothing takes back is for
+  // a person.
   if (effect.status === 'unknown') return effect.kind === 'read' ? 'rejected' : 'failed';
   return SETTLED[effect.status];
 };
 
-/** Nothing more happens to it by itself. */
+/** Nothing more happens to the step by itself. */
 export const isSettled = (status: Status): boolean => status !== 'running';
 
 const PAGE = 50;
 
 const isOf = (entry: LedgerEntry, index: number): boolean => 'step' in entry && entry.stepIndex === index;
 
-/** Reads from its `submitted` entry to where the next step begins. */
+/** Reads from the step's `submitted` entry to where the next step begins. */
 const entriesOf = async (store: SagaStore, head: SagaHead, { seq, index }: SubmittedStep) => {
   const mine: LedgerEntry[] = [];
   let from: number | undefined = seq;

@@ -1,4 +1,4 @@
-/** Takes the next step of an interactive saga, drives it, and answers what became of it. */
+/** Accepts the next step of an interactive saga, drives it, and answers what became of it. */
 import type { SteppedSaga } from '../../../contract/saga-answers.ts';
 import type { SubmitStepInput } from '../../../contract/saga-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -44,9 +44,10 @@ const warningsOf = ({ state }: SagaHead): string[] => {
 };
 
 /**
- * The same step again, with the same request, is told what became of it. Concurrent callers only wait: the
- * one whose write was first drives. Throws `StepConflict` for another request under that id, `PlanRefused`
- * for a bad step, and a name of its own for each state that takes no step; nothing is written then.
+ * A repeated request for the same step gets what became of it. Of concurrent callers, the one whose write was
+ * first drives, and the others only wait. Throws `StepConflict` for another request under that id,
+ * `PlanRefused` for a bad step, and an error of its own for each state in which no step is accepted. Nothing
+ * is written then.
  */
 export const createSubmitStep = (dependencies: DriveDependencies) => {
   const { store, clock, checkEpoch } = dependencies;
@@ -72,7 +73,7 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
     };
   };
 
-  /** Looks until the step is settled, or the time is up. */
+  /** Polls until the step is settled or the time is up. */
   const follow = async (sagaId: string, stepId: string, untilMs: number) => {
     for (;;) {
       const submitted = await store.getSubmittedStep(sagaId, stepId);

@@ -26,7 +26,7 @@ const digestSchema = z.strictObject({
   until: time,
   /** Hash of the body of the digest before it; zeros for the first. */
   previous: hash,
-  /** By saga: the last outcome of this stretch. */
+  /** The last outcome of each saga in this stretch, by saga id. */
   tips: z.record(z.string(), z.strictObject({ seq: count, hash })),
 });
 export type Digest = z.infer<typeof digestSchema>;
@@ -46,7 +46,8 @@ export const FIRST_PREVIOUS = '0'.repeat(64);
 export const digestHash = ({ body }: Pick<SignedDigest, 'body'>): string => sha256Hex(body);
 
 /**
- * Short, because KMS signs no message over 4 KiB. It says what it is, because the key signs nothing else.
+ * Short, because KMS signs no message over 4 KiB. The text says that it is a digest, because the key signs
+ * nothing else.
  */
 export const signedText = (signed: Pick<SignedDigest, 'body'>): string =>
   `walkback ledger digest ${digestHash(signed)}`;
@@ -88,7 +89,7 @@ interface IndexedOutcome {
   at: string;
 }
 
-/** Outcomes of a day from a moment on, oldest first. */
+/** Outcomes of a day from a given moment on, oldest first. */
 export type ReadOutcomes = (
   day: string,
   since: string,

@@ -21,20 +21,26 @@ export interface AuditedEntry {
   place: string;
   /** Undefined when it cannot be read as an entry. */
   entry?: LedgerEntry;
-  /** Attributes that are not what the entry says, or that no entry has. */
+  /** Attributes that differ from what the entry says, or that no entry has. */
   wrong: string[];
 }
 
 export interface LedgerAudit {
-  /** Undefined `head` without `wrong`: nothing is stored. A head that cannot be read is only `wrong`. */
+  /**
+   * When nothing is stored, `head` is undefined and `wrong` is empty. A head that cannot be read gives only
+   * `wrong`.
+   */
   head(sagaId: string): Promise<{ head?: SagaHead; wrong: string[] }>;
   /** Differences between the pinned parts and the hashes in the head, in words. */
   pins(head: SagaHead): Promise<string[]>;
-  /** Everything in the saga's partition behind a sort key, in order, even before the first entry. */
+  /**
+   * Everything in the saga's partition after a sort key, in order, including what lies before the first
+   * entry.
+   */
   entries(sagaId: string, after: string, limit: number): Promise<{ items: AuditedEntry[]; hasMore: boolean }>;
   /** Whether anything is at that sort key of the saga's partition. */
   has(sagaId: string, place: string): Promise<boolean>;
-  /** As the index by day has them. */
+  /** The entries of a day, as the index by day has them. */
   day(day: string, limit: number, cursor?: string): Promise<Page<AuditedEntry>>;
 }
 

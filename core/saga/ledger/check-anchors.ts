@@ -1,5 +1,5 @@
 /**
- * Checks that the ledger of a saga is the one that was anchored. The digests themselves are checked before
+ * Checks that the ledger of a saga is the one that was anchored. The digests must have been checked before
  * (check-digests.ts). Pure.
  */
 import type { LedgerEntry } from '../model/ledger-entry.ts';

@@ -26,12 +26,12 @@ export interface DigestFinding {
 
 export interface CheckedDay {
   day: string;
-  /** The first day of which anything was ever anchored; null while nothing is. */
+  /** The first day that has any digest; null while there is none. */
   firstDay: string | null;
   findings: DigestFinding[];
   /** The digests that are unchanged. */
   digests: { name: string; digest: Digest }[];
-  /** Digests of this day should reach further by now. */
+  /** The digests of this day should reach further by now. */
   isBehind: boolean;
 }
 

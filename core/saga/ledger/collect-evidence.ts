@@ -82,7 +82,7 @@ export const evidenceOfSaga = async (
   };
 };
 
-/** Also finds items that imitate an entry of the day, because nothing else reads those. */
+/** Also finds items that imitate an entry of the day, because no other read does. */
 export const evidenceOfDay = async (
   audit: LedgerAudit,
   rows: Rows,

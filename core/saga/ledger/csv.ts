@@ -3,14 +3,16 @@ import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
 
 /**
- * Matches where a spreadsheet could take a text for a formula: at the start of a cell and of each of its
- * lines, behind blanks, quotes and invisible marks, and with the full-width forms that some programs accept. An
- * apostrophe in front makes it plain text. Where the decimal mark is a comma, cells are split at each semicolon, also in quotes:
- * the quotes around a cell are then no longer at its start.
+ * Matches a text that a spreadsheet could take for a formula. It may begin at the start of a cell or of any
+ * of its lines, after blanks, quotes and invisible marks, and may use the full-width forms that some programs
+ * accept. An apostrophe in front makes it plain text.
+ *
+ * Where the decimal mark is a comma, some programs split a cell at every semicolon, also inside quotes. Each
+ * piece can then be a formula too.
  */
 const FORMULA = /^[\s\p{Cc}\p{Cf}"]*[=+\-@＝＋－＠﹢﹣﹦﹫]/u;
 const PIECE = /[^\r\n\u0085\u2028\u2029;]+/g;
-/** Some programs treat these as a command of their own, whatever follows. */
+/** Some programs treat these characters at the start of a cell as a command, whatever follows. */
 const BLANK = /^[\t\r\n]/;
 
 const asText = (value: string): string => {
@@ -24,7 +26,7 @@ const cell = (value: string | number | null | undefined): string => {
   return `"${asText(value).replaceAll('"', '""')}"`;
 };
 
-/** A negative amount begins like a formula and is a number; only our own columns are trusted to hold one. */
+/** A negative amount looks like a formula but is a number. Only our own columns are trusted to hold one. */
 const AMOUNTS = new Set(['amount', 'undone_amount', 'undone', 'net', 'by_hand_amount']);
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
@@ -36,7 +38,7 @@ export const BYTE_ORDER_MARK = '\uFEFF';
 
 type Cells = { readonly [name: string]: string | number | null | undefined };
 
-/** RFC 4180 with a header line; no cell, and no line of one, is taken for a formula. */
+/** RFC 4180 with a header line. No cell, and no line in one, can be taken for a formula. */
 const csvOf = (columns: readonly string[], rows: readonly Cells[]): string =>
   [columns.join(','), ...rows.map((row) => columns.map((name) => columnCell(name, row[name])).join(','))]
     .map((line) => `${line}\r\n`)
@@ -91,7 +93,7 @@ const TOTAL_COLUMNS = [
   'by_hand_amount',
 ];
 
-/** One line for each sum, and what it is by. The time to reconcile is not in it. */
+/** One line for each sum, with what it is grouped by. The time to reconcile is not included. */
 export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string => {
   const parts = { all, tool: byTool, agent: byAgent, day: byDay };
   const rows = Object.entries(parts).flatMap(([by, totals]) =>

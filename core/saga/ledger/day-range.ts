@@ -1,13 +1,16 @@
-/** Ranges of days, in UTC, and where in one a page begins. */
+/** Ranges of days (UTC), and where a page begins in them. */
 import { DAY_MS } from '../../../contract/times.ts';
 import { numbered, requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { plural } from '../../shared/plural.ts';
 
-/** Without any day: this many, up to today. */
+/** Number of days up to today, when no day is given. */
 const DAYS_BACK = 7;
 const MAX_DAYS = 3_660;
-/** One call over days reads for so long, then answers what it has and a cursor: the HTTP API waits for not much longer. */
+/**
+ * One call over days reads for this long, then answers what it has with a cursor. The HTTP API does not wait
+ * much longer.
+ */
 export const PART_MS = 12_000;
 
 export interface AskedDays {
@@ -18,7 +21,7 @@ export interface AskedDays {
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The days that are asked for, oldest first, both ends included. */
+/** The days that were asked for, oldest first, both ends included. */
 const daysOf = ({ day, from, to }: AskedDays, today: string): string[] => {
   if (day !== undefined && (from ?? to) !== undefined) {
     throw new WalkbackError('InvalidInput', 'day: is one day; leave it out with from and to.');
@@ -38,7 +41,10 @@ const daysOf = ({ day, from, to }: AskedDays, today: string): string[] => {
 
 const ENTRY = numbered('');
 
-/** Where in the ledger of one saga a page begins: the number of an entry, at most that of the next one to be written. */
+/**
+ * Where a page begins in the ledger of one saga: the number of an entry, at most that of the next entry to be
+ * written.
+ */
 export const entryFrom = (cursor: string, next: number): number => ENTRY.read(cursor, { from: 1, to: next });
 
 /** The cursor is `<day>|<cursor inside the day>`. */
@@ -51,7 +57,7 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(ms) && dayAt(ms) === text;
 };
 
-/** Where the page begins: the days that are left, and the cursor inside the first. */
+/** Where the page begins: the days that are left, and the cursor inside the first of them. */
 export const daysFrom = (
   asked: AskedDays,
   today: string,
@@ -61,7 +67,7 @@ export const daysFrom = (
   if (cursor === undefined) return { days };
   const [, day = '', within = ''] = CURSOR.exec(cursor) ?? [];
   const [first = '', last = ''] = [days[0], days.at(-1)];
-  // Without any day the range moves: where it began may have gone by meanwhile.
+  // Without a given day, the range moves with time. The day where it began may be outside of it by now.
   const moves = (asked.day ?? asked.from ?? asked.to) === undefined;
   requireGiven(isDay(day) && day <= last && (moves || day > first || (day === first && within !== '')));
   const left = days.filter((one) => one >= day);

@@ -1,6 +1,7 @@
 /**
- * Every effect of a saga with its undo, in one row, from the saga's entries: what was committed, and what is still in doubt
- * when a person is needed. Reads and steps that run other sagas are no effects of their own. Pure.
+ * Makes one row for every effect of a saga, together with its undo, from the saga's entries: effects that
+ * were committed, and effects still in doubt when a person is needed. Reads and steps that run other sagas
+ * are no effects of their own. Pure.
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
@@ -12,9 +13,9 @@ type Started = Entry<'forward'> & { status: 'started' };
 /** Where in the ledger a row comes from. */
 interface EffectTrace {
   committedHash: string;
-  /** Of the entry that says when it was undone, resolved or skipped. */
+  /** Hash of the entry that says when it was undone, resolved or skipped. */
   undoneHash: string | null;
-  /** Of the last entry that the row is made of: what stands before and behind it changes nothing in the row. */
+  /** Number of the last entry that the row is made of. Other entries change nothing in the row. */
   lastSeq: number;
 }
 
@@ -25,7 +26,10 @@ interface CommittedEffect {
 
 interface Open {
   started: Started;
-  /** It may have taken effect. Once it has a row, it keeps it: rows that are told never go. */
+  /**
+   * Set when the call may have taken effect. An effect that once had a row keeps it: rows that were answered
+   * never disappear.
+   */
   doubt?: Doubt;
   committed?: CommittedEffect;
 }
@@ -121,7 +125,7 @@ const afterUndo = (row: LedgerEffect, entry: Entry<'undo'>): LedgerEffect => {
         status: 'undone',
         ...undoneBy(entry),
         undone_ref: entry.externalRef ?? null,
-        // What may never have been given counts in no sum, so what was taken back of it does not either.
+        // An effect in doubt counts in no sum, so what was taken back of it does not count either.
         ...(row.doubt === null ? undoneAmount(entry) : {}),
         residue: residueOf(entry) ?? null,
       };
@@ -135,11 +139,11 @@ const afterOperator = (row: LedgerEffect, entry: Entry<'operator'>): LedgerEffec
     : { ...row, status: entry.status, ...undoneBy(entry), evidence };
 };
 
-/** Ends of the time in which people had to work the saga. */
+/** Entries that end the time in which people had to work on the saga. */
 const RECONCILED: readonly string[] = ['compensated', 'rewound', 'step_settled'];
-/** Ends of the way back: what is in doubt now stays so. */
+/** Entries that end the way back. What is in doubt then stays in doubt. */
 const WAYS_END: readonly string[] = [...RECONCILED, 'compensation_failed'];
-/** Undo entries after which nothing forward comes any more, and somebody may have to look. */
+/** Undo entries after which no forward entry follows, and a person may have to look. */
 const TROUBLE: readonly string[] = ['delayed', 'failed', 'blocked'];
 
 const secondsBetween = (from: string, until: string): number =>
@@ -148,11 +152,17 @@ const secondsBetween = (from: string, until: string): number =>
 export interface SagaEffects {
   /** Who started the saga, or the saga above it. */
   agent: string;
-  /** In the order in which they were committed, or left in doubt. */
+  /** In the order in which they were committed or left in doubt. */
   committed: CommittedEffect[];
-  /** One for each time that the saga could not be undone, with the last entry that it is made of. */
+  /**
+   * One for each time that the saga could not be undone, with the number of the last entry that it is made
+   * of.
+   */
   failures: { reconciliation: Reconciliation; lastSeq: number }[];
-  /** The sagas that it runs as steps, each with the entry that names it. Their effects are in their own ledgers. */
+  /**
+   * The sagas that it runs as steps, each with the number of the entry that names it. Their effects are in
+   * their own ledgers.
+   */
   children: { sagaId: string; startSeq: number }[];
 }
 
@@ -163,7 +173,7 @@ export const createSagaEffects = () => {
   const children: SagaEffects['children'] = [];
   let agent = '';
 
-  /** From here on an effect in doubt has a row. */
+  /** Gives an effect in doubt its row. */
   const surface = (effect: Open, { seq }: LedgerEntry): void => {
     if (effect.committed !== undefined || effect.doubt === undefined) return;
     effect.committed = {
@@ -205,7 +215,7 @@ export const createSagaEffects = () => {
     const effect = open.get(place);
     if (effect === undefined) return;
     if (entry.direction === 'forward' && entry.status === 'unknown') effect.doubt ??= entry;
-    // As the state has it: what nothing could take back, and a probe denied, did not happen.
+    // The same rule as in the state: an irreversible effect that a probe denied did not happen.
     if (entry.status === 'absent' && effect.started.effect === 'irreversible') delete effect.doubt;
     if (entry.status !== 'committed') return;
     effect.committed = {
@@ -218,7 +228,7 @@ export const createSagaEffects = () => {
     const effect = open.get(placeOf(entry));
     if (effect === undefined) return;
     if (entry.direction === 'operator' || TROUBLE.includes(entry.status)) surface(effect, entry);
-    // Taken back at once, by its key: nothing is left of the doubt.
+    // It was taken back at once, by its key, so no doubt is left.
     if (entry.status === 'committed' && effect.committed === undefined) delete effect.doubt;
     if (effect.committed === undefined) return;
     const { row: before, trace } = effect.committed;

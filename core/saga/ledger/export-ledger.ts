@@ -1,7 +1,7 @@
 /**
- * Exports the ledger for queries: when the stream says that a saga moved, and again for days of before. A saga's objects
- * are made anew from its whole ledger and replace older ones. So it does not matter how often a change is delivered,
- * in which order, or who else exports the same saga at that moment.
+ * Exports the ledger for queries: when the stream says that a saga moved, and on request for earlier days. A
+ * saga's objects are made anew from its whole ledger and replace older ones. So it does not matter how often
+ * or in which order changes are delivered, or who else exports the same saga at that moment.
  */
 import type { ExportLedgerInput, ExportReport } from '../../../contract/ledger-export.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -18,7 +18,7 @@ import { type ExportObject, exportObjects } from './export-lines.ts';
 /** What is stored under a key now. */
 interface StoredExport {
   seq: number;
-  /** Of the release that made it (`EXPORT_FORM`). */
+  /** The form of its lines, which the release that made it chose (`EXPORT_FORM`). */
   form: number;
   /** Names exactly this version of the object. */
   version: string;
@@ -31,11 +31,11 @@ export interface ExportStore {
   put(object: ExportObject, before: StoredExport | undefined): Promise<boolean>;
 }
 
-/** Of a saga's ledger. */
+/** Entries of a saga's ledger that one read returns. */
 const PAGE = 1_000;
 const INDEX_PAGE = 100;
 const SAGAS_AT_ONCE = 8;
-/** A call that people make ends in time to answer where to go on. */
+/** A call that people make ends this early, to answer where the next call continues. */
 const MARGIN_MS = 15_000;
 const MAX_SAGAS = 1_000;
 
@@ -52,7 +52,10 @@ export interface Exported {
   kept: number;
 }
 
-/** Up to the first gap: a read beside a transaction may see a later entry of it and not yet an earlier one. */
+/**
+ * Reads up to the first gap: a read beside a transaction may already see its later entries and not yet its
+ * earlier ones.
+ */
 const readEffects = async (store: Reads, sagaId: string) => {
   const effects = createSagaEffects();
   let from: number | undefined = 0;
@@ -69,12 +72,15 @@ const readEffects = async (store: Reads, sagaId: string) => {
   return effects.end();
 };
 
-/** Made from more of the ledger; or from as much of it, and not by an older release. */
+/**
+ * Whether the stored object was made from more of the ledger, or from as much of it by a release that is not
+ * older.
+ */
 const isAsNew = (stored: StoredExport, { seq, form }: ExportObject): boolean =>
   stored.seq > seq || (stored.seq === seq && stored.form >= form);
 
 export const createExportSaga = ({ store, exports, clock }: ExportDependencies) => {
-  /** True when it was written, false when what is there is as new. */
+  /** True when it was written, false when the stored object is at least as new. */
   const bring = async (object: ExportObject): Promise<boolean> => {
     for (let attempt = 0; attempt < RACE.attempts; attempt++) {
       const before = await exports.find(object.key);
@@ -96,13 +102,16 @@ export const createExportSaga = ({ store, exports, clock }: ExportDependencies) 
 };
 export type ExportSaga = ReturnType<typeof createExportSaga>;
 
-/** A change of the Sagas table. Without a saga it is none of a head, and no news. */
+/** A change of the Sagas table. Without `sagaId` it is not a change of a head, and is skipped. */
 export interface MovedSaga {
   id: string;
   sagaId?: string;
 }
 
-/** Answers the index of the first change whose saga could not be exported; those after it were tried all the same. */
+/**
+ * Answers the index of the first change whose saga could not be exported. The changes after it were tried all
+ * the same.
+ */
 export const createExportChanges =
   ({ exportSaga, log }: { exportSaga: ExportSaga; log: Log }) =>
   async (changes: readonly MovedSaga[]): Promise<number | undefined> => {
@@ -129,7 +138,10 @@ interface BackfillDependencies {
   clock: Clock;
 }
 
-/** Exports every saga that moved in the range. The cursor goes on where a call had to end. */
+/**
+ * Exports every saga that moved in the range. When a call has to end, the cursor says where the next one
+ * continues.
+ */
 export const createBackfill =
   ({ store, exportSaga, clock }: BackfillDependencies) =>
   async ({ from, to, cursor }: ExportLedgerInput, invocation: Invocation): Promise<ExportReport> => {
@@ -143,7 +155,7 @@ export const createBackfill =
     let isFirst = true;
     for (const day of days) {
       do {
-        // One page at the least, so that a caller who goes on comes to an end.
+        // At least one page per call, so that a caller who continues always comes to an end.
         if (!isFirst && isOver()) return { sagas: done.size, ...report, cursor: dayCursor(day, place) };
         isFirst = false;
         const page = await store.listEntriesByDay(day, INDEX_PAGE, place);

@@ -1,7 +1,7 @@
 /**
- * The objects of a saga in the export: a line of JSON for each effect with its undo, by the day on which it was
- * committed or left in doubt. What an object holds depends on the ledger up to its `seq` alone, and never on when or how often it is
- * made. Pure.
+ * The objects of one saga in the export: one line of JSON for each effect with its undo, grouped by the day
+ * on which the effect was committed or left in doubt. An object depends only on the ledger up to its `seq`,
+ * and never on when or how often it is made. Pure.
  */
 import {
   type EffectLine,
@@ -12,15 +12,19 @@ import {
 import type { SagaEffects } from './effect-rows.ts';
 
 /**
- * Raised with each release that makes other lines of the same entries, so that what a release before it made is replaced.
- * 2: effects in doubt have lines. 3: effects have the address that the provider shows them at.
+ * Must be raised in each release that makes other lines from the same entries, so that objects of older
+ * releases are replaced. 2: effects in doubt have lines. 3: effects have the address at which the provider
+ * shows them.
  */
 const EXPORT_FORM = 3;
 
 export interface ExportObject {
   key: string;
   form: number;
-  /** Of the last entry that changed anything in it: of two objects with one key, the one with the higher is newer. */
+  /**
+   * Number of the last entry that changed anything in the object. Of two objects with one key, the one with
+   * the higher `seq` is newer.
+   */
   seq: number;
   body: string;
 }

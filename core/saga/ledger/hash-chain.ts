@@ -35,7 +35,7 @@ export const chain = (
 
 export interface ChainBreak {
   seq: number;
-  /** `extra`: an entry that was never written there; before the first, twice, or without a place. */
+  /** `extra`: an entry that was never written there: before the first one, twice, or without a place. */
   reason: 'missing' | 'altered' | 'unlinked' | 'extra';
 }
 
@@ -66,7 +66,7 @@ export const createChainCheck = () => {
   };
 };
 
-/** The same for entries that are already in memory. */
+/** The same check for entries that are already in memory. */
 export const findChainBreak = (entries: readonly LedgerEntry[], tip?: ChainTip): ChainBreak | undefined => {
   const check = createChainCheck();
   for (const entry of entries) check.add(entry);
@@ -80,5 +80,5 @@ const BREAKS: Record<ChainBreak['reason'], string> = {
   extra: 'an entry is there that was never written',
 };
 
-/** For people. */
+/** A text for people. */
 export const describeBreak = ({ reason }: ChainBreak): string => BREAKS[reason];

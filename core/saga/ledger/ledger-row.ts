@@ -62,8 +62,8 @@ const attemptColumns = (entry: LedgerEntry) =>
     : { idempotency_key: null, attempt: null };
 
 /**
- * Copies of what `detail` holds, for queries. The entry is read from `detail`, so an older release, which does not know
- * these columns, still finds the entry that was hashed.
+ * Copies of parts of `detail`, as columns for queries. An entry is read back from `detail`, so an older
+ * release, which does not know these columns, still gets exactly the entry that was hashed.
  */
 const copiedColumns = (entry: LedgerEntry) => ({
   ...(entry.status === 'committed'

@@ -17,14 +17,14 @@ import type { ReadAnchors } from './read-anchors.ts';
 import { readEffects } from './read-effects.ts';
 import { createTotals } from './totals.ts';
 
-/** Queries of one call over days. Empty days count too. */
+/** Most queries in one call over days. Empty days count too. */
 const MAX_QUERIES = 500;
 const DEFAULT_LIMIT = 200;
 
 type Rows = AnswerPage<LedgerRow>;
 type Told = { cursor?: string; tip?: LedgerAnswer['tip']; evidence?: Evidence };
 
-/** Adds as many entries of one saga as fit, from `from` on. Answers where the rest begins. */
+/** Adds entries of one saga from number `from` on, as many as fit. Answers where the rest begins. */
 const addSaga = async (
   store: SagaStore,
   rows: Rows,
@@ -53,14 +53,17 @@ const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: str
 };
 
 interface SagaPlace {
-  /** Where the index goes on. */
+  /** Cursor at which the index continues. */
   position: string | undefined;
-  /** How far the first saga from there was answered. */
+  /** The first saga from there may be answered in part: its id. */
   begunSaga?: string;
   begun: number;
 }
 
-/** The cursor is `<cursor of the index>|<saga>|<entry>`, or only the first of them, where no saga is begun. */
+/**
+ * The cursor is `<cursor of the index>|<saga>|<entry>`, or only its first part when no saga was answered in
+ * part.
+ */
 const placeOf = async (store: SagaStore, cursor: string | undefined): Promise<SagaPlace> => {
   if (cursor === undefined) return { position: undefined, begun: 0 };
   const [index = '', begunSaga, begunAt, ...rest] = cursor.split('|');
@@ -75,8 +78,8 @@ const placeOf = async (store: SagaStore, cursor: string | undefined): Promise<Sa
 };
 
 /**
- * Goes through one saga after another. If another saga is where the page begins (the first may have moved meanwhile), it is
- * answered from its beginning.
+ * Goes through one saga after another. When the page begins at another saga (the first one may have moved
+ * meanwhile), that saga is answered from its beginning.
  */
 const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
   let { position, begunSaga, begun } = await placeOf(store, cursor);
@@ -92,10 +95,10 @@ const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor
   return position === undefined ? {} : { cursor: position };
 };
 
-/** Whoever adds a status adds it to those that the contract names. */
+/** A new status of an entry must be added to those that the contract names; otherwise this does not compile. */
 const statusOf = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submitted' => entry.status;
 
-/** Days oldest first. */
+/** Goes through the days, oldest first. */
 const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status } = query;
   const today = clock.now().toISOString().slice(0, 10);
@@ -145,7 +148,7 @@ const refuse = (message: string): never => {
   throw new WalkbackError('InvalidInput', message);
 };
 
-/** One place to begin, and only what goes with it. */
+/** Checks that the query names one place to begin, and only filters that go with it. */
 const checkQuery = (query: QueryLedgerInput): void => {
   const { sagaId, externalRef, anchorsOf, status, day, from, to, view = 'entries' } = query;
   const isDays = (day ?? from ?? to) !== undefined;

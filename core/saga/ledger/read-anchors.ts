@@ -11,7 +11,8 @@ const read = async (anchors: AnchorStore, one: Omit<StoredAnchor, 'text'>): Prom
 };
 
 /**
- * A page of about 1 MB. The cursor is the name of the last digest answered. `before` comes with every page.
+ * Answers a page of about 1 MB. The cursor is the name of the last digest answered. `before` comes with every
+ * page.
  */
 export const createReadAnchors =
   ({ anchors, publicKey }: { anchors: AnchorStore; publicKey: () => Promise<string> }) =>

@@ -1,8 +1,7 @@
 /**
- * Finds effect rows: by saga, by reference, or over days. An effect is found in the index by the entry that committed it, or
- * left it in doubt, and its row is made
- * from the whole ledger of its saga, so that an undo of a later day is in it. What one call reads is bounded;
- * the cursor goes on where it stopped.
+ * Finds effect rows: by saga, by reference, or over days. The index finds the entry that committed an effect
+ * or left it in doubt. Its row is then made from the whole ledger of its saga, so that an undo of a later day
+ * is in it. What one call reads is bounded; the cursor says where the next call continues.
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
@@ -15,13 +14,13 @@ import type { SagaStore } from '../ports.ts';
 import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
 import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
 
-/** Entries that one call reads, more or less: a saga that is begun is read to its end. */
+/** About the number of entries that one call reads. A saga that is begun is read to its end. */
 const MAX_READ = 20_000;
-/** What a query costs beside its entries, so that empty days count too. */
+/** What a query costs beside its entries, counted as entries, so that empty days count too. */
 const QUERY_COST = 10;
-/** Of a saga's ledger. */
+/** Entries of a saga's ledger that one read returns. */
 const PAGE = 1_000;
-/** Of an index: each entry may be of another saga, which is then read. */
+/** Entries of an index that one read returns. Each may be of another saga, which is then read. */
 const INDEX_PAGE = 100;
 const AT_ONCE = 8;
 
@@ -30,13 +29,13 @@ interface FoundEffect {
   ofSaga: readonly Reconciliation[];
 }
 
-/** Takes what is found. */
+/** Receives what is found. */
 export interface Sink {
   /** How many more fit. */
   room(): number;
   isFull(): boolean;
   add(found: FoundEffect): void;
-  /** Of sagas that failed in what was asked for, whether it has effects of its own or not. */
+  /** Receives failures of the sagas that were asked for, whether or not a saga has effects of its own. */
   addFailures?(reconciliations: readonly Reconciliation[]): void;
 }
 
@@ -51,11 +50,14 @@ const isWanted =
     (reference === undefined ||
       [row.resource_key, row.external_ref, row.undone_ref].some((one) => one === reference));
 
-/** Filters of effects choose no saga, but for the one who started it. */
+/** Whether a saga itself is wanted: filters of effects choose no sagas, except the filter by who started it. */
 const isWantedSaga = ({ tool, agent, reference, status }: QueryLedgerInput, saga: ReadSaga): boolean =>
   (tool ?? reference ?? status) === undefined && (agent === undefined || saga.agent === agent);
 
-/** The entry that a row stands at, if there is one of it: an effect that was in doubt may have been committed after all. */
+/**
+ * The entries at which a row may stand. An effect that was in doubt may have been committed later, and then
+ * has only one row.
+ */
 const isForward = ({ direction, status }: LedgerEntry): boolean =>
   (status === 'committed' && (direction === 'forward' || direction === 'probe')) ||
   (status === 'unknown' && direction === 'forward');
@@ -126,7 +128,10 @@ const createReader = (store: Store, nowMs: () => number) => {
 type Reader = ReturnType<typeof createReader>;
 type Told = { cursor?: string; below?: string[] };
 
-/** The sagas that one runs as steps, and that began. An id that was taken by another saga is none of them. */
+/**
+ * The sagas that this saga runs as steps and that have begun. When another saga has taken an id, it does not
+ * count.
+ */
 const belowIn = async (
   store: Pick<Store, 'getHead'>,
   sagaId: string,
@@ -158,7 +163,10 @@ const ofSaga = async (store: Store, reader: Reader, sink: Sink, query: QueryLedg
   return belowIn(store, sagaId, saga.children);
 };
 
-/** An effect that has the reference twice, for its call and for its undo, is found by its call. */
+/**
+ * Whether an entry has the reference. An effect that has it both for its call and for its undo is found by
+ * its call.
+ */
 const hasReference =
   (reference: string) =>
   (row: LedgerEffect, entry: LedgerEntry): boolean =>
@@ -214,7 +222,10 @@ const ofDays = async (
   return {};
 };
 
-/** Adds what fits and what one call may read. `cursor`: where the rest begins; a page may be empty and have one. */
+/**
+ * Adds what fits and what one call may read. `cursor`: where the rest begins. A page may be empty and still
+ * have a cursor.
+ */
 export const readEffects = (
   store: Store,
   sink: Sink,

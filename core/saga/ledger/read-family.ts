@@ -1,4 +1,7 @@
-/** Reads the ledgers of a saga and of those below it so that they can be compared, although sagas go on meanwhile. */
+/**
+ * Reads the ledgers of a saga and of the sagas below it so that they can be compared, although sagas go on
+ * meanwhile.
+ */
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { childIds, namedBeyond } from './verify-family.ts';
@@ -8,8 +11,9 @@ interface Stored {
 }
 
 /**
- * `read` answers undefined for a saga that was named and is not there yet. A ledger that another one names beyond its end is
- * read again. If there is no more of it then, its tail is gone.
+ * `read` answers undefined for a saga that was named and does not exist yet. When another ledger names an
+ * entry beyond the end of one that was read, that one is read again. If it has not grown then, its tail is
+ * gone.
  */
 export const readFamily = async <One extends Stored>(
   sagaId: string,

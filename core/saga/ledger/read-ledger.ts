@@ -15,9 +15,7 @@ const MAX_PAGE = 1000;
 /** Results up to this size are kept, because the model is shown them. */
 export const MAX_TOLD_RESULT_BYTES = 2 * 1024;
 
-/**
- * An entry without the parts that only calls of tools need. `leftOut`: it has a result, and a large one.
- */
+/** An entry without the parts that only calls of tools need. `leftOut`: its result is large and was left out. */
 export type ToldEntry = LedgerEntry & { leftOut?: true };
 
 const slim = (entry: LedgerEntry): ToldEntry => {
@@ -71,9 +69,9 @@ const broken = (sagaId: string, what: string): WalkbackError =>
   );
 
 /**
- * The same up to the head, and checked against it (S12): an answer about a saga agrees with its ledger, or
- * there is none. Throws `LedgerBroken` when the chain does not hold, or when the head disagrees with the
- * entries.
+ * The same up to the head, and checked against the head (S12): an answer about a saga agrees with its ledger,
+ * or there is no answer. Throws `LedgerBroken` when the chain does not hold, or when the head disagrees with
+ * the entries.
  */
 export const readTrueLedger = async (store: Reads, head: SagaHead): Promise<ToldEntry[]> => {
   const { sagaId } = head;

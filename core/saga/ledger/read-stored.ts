@@ -1,4 +1,4 @@
-/** Reads everything that is stored of one saga, page by page, so that it can be verified where it is read. */
+/** Reads everything that is stored of one saga, page by page, so that the reader can verify it. */
 import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -15,7 +15,10 @@ interface EvidenceRequest {
   cursor?: string;
 }
 
-/** Throws what `ask` throws (`SagaNotFound` when nothing is stored), and `tooOld()` when functions of an older release answer. */
+/**
+ * Throws what `ask` throws (`SagaNotFound` when nothing is stored), and `tooOld()` when the functions are of
+ * an older release.
+ */
 export const readStored = async (
   sagaId: string,
   ask: (request: EvidenceRequest) => Promise<LedgerAnswer>,

@@ -1,4 +1,4 @@
-/** Fits foreign texts into a column. */
+/** Makes texts from outside fit into a column. */
 import { clip } from '../../shared/clip.ts';
 
 const CODE = /^[A-Za-z0-9_.-]{1,100}$/;
@@ -11,6 +11,6 @@ export const errorOf = (name: string, message: string, max: number): { name: str
 
 export const hasText = (text: string): boolean => text.trim() !== '';
 
-/** What a compensator left. Entries of older releases may hold an empty text, which says nothing. */
+/** What a compensator left behind. Entries of older releases may hold an empty text, which means nothing. */
 export const residueOf = ({ residue = '' }: { residue?: string }): string | undefined =>
   hasText(residue) ? residue : undefined;

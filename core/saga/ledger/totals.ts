@@ -1,6 +1,6 @@
 /**
- * Sums of effect rows, exact, per currency. Parts of a long range are added with `addTotals`: the sum of the
- * parts is the sum of the whole. Pure.
+ * Sums of effect rows, exact and per currency. The sums of the parts of a long range can be joined with
+ * `addTotals`. Pure.
  */
 import type {
   LedgerEffect,
@@ -50,7 +50,7 @@ const addTo = (
 
 const compare = (one: string | null, other: string | null): number => {
   if (one === other) return 0;
-  // Without a key or a currency: last.
+  // Sums without a key or a currency come last.
   if (one === null || other === null) return one === null ? 1 : -1;
   return one < other ? -1 : 1;
 };
@@ -70,7 +70,7 @@ export const createTotals = () => {
     string,
     Group
   >;
-  // A saga may have effects in several parts, and counts once.
+  // A saga may have effects in several parts, but counts once.
   const reconciliations = new Map<string, Reconciliation>();
   const addReconciliation = (one: Reconciliation): void =>
     void reconciliations.set(JSON.stringify([one.sagaId, one.failedAt]), one);

@@ -1,6 +1,6 @@
 /**
- * Checks that the ledgers of parent and child name each other as they are: what each says of the other is a hash in the
- * other's chain. Pure.
+ * Checks that the ledgers of parent and child agree about each other: each names entries of the other by
+ * their hashes. Pure.
  */
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -12,7 +12,7 @@ interface Named {
   by: LedgerEntry;
 }
 
-/** The sagas that a ledger runs as steps, and that were there, each with the entry that names it. */
+/** The sagas that a ledger runs as steps and that existed, each with the entry that names it. */
 const namedIn = (entries: readonly LedgerEntry[]): Named[] => {
   const refused = new Set(
     entries.flatMap((entry) =>
@@ -30,11 +30,14 @@ const namedIn = (entries: readonly LedgerEntry[]): Named[] => {
     .filter(({ child }) => !refused.has(child.sagaId));
 };
 
-/** Ids of the sagas that a ledger runs as steps, and that were there. */
+/** Ids of the sagas that a ledger runs as steps and that existed. */
 export const childIds = (entries: readonly LedgerEntry[]): string[] =>
   namedIn(entries).map(({ child }) => child.sagaId);
 
-/** What the first entry of a child says otherwise than the entry of its parent that names it. A chain of its own would hold. */
+/**
+ * Where the first entry of a child differs from the parent's entry that names the child. The child's own
+ * chain could be valid all the same.
+ */
 const differsFrom = ({ child, by }: Named, first: LedgerEntry): string[] => {
   if (first.direction !== 'saga' || first.status !== 'started') return ['its beginning'];
   const { parent } = first;
@@ -56,13 +59,13 @@ const linksIn = (entry: LedgerEntry): EntryLink[] => {
   return 'parent' in entry && entry.parent !== undefined ? [entry.parent] : [];
 };
 
-/** What an entry names in other ledgers: entries there, and the last one of a child that ended. */
+/** The entries of other ledgers that an entry names, including the last one of a child that ended. */
 const placesIn = (entry: LedgerEntry): Pick<EntryLink, 'sagaId' | 'seq'>[] =>
   entry.direction === 'child' && 'child' in entry && entry.child.status !== 'REFUSED'
     ? [{ sagaId: entry.child.sagaId, seq: entry.child.seq - 1 }]
     : linksIn(entry);
 
-/** The sagas whose ledgers end before an entry that another one names. */
+/** The sagas whose ledgers end before an entry that another ledger names. */
 export const namedBeyond = (ledgers: Ledgers): string[] => {
   const lastOf = new Map([...ledgers].map(([sagaId, entries]) => [sagaId, entries.at(-1)?.seq ?? -1]));
   const named = [...ledgers.values()].flat().flatMap(placesIn);
@@ -71,11 +74,11 @@ export const namedBeyond = (ledgers: Ledgers): string[] => {
 
 const missesLink = (ledgers: Ledgers, { sagaId, seq, hash }: EntryLink): boolean => {
   const ledger = ledgers.get(sagaId);
-  // Of a child that is verified alone, the ledgers above are not read.
+  // When a child is verified alone, the ledgers above it are not read.
   return ledger !== undefined && ledger.find((entry) => entry.seq === seq)?.hash !== hash;
 };
 
-/** What is not as it was written, in all ledgers of a tree. */
+/** Everything in the ledgers of a tree that is not as it was written. */
 export const verifyFamily = (ledgers: Ledgers): Finding[] => {
   const findings: Finding[] = [];
   for (const [sagaId, entries] of ledgers) {

@@ -11,7 +11,7 @@ import { describeBreak, findChainBreak } from './hash-chain.ts';
 export interface StoredSaga {
   sagaId: string;
   head: SagaHead | null;
-  /** All of them, in the order of their places. */
+  /** All entries, in the order of their places. */
   entries: readonly LedgerEntry[];
   /** Problems that single items show by themselves (audit.ts). */
   findings: readonly Finding[];

@@ -76,7 +76,8 @@ const collect = async (outcomes: ReadOutcomes, from: string, until: string) => {
     const page = await outcomes(from.slice(0, 10), from, PAGE, cursor);
     for (const { sagaId, seq, hash, at } of page.items) {
       if (at >= until) return { tips, until };
-      // Never cut within one moment, so that the next stretch begins with all of it.
+      // Never ends a stretch within one moment, so that the next stretch begins with all entries of that
+      // moment.
       if (tips.size >= MAX_TIPS && !tips.has(sagaId) && at > from) return { tips, until: at };
       const known = tips.get(sagaId);
       if (known === undefined || known.seq < seq) tips.set(sagaId, { seq, hash });

@@ -1,6 +1,6 @@
 /**
- * Children: sagas that are a step of another. The one without a parent is the root. A child has a ledger of its own;
- * the two ledgers name each other's hashes.
+ * Children are sagas that are a step of another saga. The saga without a parent is the root. A child has a
+ * ledger of its own; the two ledgers name each other's hashes.
  */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
@@ -8,9 +8,13 @@ import type { InteractivePolicy } from './interactive.ts';
 import type { Approval } from './tool.ts';
 
 /**
- * What becomes of the other branches when one fails. `sharing`: those that touched one of its resource keys are undone
- * too. `all`: every one. `isolate`: none. `report`: none, and the step commits even when no branch stands: its result says
- * what became of each, and later steps decide on it.
+ * What becomes of the other branches when one fails.
+ *
+ * - `sharing`: branches that touched one of its resource keys are undone too.
+ * - `all`: every branch is undone.
+ * - `isolate`: no other branch is undone.
+ * - `report`: no other branch is undone, and the step commits even when no branch stands. Its result says
+ *   what became of each, and later steps decide on it.
  */
 export type BranchFailure = 'sharing' | 'all' | 'isolate' | 'report';
 
@@ -24,10 +28,10 @@ export interface PinnedOutput {
 /** A child as it is pinned, before its input is known. */
 export interface PinnedChild {
   branch: string;
-  /** Of its steps, which are stored with the root. */
+  /** Hash of its steps, which are stored with the root. */
   planHash: string;
   stepCount: number;
-  /** With the steps of its own children. */
+  /** Number of its steps, with those of its own children. */
   flatCount: number;
   /** NAME@VERSION */
   definition?: string;
@@ -35,7 +39,7 @@ export interface PinnedChild {
   inputSchemaHash?: string;
   input: Json;
   output?: PinnedOutput;
-  /** It has no plan: an agent submits its steps. */
+  /** Set when it has no plan: an agent submits its steps. */
   interactive?: InteractivePolicy;
 }
 
@@ -44,11 +48,11 @@ export interface PinnedChildrenStep {
   kind: 'children';
   index: number;
   id: string;
-  /** The kind of step, where an entry names a tool. */
+  /** The kind of step, used where an entry names a tool. */
   tool: 'saga' | 'branches' | 'each' | 'interactive';
   version: string;
   effect: 'read' | 'compensatable';
-  /** Of `each`: the expression, and `children` has one, which is repeated. */
+  /** For `each`: the expression. `children` then has one element, which is repeated. */
   each?: string;
   children: PinnedChild[];
   onBranchFailure: BranchFailure;
@@ -57,7 +61,7 @@ export interface PinnedChildrenStep {
   approval?: Approval;
 }
 
-/** It has one child, which has the step's id and gives its result. */
+/** Whether the step has exactly one child, which has the step's id and gives its result. */
 export const isAlone = ({ tool }: Pick<PinnedChildrenStep, 'tool'>): boolean =>
   tool === 'saga' || tool === 'interactive';
 
@@ -68,7 +72,10 @@ export interface EntryLink {
   hash: string;
 }
 
-/** A child as the parent's `started` names it, before it exists. Its input is in the `arguments`, under `branch`. */
+/**
+ * A child as the parent's `started` entry names it, before the child exists. Its input is in the entry's
+ * `arguments`, under `branch`.
+ */
 export interface NamedChild {
   branch: string;
   sagaId: string;
@@ -95,7 +102,7 @@ export interface ChildEnd {
   seq: number;
   tip: string;
   error?: { name: string; message: string };
-  /** Marks of the resource keys that it and its children touched, each with the time of the last start on it. */
+  /** Marks of the resource keys that it and its children touched, each with the time of the last start. */
   resources?: { [mark: string]: number };
 }
 
@@ -108,12 +115,12 @@ export interface ChildrenWait {
   direction: 'forward' | 'undo';
   /** One letter for each child: how it ended, `-` while it has not (core/saga/decide/child-letters.ts). */
   ended: string;
-  /** One for each child: `x` when it was told to unwind. */
+  /** One character for each child: `x` when it was told to unwind. */
   told: string;
-  /** Ledger sequence of the entry that told the last ones. */
+  /** Number of the entry that last told children to unwind. */
   toldSeq?: number;
   /** When the children that still run are cancelled. */
   deadlineMs?: number;
-  /** It is past. */
+  /** The deadline has passed. */
   overdue?: true;
 }

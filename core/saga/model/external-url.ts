@@ -1,4 +1,7 @@
-/** The address of an effect at its provider. What is none is left out, and told by name. Pure. */
+/**
+ * The address of an effect at its provider. A value that is no valid address is left out, and the problem is
+ * named. Pure.
+ */
 import type { Json } from '../../../contract/json.ts';
 import { isWebAddress, MAX_ADDRESS } from '../../../contract/web-address.ts';
 import { clip } from '../../shared/clip.ts';

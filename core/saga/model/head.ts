@@ -1,4 +1,7 @@
-/** The head of a saga, one item each: its state and the tip of its chain. Says also which statuses move or end. */
+/**
+ * The head of a saga: one item with its state and the tip of its chain. Also says which statuses move by
+ * themselves, and which are final.
+ */
 import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { EntryLink } from './children.ts';
 import type { SagaState } from './state.ts';
@@ -11,16 +14,16 @@ export const MOVING_STATUSES: readonly SagaStatus[] = ['RUNNING', 'COMPENSATING'
 /** In the order in which they are listed. */
 export const STATUSES_FOR_PEOPLE: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'AWAITING', 'PARKED'];
 export const SETTLED_STATUSES: readonly SagaStatus[] = ['COMPENSATED', 'COMPLETED'];
-/** All others, so that a new status is one of them. */
+/** All other statuses, so that a new status is one of them. */
 export const STATUSES_AT_WORK: readonly SagaStatus[] = SAGA_STATUSES.filter(
   (status) => !STATUSES_FOR_PEOPLE.includes(status) && !SETTLED_STATUSES.includes(status),
 );
-/** Of sagas that can hold locks and may still change something. Those that need a person come first. */
+/** Statuses of sagas that can hold locks and may still change something. Those that need a person come first. */
 export const OPEN_STATUSES: readonly SagaStatus[] = [...STATUSES_FOR_PEOPLE, ...STATUSES_AT_WORK];
 
 type Turn = Pick<SagaState, 'status' | 'wait'>;
 
-/** An interactive saga that waits for its next step is as long in its turn as it waits. */
+/** While an interactive saga waits for its next step, its turn is the wait. */
 const isIdle = ({ wait }: Turn): boolean => wait?.kind === 'next-step';
 
 const isMoving = (state: Turn): boolean => MOVING_STATUSES.includes(state.status) && !isIdle(state);
@@ -46,11 +49,11 @@ export interface SagaHead {
   inputHash: string;
   definition?: string;
   sessionId?: string;
-  /** The message of the session whose work it is. */
+  /** The message of the session that the saga's work belongs to. */
   messageId?: string;
   /** Of a child: the entry that named it. */
   parent?: EntryLink;
-  /** Of a child: the saga without a parent, with which its steps are stored. */
+  /** For a child: the root, with which its steps are stored. */
   root?: string;
   /** Namespace of its locks, and of its slot. */
   project?: string;
@@ -68,6 +71,6 @@ export interface SagaHead {
   statusSince: string;
 }
 
-/** Whether this is the saga that the parent named, and no other that has its id. */
+/** Whether this is the child that the parent named, and not another saga with its id. */
 export const isChildOf = (child: SagaHead, parent: string, startSeq: number): boolean =>
   child.parent?.sagaId === parent && child.parent.seq === startSeq;

@@ -1,5 +1,5 @@
 /** Sagas whose steps are submitted one by one while they run. */
-/** The rules as they are asked for. */
+/** The rules as a caller asks for them. */
 export interface AskedPolicy {
   idleTimeoutSeconds?: number;
   onIdle: 'unwind' | 'ask';
@@ -11,9 +11,9 @@ export interface AskedPolicy {
 export interface InteractivePolicy {
   /** It waits this long for the next step. */
   idleTimeoutSeconds: number;
-  /** Then: `unwind` takes everything back, `ask` asks people. */
+  /** What happens after that: `unwind` takes everything back, `ask` asks people. */
   onIdle: 'unwind' | 'ask';
-  /** How long people have for an approval. */
+  /** How long people have to answer an approval. */
   approvalTimeoutSeconds: number;
   /** Irreversible tools that need no approval. */
   allowIrreversible?: string[];

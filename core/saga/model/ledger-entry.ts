@@ -31,20 +31,20 @@ interface AttemptFact extends StepFact {
   idempotencyKey: string;
 }
 
-/** What an effect moved, or its compensator took back. Only of tools that declare it. */
+/** What an effect moved, or its compensator took back. Only tools that declare it have this. */
 export interface PricedFact {
-  /** An exact decimal, and its currency; both or none. */
+  /** An exact decimal, with its currency; both or neither. */
   amount?: string;
   currency?: string;
-  /** Why there is none. It never changes what becomes of the saga. */
+  /** Why there is no amount. It never changes what becomes of the saga. */
   amountProblem?: SagaError;
 }
 
-/** Where people see an effect at its provider. Only of tools that declare it. */
+/** Where people see an effect at its provider. Only tools that declare it have this. */
 export interface LinkedFact {
   /** An https address. */
   externalUrl?: string;
-  /** Why there is none. It never changes what becomes of the saga. */
+  /** Why there is no address. It never changes what becomes of the saga. */
   externalUrlProblem?: SagaError;
 }
 
@@ -65,8 +65,9 @@ interface Refused {
 
 interface Unheard {
   /**
-   * The execution or function that was to make the call ended before it had an answer, or came back in the middle of the
-   * call's time, and the rest ran out. Nothing is known of the tool, so it uses up no attempt. Absent in entries of older releases, of which each used up one.
+   * The execution or function that was to make the call ended before it had an answer, or came back in the
+   * middle of the call's time and the rest ran out. Nothing is known of the tool, so it uses up no attempt.
+   * Absent in entries of older releases, where each such attempt counted.
    */
   callerLost?: true;
 }
@@ -90,29 +91,29 @@ type InteractiveFact =
       direction: 'step';
       status: 'submitted';
       planHash: string;
-      /** Hash of tool, version and arguments as they were asked for. */
+      /** Hash of tool, version and arguments, as the caller asked for them. */
       requestHash: string;
-      /** Whoever submits drives, as a generation of its own. */
+      /** The caller that submits a step drives it, as a new generation. */
       generation: number;
       sessionId?: string;
       messageId?: string;
     } & StepFact)
-  /** It was never started: a person declined it, or its arguments do not do. */
+  /** The step was never started: a person declined it, or its arguments are not valid. */
   | ({ direction: 'step'; status: 'refused'; error: SagaError } & StepFact)
-  /** It may have happened and does not stand: its effect alone is taken back. */
+  /** The step may have happened and does not stand. Only its effect is taken back. */
   | ({ direction: 'step'; status: 'unwinding'; effect: number; error: SagaError } & StepFact)
   /** Nothing is left of the effect that was taken back alone, and the saga waits for the next step. */
   | { direction: 'saga'; status: 'step_settled'; effect: number }
   /** No step came in time, and people are asked. */
   | { direction: 'saga'; status: 'idle'; untilMs: number }
-  /** It was put aside between two steps. */
+  /** The saga was put aside between two steps. */
   | {
       direction: 'saga';
       status: 'parked';
       summary: string;
       sessionId?: string;
       checkpointId?: string;
-      /** By which the same request is recognised, also when the saga was resumed since. */
+      /** Lets a repeated request be recognised, even when the saga was resumed since. */
       requestId?: string;
     }
   | { direction: 'saga'; status: 'unparked'; sessionId?: string };
@@ -136,11 +137,11 @@ export type Fact =
       requestHash?: string;
       sessionId?: string;
       messageId?: string;
-      /** Its steps are submitted one by one; there is no plan. */
+      /** The rules of a saga whose steps are submitted one by one; it has no plan. */
       interactive?: InteractivePolicy;
       /** A function drives it, and no execution was started. */
       inline?: true;
-      /** Of a child: the entry that named it, and the saga that has no parent. */
+      /** For a child: the entry that named it, and the root. */
       parent?: EntryLink;
       root?: string;
       output?: PinnedOutput;
@@ -153,7 +154,7 @@ export type Fact =
   | {
       direction: 'saga';
       status: 'undo_requested';
-      /** What nothing takes back may stay. */
+      /** Effects that nothing takes back may stay. */
       acceptResidue?: true;
       evidence?: string;
     }
@@ -170,7 +171,7 @@ export type Fact =
       /** What the saga, or the agent behind it, is told for the way on. */
       guidance?: string;
       acceptResidue?: true;
-      /** Another plan from `cursor` on, and the one that it replaces. */
+      /** Another plan from `cursor` on, and the hash of the plan that it replaces. */
       plan?: { planHash: string; stepCount: number; replaces: string };
     }
   /** Forward again, in the next epoch. */
@@ -193,7 +194,7 @@ export type Fact =
       /** Exactly the arguments that are approved. Absent in entries of older versions. */
       arguments?: JsonObject;
       argumentsHash?: string;
-      /** What would be moved, when the arguments alone say it. */
+      /** What would be moved, when it follows from the arguments alone. */
       amount?: string;
       currency?: string;
     } & StepFact)
@@ -204,16 +205,16 @@ export type Fact =
       effect: EffectKind;
       deadlineMs: number;
       argumentsHash: string;
-      /** First attempt only; later ones have the same hash. */
+      /** Only in the first attempt; later ones have the same hash. */
       arguments?: JsonObject;
       resourceKey?: string;
       /** When the provider forgets the key; absent for a provider that never knew it. */
       keyExpiresMs?: number;
-      /** First attempt of a submitted step: what it is pinned under. */
+      /** In the first attempt of a submitted step: the hash under which the step is pinned. */
       planHash?: string;
-      /** Of a step that runs children: they are created after this is written. `deadlineMs` 0: none. */
+      /** For a step that runs children, which are created after this is written. `deadlineMs` 0: none. */
       children?: NamedChild[];
-      /** Of the lock on its resource. */
+      /** Token of the lock on its resource. */
       fencingToken?: number;
     } & AttemptFact)
   | ({ direction: 'forward' } & CommittedFact)
@@ -236,11 +237,11 @@ export type Fact =
       status: 'started';
       deadlineMs: number;
       /**
-       * Resource key of the call that it takes back, or null without one. Absent in later attempts and
-       * older versions.
+       * Resource key of the call that is taken back, or null when it has none. Absent in later attempts and
+       * in entries of older versions.
        */
       resourceKey?: string | null;
-      /** Of a step that ran children: how many. */
+      /** For a step that ran children: how many. */
       children?: number;
     } & AttemptFact)
   | ({ direction: 'undo'; status: 'committed'; externalRef?: string; residue?: string } & PricedFact &
@@ -252,7 +253,7 @@ export type Fact =
   | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
   | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)
   | ({ direction: 'child'; status: 'ended'; child: ChildEnd } & StepFact)
-  /** The time of the step is over. */
+  /** The step's time has run out. */
   | ({ direction: 'child'; status: 'overdue' } & StepFact)
   /** These are told to unwind. */
   | ({ direction: 'child'; status: 'unwinding'; children: number[]; reason: string } & StepFact)
@@ -268,13 +269,13 @@ export type Fact =
   | ({
       direction: 'lock';
       status: 'waiting';
-      /** All that it stands in line for. */
+      /** All semaphores in whose lines it stands. */
       semaphores: string[];
-      /** The resource that another root has. */
+      /** The resource that another root holds. */
       resourceKey: string;
       /** Id of that root. */
       behind: string;
-      /** When its own root began: its place in the line. */
+      /** When its own root began, which decides its place in the line. */
       since: string;
       untilMs: number | null;
     } & StepFact)

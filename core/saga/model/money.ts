@@ -1,6 +1,6 @@
 /**
- * Amounts of money: exact decimals, written as text, with a currency of three letters. Never a float: a
- * number that is not exact is refused by name, and so is what only looks like an amount. Pure.
+ * Amounts of money: exact decimals, written as text, with a currency of three letters. They are never floats.
+ * A number that is not exact is refused by name, and so is a text that only looks like an amount. Pure.
  */
 import type { Json } from '../../../contract/json.ts';
 import { clip } from '../../shared/clip.ts';
@@ -9,17 +9,17 @@ import type { SagaError } from './ledger-entry.ts';
 export interface Money {
   /** A plain decimal, as `-12.50`. */
   amount: string;
-  /** ISO 4217 by its form: three capitals. */
+  /** Three capital letters, the form of ISO 4217. */
   currency: string;
 }
 
-/** With its sign and its point, so that every query engine takes it for an exact decimal. */
+/** With the sign and the decimal point, every query engine still takes this for an exact decimal. */
 const WHOLE_DIGITS = 24;
 const FRACTION_DIGITS = 12;
 const DECIMAL = new RegExp(`^([+-]?)0*(\\d{1,${WHOLE_DIGITS}})(?:\\.(\\d{1,${FRACTION_DIGITS}}))?$`);
 const CURRENCY = /^[A-Za-z]{3}$/;
 
-/** Currencies that ISO 4217 gives another number of digits than two (its list one). */
+/** Currencies that have another number of digits than two in ISO 4217 (list one). */
 const MINOR_DIGITS: readonly (readonly [digits: number, currencies: string])[] = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
   [3, 'BHD IQD JOD KWD LYD OMR TND'],
@@ -41,7 +41,10 @@ const invalid = (name: 'AmountInvalid' | 'CurrencyInvalid', message: string): Sa
   message,
 });
 
-/** A double keeps 15 digits of a decimal. Beyond that, and with an exponent, the text is not what was meant. */
+/**
+ * A double keeps 15 decimal digits. A number with more digits, or with an exponent, may not be what was
+ * meant.
+ */
 const isExact = (value: number): boolean =>
   Number.isSafeInteger(value) || (Number(value.toPrecision(15)) === value && !String(value).includes('e'));
 
@@ -56,7 +59,7 @@ const decimalText = (value: Json): string | SagaError => {
   return invalid('AmountInvalid', `the amount ${shown(value)} is not ${form}`);
 };
 
-/** Whole minor units as major ones: digits are moved, nothing is computed. */
+/** Turns a whole number of minor units into major units by moving digits, without arithmetic. */
 const fromMinor = (text: string, digits: number): string => {
   const [, sign = '', whole = ''] = DECIMAL.exec(text) ?? [];
   const padded = whole.padStart(digits + 1, '0');
@@ -64,7 +67,10 @@ const fromMinor = (text: string, digits: number): string => {
   return digits === 0 ? `${sign}${padded}` : `${sign}${padded.slice(0, at)}.${padded.slice(at)}`;
 };
 
-/** At least the digits of the currency, so that amounts of one currency look alike; no more are cut. */
+/**
+ * Written with at least the digits of the currency, so that amounts of one currency look alike. More digits
+ * are kept.
+ */
 const written = (text: string, digits: number): string => {
   const [, sign = '', whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
   const padded = fraction.padEnd(digits, '0');
@@ -72,7 +78,7 @@ const written = (text: string, digits: number): string => {
   return `${sign === '-' && !isZero ? '-' : ''}${whole}${padded === '' ? '' : `.${padded}`}`;
 };
 
-/** What two expressions stand for, or why they do not. `minorUnits`: the amount counts cents. */
+/** The money that two expressions gave, or why they do not give any. `minorUnits`: the amount counts cents. */
 export const readMoney = (amount: Json, currency: Json, minorUnits: boolean): Money | SagaError => {
   if (typeof currency !== 'string' || !CURRENCY.test(currency)) {
     const message = `the currency ${shown(currency)} is not three letters, as ISO 4217 has them`;

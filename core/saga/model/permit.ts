@@ -17,9 +17,12 @@ export interface Permit {
   semaphore: string;
   /** 0 for a lock. */
   number: number;
-  /** Id of the root that was granted it last. It holds it no longer once it has ended, or gave it back. */
+  /**
+   * Id of the root that it was last granted to. That root no longer holds it once it has ended or gave it
+   * back.
+   */
   holder: string;
-  /** Counts grants, from 1. A tool's provider may refuse calls with a lower one than it has seen. */
+  /** Counts grants, from 1. A tool's provider may refuse a call with a lower token than it has seen. */
   fencingToken: number;
   /** ISO 8601, UTC. */
   since: string;
@@ -32,19 +35,25 @@ export interface Ticket {
   semaphore: string;
   root: Root;
   sagaId: string;
-  /** The entry that says it waits: a saga that stands in line again has another. Older releases kept none. */
+  /**
+   * Number of the entry that says the saga waits. When it stands in line again, another entry says so. Older
+   * releases kept none.
+   */
   seq?: number;
 }
 
-/** Written in the same transaction as the entries that say so (S9). */
+/** Written in the same transaction as the entries that record it (S9). */
 export type Claim = { claim: 'permit'; permit: Permit } | { claim: 'ticket'; ticket: Ticket };
 
-/** How a semaphore stands for one root. `fencingToken`: of the last grant of this permit, 0 before the first. */
+/**
+ * How a semaphore stands for one root. `fencingToken`: that of the last grant of this permit, 0 before the
+ * first.
+ */
 export type Look =
   | { state: 'mine' | 'free'; number: number; fencingToken: number }
   | {
       state: 'busy';
-      /** The root in the way: the holder of a lock, or an earlier one in the line. */
+      /** The root in the way: the holder of a lock, or an earlier root in the line. */
       behind: Root;
     };
 

@@ -17,10 +17,10 @@ export interface ToolPlanStep extends StepDeadlines {
   approval?: Approval;
 }
 
-/** A template of the catalog, by name, or a plan written in place: one of the two. */
+/** Exactly one of the two: a template of the catalog, by name, or a plan written in place. */
 export interface ChildSource {
   definition?: string;
-  /** Of the template; the newest when absent. Pinned at start either way. */
+  /** Version of the template; the newest when absent. Pinned at start either way. */
   version?: string;
   plan?: Plan;
 }
@@ -35,7 +35,7 @@ interface ChildrenStep {
 /** One child. */
 interface SagaPlanStep extends ChildrenStep {
   saga: ChildSource;
-  /** JSON with JSONata, as arguments of a tool: the input of the child. */
+  /** The input of the child: JSON with JSONata, like arguments of a tool. */
   input?: Json;
 }
 
@@ -55,11 +55,11 @@ interface EachPlanStep extends ChildrenStep, ChildSource {
 /** One child whose steps an agent submits. The step's result is what the agent closes it with. */
 interface InteractivePlanStep extends ChildrenStep {
   interactive: AskedPolicy;
-  /** As of `saga`: what the agent is told. */
+  /** As in a `saga` step. It is what the agent is told. */
   input?: Json;
 }
 
-/** Which kind a step is, its keys say: `tool`, `saga`, `branches`, `each` or `interactive`. */
+/** The keys of a step say which kind it is: `tool`, `saga`, `branches`, `each` or `interactive`. */
 export type PlanStep = ToolPlanStep | SagaPlanStep | BranchesPlanStep | EachPlanStep | InteractivePlanStep;
 
 export interface Plan {
@@ -79,7 +79,10 @@ export interface SagaDefinition {
   plan: Plan;
 }
 
-/** Calls of a tool, with its policies and the deadlines of the step. Stored steps without a kind are of this one. */
+/**
+ * A step that calls a tool, with the tool's policies and the step's deadlines. Stored steps without a kind
+ * are of this kind.
+ */
 export interface PinnedToolStep extends ToolPolicy {
   kind?: 'tool';
   index: number;
@@ -96,18 +99,18 @@ export interface PinnedToolStep extends ToolPolicy {
   inputSchemaHash?: string;
   approval?: Approval;
   /**
-   * A deadline of the step is shorter than what the tool declares, and its function may run for so long all the same: until
-   * then, a call that was lost may act (S3).
+   * Set when a deadline of the step is shorter than the one that its tool declares. The tool's function may
+   * still run this long, and until then a lost call may act (S3).
    */
   mayRunSeconds?: number;
-  /** The arguments are data as they are, and nothing in them is an expression. */
+  /** The arguments are plain data; nothing in them is an expression. */
   literal?: true;
 }
 
 /** A step as the saga runs it: nothing in it changes after the start (S8, S10). */
 export type PinnedStep = PinnedToolStep | PinnedChildrenStep;
 
-/** The steps of a child, pinned with the root: whoever runs them finds them by this hash. */
+/** The steps of a child, pinned with the root and found by this hash. */
 export interface PinnedPlan {
   planHash: string;
   steps: PinnedStep[];

@@ -1,17 +1,17 @@
 /**
- * The record of a session's rewind. It is written before anything is undone, so that a repeated request goes
- * to the same checkpoint, and one that is through touches nothing that came after it.
+ * The record of a session's rewind. It is written before anything is undone. So a repeated request goes to
+ * the same checkpoint, and once the rewind is done, a repeated request touches nothing that came after it.
  */
 export interface RewindRecord {
   sessionId: string;
   requestId: string;
   requestHash: string;
   checkpointId: string;
-  /** Of the session when it began. Work of this epoch is stale from then on. */
+  /** The session's epoch when the rewind began. Work of this epoch is stale from then on. */
   epoch: number;
   by: string;
   guidance?: string;
   at: string;
-  /** When it was through. */
+  /** When the rewind was done. */
   doneAt?: string;
 }

@@ -6,9 +6,14 @@ import type { Failure, SagaError, UndoProgress } from './ledger-entry.ts';
 import type { EffectKind } from './tool.ts';
 
 /**
- * `started`: in flight or in doubt. `unknown`: given up, may have happened. `rejected`: nothing happened.
- * `undone`, `resolved` (by hand) and `skipped` need nothing more. `undo_delayed` is tried again.
- * `undo_failed` and `blocked` need a person.
+ * States of an effect.
+ *
+ * - `started`: in flight or in doubt.
+ * - `unknown`: given up; it may have happened.
+ * - `rejected`: nothing happened.
+ * - `undone`, `resolved` (by hand) and `skipped` need nothing more.
+ * - `undo_delayed` is tried again.
+ * - `undo_failed` and `blocked` need a person.
  */
 export type EffectStatus =
   | 'started'
@@ -39,7 +44,7 @@ export interface EffectRecord {
    * Absent when an older version wrote it; the start entry then has the key.
    */
   resource?: string;
-  /** It is that of children: undoing it unwinds them. */
+  /** The effect belongs to children: undoing it unwinds them. */
   children?: true;
 }
 
@@ -70,26 +75,26 @@ export interface Operation {
   error: SagaError | null;
   /** Calls that used up no attempt: they never reached the tool, or their caller was lost. Absent: none. */
   unreached?: number;
-  /** The same of the probes since the last forward attempt. */
+  /** Such calls among the probes since the last forward attempt. */
   unreachedProbes?: number;
   /** Since this moment, no call has used up an attempt. */
   unreachedSinceMs?: number;
-  /** Of a compensator: see `EffectRecord.resource`. */
+  /** For a compensator: see `EffectRecord.resource`. */
   resource?: string;
   /** An operator wants the next attempt now. */
   hurried?: true;
 }
 
-/** A rewind that was asked for and is not through (L6). */
+/** A rewind that was asked for and is not finished (L6). */
 interface OpenRewind {
   requestId: string;
-  /** Index into `effects`: those from here on are taken back. */
+  /** Index into `effects`: this effect and all later ones are taken back. */
   floor: number;
   /** Index of the step at which the saga goes on. */
   cursor: number;
-  /** What nothing takes back may stay. */
+  /** Effects that nothing takes back may stay. */
   acceptResidue?: true;
-  /** The plan that it goes on with, when that is another one. */
+  /** The plan that the saga goes on with, when it is another one. */
   plan?: { planHash: string; stepCount: number };
 }
 
@@ -106,12 +111,12 @@ export type Wait =
   | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
   /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
   | { kind: 'next-step'; untilMs: number; asked?: true }
-  /** Put aside, until somebody resumes it. `sessionId`: whose work it was. */
+  /** Put aside until somebody resumes it. `sessionId`: the session that worked on it. */
   | { kind: 'parked'; sessionId?: string; untilMs: null }
   | ChildrenWait
   /**
-   * For locks that other roots hold. `untilMs`: it gives up then, so that no two wait for each other (L9).
-   * Null: it waits as long as it takes.
+   * Waits for locks that other roots hold. `untilMs`: the saga gives up then, so that no two wait for each
+   * other (L9). Null: it waits as long as it takes.
    */
   | { kind: 'resource'; step: number; semaphores: string[]; untilMs: number | null }
   /** For a slot of its project. No execution runs meanwhile. */
@@ -124,7 +129,7 @@ export const isIdle = (wait: Wait | null): boolean => wait?.kind === 'next-step'
 export const approvalStep = (wait: Wait | null): number | undefined =>
   wait?.kind === 'approval' ? wait.step : undefined;
 
-/** When a wait ends by itself, or a pause. Children end when they end. */
+/** When the wait or pause ends by itself. A wait for children has no such time. */
 export const waitEndMs = ({ wait, pauseUntilMs }: Pick<SagaState, 'wait' | 'pauseUntilMs'>): number | null =>
   (wait === null || wait.kind === 'children' ? null : wait.untilMs) ?? pauseUntilMs;
 
@@ -137,7 +142,7 @@ export interface SagaState {
   generation: number;
   /** Executions started since the last progress. */
   resumes: number;
-  /** Of the plan that was pinned at the start. `stepCountOf` says how many there are now. */
+  /** Steps of the plan that was pinned at the start. `stepCountOf` says how many there are now. */
   stepCount: number;
   /** Index of the next step to start. */
   cursor: number;
@@ -145,9 +150,9 @@ export interface SagaState {
   operation: Operation | null;
   wait: Wait | null;
   pauseUntilMs: number | null;
-  /** The gate of this step is open. */
+  /** Index of the step whose approval was given. */
   approvedStep: number | null;
-  /** Hash of the arguments that were approved for it. */
+  /** Hash of the arguments that were approved for that step. */
   approvedHash?: string;
   cancelRequested: boolean;
   /** An operator had it undone after it was completed. */
@@ -157,9 +162,12 @@ export interface SagaState {
   plans?: ReplacedPlan[];
   /** Its plan declares a result. */
   output?: true;
-  /** A step of its plan was given to an agent, so that releases before this one must not move it. */
+  /** A step of its plan was given to an agent. Releases before this one must not move such a saga. */
   delegates?: true;
-  /** An effect that somebody let stand was taken back by hand later: an older release reads that entry otherwise. */
+  /**
+   * An effect that had been let stand was taken back by hand later. An older release reads that entry in
+   * another way.
+   */
   byHandLater?: true;
   /** A child whose root is completed. */
   sealed?: true;
@@ -168,13 +176,13 @@ export interface SagaState {
   interactive?: InteractivePolicy;
   /** The step that was submitted last. */
   submitted?: { index: number; step: string; planHash: string };
-  /** A function drives this generation. There is no execution of it. */
+  /** A function drives this generation, so it has no execution. */
   inline?: true;
-  /** Only effects from this index on are taken back; then the saga waits for the next step. */
+  /** Only effects from this index on are taken back. Then the saga waits for the next step. */
   undoFrom?: number;
   /** The slot that it holds. Null: it needs one before its next step. Absent: its project has no limit. */
   slot?: number | null;
-  /** It has not taken the locks yet that are known from its input. */
+  /** It has not yet taken the locks that are known from its input. */
   locking?: true;
   /** It has taken a lock, so there is something to release at its end. */
   locked?: true;

@@ -3,7 +3,7 @@ import type { PinnedStep } from './plan.ts';
 
 /** A submitted step as it is stored, once per saga and id. */
 export interface SubmittedStep {
-  /** As the caller named it. */
+  /** The id that the caller gave it. */
   stepId: string;
   index: number;
   /** Ledger sequence of its `submitted` entry. */

@@ -1,19 +1,23 @@
 /** Tools of the catalog: what a tool does to the world, and how it is called, retried and taken back. */
 
-/** Of a call and of a compensator that say nothing else. */
+/** For a call or a compensator that declares no other. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
 export type JsonSchema = { [name: string]: unknown };
 
 /**
- * A tool's effect on the world. `read`: none. `compensatable`: its compensator takes it back. `partial`:
- * the compensator takes back a part, and says which part stays. `irreversible`: nothing takes it back.
+ * A tool's effect on the world.
+ *
+ * - `read`: none.
+ * - `compensatable`: its compensator takes it back.
+ * - `partial`: the compensator takes back a part, and says which part stays.
+ * - `irreversible`: nothing takes it back.
  */
 export type EffectKind = 'read' | 'compensatable' | 'partial' | 'irreversible';
 
 /**
- * `maxAttempts` counts the first attempt, but not those that never reached the tool, or whose caller was lost. The n-th pause is
- * `min(maxBackoff, backoff * rate^(n-1))` seconds.
+ * `maxAttempts` counts the first attempt, but no attempts that never reached the tool or whose caller was
+ * lost. The n-th pause is `min(maxBackoff, backoff * rate^(n-1))` seconds.
  */
 export interface RetryPolicy {
   maxAttempts: number;
@@ -49,19 +53,19 @@ interface CompensationPolicy {
   timeoutSeconds: number;
   retry: CompensationRetry;
   /**
-   * JSONata over `arguments`, `result`, `externalRef` and `undone` (what the compensator answered): how much was taken
-   * back. Without it: all of it.
+   * JSONata over `arguments`, `result`, `externalRef` and `undone` (the compensator's answer): how much was
+   * taken back. Absent: all of it.
    */
   amount?: string;
-  /** Without it: the currency of the effect. */
+  /** Absent: the currency of the effect. */
   currency?: string;
 }
 
 /** What a tool moves, for finance. Evaluated when an effect is committed, and again when it is undone. */
 interface Priced {
-  /** JSONata over `arguments`, `result` and `externalRef`: a decimal, as text or as a number that is exact. */
+  /** JSONata over `arguments`, `result` and `externalRef`: a decimal, as text or as an exact number. */
   amount?: string;
-  /** The same: three letters, as ISO 4217 has them. Goes with `amount`. */
+  /** JSONata over the same: three letters of ISO 4217. Goes with `amount`. */
   currency?: string;
   /** The amounts are whole numbers of the currency's smallest unit (cents). */
   minorUnits?: boolean;
@@ -83,13 +87,16 @@ export interface ToolPolicy extends Priced {
   /** The tool can ask the provider whether a key took effect. */
   probe: boolean;
   compensation?: CompensationPolicy;
-  /** JSONata over `arguments`, `result` and `externalRef`: where people see the effect at the provider, an https address. */
+  /**
+   * JSONata over `arguments`, `result` and `externalRef`: the https address where people see the effect at
+   * the provider.
+   */
   externalUrl?: string;
   /** JSONata over the arguments. Effects on one resource are undone strictly one after the other. */
   resourceKey?: string;
   /**
-   * Needs `resourceKey`. One root saga at a time works on a resource: from the start of its first such step
-   * until it has ended (L8).
+   * Needs `resourceKey`. Only one root saga at a time works on the resource, from the start of its first such
+   * step until it has ended (L8).
    */
   exclusive?: boolean;
 }

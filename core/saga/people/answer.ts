@@ -1,4 +1,4 @@
-/** A person's answer to an approval, and how it meets the waiting execution. */
+/** Records a person's answer to an approval, and wakes the execution that waits for it. */
 import type { Asked } from '../../../contract/identity.ts';
 import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
@@ -29,7 +29,10 @@ const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: numb
       entry.status !== 'requested',
   );
 
-/** A question is asked again after a rewind, perhaps about other arguments. An older answer is not for it. */
+/**
+ * After a rewind the question is asked again, perhaps about other arguments. An older answer does not apply
+ * to it.
+ */
 const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<AnswerInput>): void => {
   if (epoch === state.epoch) return;
   const why =
@@ -44,8 +47,8 @@ const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<
 };
 
 /**
- * The recorded answer, when no one waits on this step; undefined when there is none. A repeated equal answer is accepted and told
- * who gave it first; a different one is refused.
+ * The recorded answer, when the saga no longer waits on this step; undefined when there is none. A repeated
+ * equal answer is accepted and told who gave it first. A different one is refused.
  */
 const recorded = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>): AnsweredSaga['answered'] => {
   const answer = lastAnswer(entries, request.stepId, request.epoch ?? 0);
@@ -70,7 +73,7 @@ const recorded = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>):
   return undefined;
 };
 
-/** `entries`: those of the move that recorded it, else all. */
+/** `entries`: those of the move that recorded the answer; else all are read. */
 const standing = async (
   store: SagaStore,
   head: SagaHead,
@@ -82,9 +85,9 @@ const standing = async (
 };
 
 /**
- * Records the answer, then wakes the execution. An equal answer, from anyone, is told who gave it first. A
- * different one is `AnswerConflict`, and one after the timeout is `ApprovalExpired`. `StepNotFound` and `OperationRefused`
- * when nobody asked.
+ * Records the answer, then wakes the execution. An equal answer, from anyone, is told who gave it first.
+ * Throws `AnswerConflict` for a different one, `ApprovalExpired` after the timeout, and `StepNotFound` or
+ * `OperationRefused` when nobody was asked.
  */
 export const createAnswer =
   (dependencies: Dependencies) =>
@@ -103,7 +106,7 @@ export const createAnswer =
       return { sagaId: request.sagaId, status: head.state.status, answered };
     }
     if (request.decision === 'approve') {
-      // A claim tells nobody apart and has no time, so nothing has to be looked up for it.
+      // A claim does not tell people apart and has no time, so nothing needs to be looked up for it.
       if (typeof request.by !== 'string') {
         const rewinds = await rewindsThatBrought(store, head, waited.index);
         const names = rewinds.flatMap(({ actor, person }) => [actor, person?.sub, person?.email]);
@@ -129,7 +132,8 @@ export const createAnswer =
       return { type: 'answer' as const, step: waited.index, decision: request.decision, ...note };
     };
     let moved = await move(dependencies, request.sagaId, event, request.by);
-    // Of an answer in time that is being written, and one that is late, the first to be recorded decides.
+    // An answer in time may be written at the same moment as a late one expires. Whichever is recorded first
+    // decides.
     if (moved.entries.length === 0) {
       const late = (now: SagaHead) => (isAsking(now) ? { type: 'expire' as const } : undefined);
       moved = await move(dependencies, request.sagaId, late, 'engine');
@@ -139,7 +143,7 @@ export const createAnswer =
     return { sagaId: request.sagaId, status: moved.head.state.status, answered };
   };
 
-/** Whether the saga still has to wait, as the execution with this token was told. */
+/** Whether the saga still has to wait for what the execution with this token waits for. */
 const isWaiting = async (
   dependencies: { store: SagaStore },
   head: SagaHead | undefined,
@@ -162,8 +166,8 @@ const isWaiting = async (
 };
 
 /**
- * Keeps the token of an execution that begins to wait. If what it waits for came first, wakes it at once.
- * Whichever of the two comes second sees the other.
+ * Keeps the token of an execution that begins to wait. If the awaited event came before, wakes the execution
+ * at once. Whichever of the two comes second sees the other.
  */
 export const createAnnounceAwait =
   (dependencies: { store: SagaStore; engine: SagaEngine }) =>

@@ -1,4 +1,7 @@
-/** What operators asked of a step before: the same request again changes nothing, and another one does not pass for it. */
+/**
+ * Finds what operators asked of a step before. The same request again changes nothing, and a different one is
+ * not taken for it.
+ */
 import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -13,7 +16,7 @@ type Decided = LedgerEntry & { direction: 'operator'; status: 'resolved' | 'skip
 
 export const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
-/** The effects that a request is about, by place. */
+/** The effects that a request is about, by their places. */
 export interface Meant {
   named: ReadonlySet<string> | undefined;
   nowMs: number;
@@ -26,11 +29,11 @@ const isMeant = ({ named, errors }: Meant, place: string): boolean =>
 const isDecision = (entry: ToldEntry): entry is ToldEntry & Decided =>
   entry.direction === 'operator' && (entry.status === 'resolved' || entry.status === 'skipped');
 
-/** What a person decided of the effects of one step, oldest first. */
+/** What people decided about the effects of one step, oldest first. */
 const decidedOf = (entries: readonly ToldEntry[], about: Meant): Decided[] =>
   entries.filter(isDecision).filter(({ stepIndex, epoch }) => isMeant(about, placeOf(stepIndex, epoch)));
 
-/** Places whose retry is under way, or took the effect back. */
+/** Places with a retry that is still under way or has taken the effect back. */
 const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   const places = new Set<string>();
   for (const entry of entries) {
@@ -43,7 +46,7 @@ const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   return places;
 };
 
-/** Delayed effects whose time has come by itself, so that nobody's retry is why they are called now. */
+/** Delayed effects that are due by themselves, so that no retry is the reason why they are called now. */
 export const dueUnasked = async (store: Reads, head: SagaHead, about: Meant): Promise<number[]> => {
   const { state, sagaId, seq } = head;
   const due = state.effects.flatMap(({ step, epoch, status, undo }, index) =>
@@ -59,11 +62,11 @@ export const dueUnasked = async (store: Reads, head: SagaHead, about: Meant): Pr
   return due.flatMap(({ index, place }) => (retried.has(place) ? [] : [index]));
 };
 
-/** Of a step that a rewind took back, only what it did since counts. */
+/** Whether a retry is recorded. When a rewind took a step back, only the step's latest effect counts. */
 const wasRetried = async (store: Reads, head: SagaHead, about: Meant): Promise<boolean> => {
   const { state, sagaId, seq } = head;
   const isStopped = state.status === 'COMPENSATION_FAILED';
-  // What failed since is retried anew, and what nothing takes back never is.
+  // What failed again since may be retried anew. What nothing takes back is never retried.
   if (isStopped && about.named === undefined) return false;
   const retried = retriedPlaces(await readLedger(store, sagaId, seq));
   const meant = state.effects.filter(({ step, epoch }) => isMeant(about, placeOf(step, epoch)));
@@ -88,7 +91,10 @@ export const wasAsked = async (
   );
 };
 
-/** Throws `OperationConflict` when a person resolved or skipped the step otherwise, and says who and when. */
+/**
+ * Throws `OperationConflict` when a person resolved or skipped the step in another way, and says who and
+ * when.
+ */
 export const requireUndecided = async (
   store: Reads,
   head: SagaHead,

@@ -1,4 +1,4 @@
-/** Whether the members of an operation go together. */
+/** Checks whether the members of an operation go together. */
 import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -15,7 +15,7 @@ const checkBreak = ({ action, resourceKey, evidence = '' }: Asked<OperateSagaInp
   }
 };
 
-/** Those that are about a step. The others are about the whole saga, whatever step is named. */
+/** Actions on a step. The others are about the whole saga, whatever step is named. */
 const OF_A_STEP: readonly OperateSagaInput['action'][] = ['retry', 'resolve', 'skip'];
 
 /** Throws `InvalidInput`. */

@@ -8,19 +8,23 @@ import { awaitsBelow, observeFamily } from './family-view.ts';
 import { isOver, settledView } from './settled-view.ts';
 
 const POLL_MS = 250;
-/** Who has waited for long is told a little later, so that a thousand who wait do not keep the table busy. */
+/**
+ * Longest pause between two looks. Callers that have waited long learn of the end a little later, so that a
+ * thousand of them do not keep the table busy.
+ */
 const LONGEST_POLL_MS = 5_000;
 const SHARE_OF_WAIT = 8;
 const POLLS_PER_TREE = 8;
 
-/** Nothing more happens by itself: there is a result, or a person is needed. */
+/** Nothing more happens by itself: the saga has ended, or needs a person. */
 const isSettled = ({ state: { status, wait } }: SagaHead): boolean =>
   status === 'AWAITING' || status === 'PARKED' || wait?.kind === 'next-step' || isOver(status);
 
 /**
  * Answers the observation. With `waitSeconds`, it waits until the saga has ended or needs a person, or the
- * time is up; where the settled view is asked for, a completed child until that is so of its root. Throws `SagaNotFound`.
- * Throws `LedgerBroken` rather than answer anything that disagrees with the ledger (S12).
+ * time is up. Where the settled view is asked for, a completed child also waits until this holds for its
+ * root. Throws `SagaNotFound`, and `LedgerBroken` rather than answer anything that disagrees with the ledger
+ * (S12).
  */
 export const createDescribe =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'sleep'> }) =>
@@ -36,7 +40,10 @@ export const createDescribe =
     };
     const see = async (head: SagaHead): Promise<Observation> =>
       observeFamily(store, head, await readTrueLedger(store, head));
-    /** A root that is over before all else is read, and did not move until then, takes nothing back meanwhile. */
+    /**
+     * If the root is over before everything else is read, and has not moved afterwards, it took nothing back
+     * meanwhile.
+     */
     const seeSettled = async ({ root = sagaId }: SagaHead): Promise<Observation> => {
       const above = root === sagaId ? undefined : await store.getHead(root);
       const head = await look();
@@ -47,7 +54,7 @@ export const createDescribe =
         before !== undefined && isOver(before.state.status) && before.version === after?.version;
       return settledView(seen, isRootOver);
     };
-    /** What a completed child did counts when its root is over, so that one is waited for. */
+    /** What a completed child did counts only once its root is over, so the root is waited for. */
     const awaited = async (head: SagaHead): Promise<SagaHead> => {
       const isProvisional = projection === 'settled' && head.state.status === 'COMPLETED';
       return (isProvisional && head.root !== undefined && (await store.getHead(head.root))) || head;

@@ -31,7 +31,7 @@ const pauseReason = (entries: readonly LedgerEntry[]): string => {
 
 type Doing = NonNullable<Observation['doing']>;
 
-/** `held`: undefined when nobody has it any more. */
+/** `held`: undefined when nobody holds the lock any more. */
 export const lockReason = (held: { sagaId: string; resourceKey: string } | undefined): string =>
   held === undefined
     ? 'for its turn: nobody holds what it waits for'
@@ -91,7 +91,7 @@ export const doingOf = (
   return { what: CALLS[state.operation.direction], until: iso(state.operation.deadlineMs), ...call };
 };
 
-/** The entries in which a person turns a saga back, by the name of the failure that it has then. */
+/** The entry with which a person turns a saga back, by the name of the failure that the saga then has. */
 const TURNED_BY: Readonly<Record<string, LedgerEntry['status']>> = {
   Cancelled: 'cancel_requested',
   Undone: 'undo_requested',

@@ -4,8 +4,8 @@ import { lookAtDriver } from '../run/look-at-driver.ts';
 import { type ReviveDependencies, revive } from '../run/revive.ts';
 
 /**
- * A command has no effect while nothing drives the saga. So it gets an execution now, however often earlier
- * ones died.
+ * A command has no effect while nothing drives the saga. So the saga gets an execution now, however often
+ * earlier ones died.
  */
 export const ensureDriven = async (
   dependencies: ReviveDependencies,

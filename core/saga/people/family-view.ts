@@ -1,6 +1,6 @@
 /**
- * What people and the model are told of the sagas below one: a line for each, and detail only where something waits for a
- * person or stands. So it stays small for many children (S12).
+ * What people and the model are told about the sagas below one: a line for each, and details only where
+ * something stands or waits for a person. So it stays small with many children (S12).
  */
 import type { AwaitedApproval, Observation } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -19,7 +19,7 @@ import { placeOf } from './observe-interactive.ts';
 
 const AT_ONCE = 8;
 
-/** The most sagas that are told, and the most of each of them in detail. What is left is looked for in all. */
+/** Limits for the lines, and for the details of each saga. What is not listed is still searched and counted. */
 const MAX_LINES = 200;
 const MAX_DETAILS = 20;
 
@@ -29,17 +29,17 @@ interface Below {
   /** The root is completed, so no saga above takes anything back. Each child is told so a moment later. */
   isSealed: boolean;
   lines: Line[];
-  /** So many more there are than are told. */
+  /** How many more there are. */
   linesNotListed: number;
   awaiting: (AwaitedApproval & { path: string; sagaId: string })[];
-  /** So many more wait than are told. */
+  /** How many more wait. */
   awaitingNotListed: number;
-  /** Only what left residue. */
+  /** Only effects that left residue. */
   compensated: Observation['compensated'];
   notCompensated: Observation['notCompensated'];
 }
 
-/** The children that a ledger names, with the path of each: `deploy/dns`. */
+/** The children that a ledger names, each with its path: `deploy/dns`. */
 const childrenIn = (entries: readonly LedgerEntry[]): (NamedChild & { path: string; startSeq: number })[] =>
   entries.flatMap((entry) => {
     if (entry.direction !== 'forward' || entry.status !== 'started') return [];
@@ -52,13 +52,16 @@ const childrenIn = (entries: readonly LedgerEntry[]): (NamedChild & { path: stri
     }));
   });
 
-/** Whether there is more to tell than how it ended. `isUndone`: the saga above it is taken back. */
+/** Whether there is more to say about the saga than how it ended. `isUndone`: the saga above it is taken back. */
 const isOpen = ({ state }: SagaHead, isUndone: boolean): boolean =>
   state.phase !== 'done' ||
   state.status === 'COMPENSATION_FAILED' ||
   (isUndone && state.status === 'COMPLETED');
 
-/** It was taken back, by itself or with the saga above it, and something may be left: of itself, or of what it ran. */
+/**
+ * The saga was taken back, alone or with the saga above it, and something may be left, of itself or of the
+ * sagas that it ran.
+ */
 const mayLeave = ({ state }: SagaHead): boolean =>
   state.status === 'COMPENSATION_FAILED' ||
   state.effects.some(
@@ -68,7 +71,7 @@ const mayLeave = ({ state }: SagaHead): boolean =>
       (children === true && state.status === 'COMPENSATED'),
   );
 
-/** It waits for a person, or for sagas of which one may. */
+/** The saga waits for a person, or for children that may wait for one. */
 const mayAwait = ({ state: { wait } }: SagaHead): boolean =>
   wait?.kind === 'approval' || wait?.kind === 'children';
 
@@ -124,12 +127,12 @@ const collect = async (
 
 interface NotListed {
   notListed: number;
-  /** Of these, what somebody let stand. */
+  /** How many of these somebody let stand. */
   acceptedNotListed: number;
   residueNotListed: number;
 }
 
-/** Answers how many effects stand there, or left something, that are not told here. */
+/** Adds the details of one saga. Answers how many effects that stand or left something are not listed. */
 const detail = async (
   store: Reads,
   head: SagaHead,
@@ -147,12 +150,12 @@ const detail = async (
   const residue = seen.compensated.filter((one) => one.residue !== undefined);
   below.compensated.push(...residue.slice(0, MAX_DETAILS).map((one) => ({ ...one, path, sagaId })));
   const left = seen.notCompensated.map((one) => ({ ...one, path, sagaId }));
-  // It is completed, and a sibling that cannot be undone keeps it from being unwound.
+  // The saga is completed, but is not unwound because a sibling cannot be undone.
   const stands = isUndone && head.state.status === 'COMPLETED';
   const kept = stands
     ? seen.committed.map((one) => ({ ...one, reason: 'not undone yet', path, sagaId }))
     : [];
-  // What somebody let stand needs nobody, so it comes last.
+  // Effects that somebody let stand need nobody, so they come last.
   const open = [...left.filter(({ accepted }) => accepted !== true), ...kept];
   const accepted = left.filter((one) => one.accepted === true);
   below.notCompensated.push(...[...open, ...accepted].slice(0, MAX_DETAILS));
@@ -165,7 +168,7 @@ const detail = async (
   };
 };
 
-/** Answers what is below a saga. Empty members for one that runs no other. */
+/** Answers what is below a saga. All lists are empty when it runs no other saga. */
 const lookBelow = async (
   store: Reads,
   head: SagaHead,
@@ -188,8 +191,8 @@ const lookBelow = async (
 };
 
 /**
- * The observation with what stands below, for alerts and notices: these reach people also when a ledger below is not as it was
- * written. Then they tell what is known here.
+ * The observation with what stands below, for alerts and notices. These must reach people even when a ledger
+ * below is not as it was written. Then they say only what this saga's own ledger knows.
  */
 export const observeBelow = async (
   store: Reads,
@@ -205,7 +208,7 @@ export const observeBelow = async (
   }
 };
 
-/** What the plan above gives to the agent that does this step of it. */
+/** The input that the plan above gives to the agent that does this step. */
 const givenTo = async (
   store: SagaStore,
   { sagaId, parent, inputHash }: SagaHead,
@@ -215,7 +218,10 @@ const givenTo = async (
     ? {}
     : { interactive: { ...interactive, input: await store.getPinnedInput(sagaId, inputHash) } };
 
-/** The ledger says who held the lock when the saga began to wait. That one may have ended, and another have it. */
+/**
+ * The reason for a wait as it is now. The ledger says who held the lock when the saga began to wait; that
+ * saga may have ended, and another may hold the lock now.
+ */
 const waitingNow = async (
   store: SagaStore,
   head: SagaHead,
@@ -227,7 +233,7 @@ const waitingNow = async (
   return { doing: { ...doing, reason } };
 };
 
-/** The observation of a saga with what is below it, and what it is below. */
+/** The observation of a saga, with the sagas below it and its place in the tree. */
 export const observeFamily = async (
   store: SagaStore,
   head: SagaHead,
@@ -253,10 +259,13 @@ export const observeFamily = async (
   });
 };
 
-/** Whether a saga below this one waits for a person. Reads heads, and the starts of the children. */
+/**
+ * Whether a saga below this one waits for a person. Reads the heads of the children, and the entry that names
+ * them.
+ */
 export const awaitsBelow = async (store: SagaStore, head: SagaHead): Promise<boolean> => {
   const { wait, effects } = head.state;
-  // One that was told to turn back takes its children with it, whatever they wait for.
+  // A saga that was told to turn back takes its children with it, whatever they wait for.
   if (wait?.kind !== 'children' || turningFact(head.state) !== undefined) return false;
   const { startSeq } = effects[wait.effect] ?? {};
   const started = startSeq === undefined ? undefined : await store.getEntry(head.sagaId, startSeq);

@@ -1,17 +1,18 @@
-/** Keeps an observation within what a call of Lambda may answer, and says how much is left out. Pure. */
+/** Keeps an observation within the size of a Lambda answer, and says how much is left out. Pure. */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import { firstThatFit } from '../../shared/bounded.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 
-/** A call of Lambda answers 6 MB at most. */
+/** A Lambda answer has at most 6 MB. */
 const MAX_BYTES = 5.5 * MIB;
 
 type Lists = Pick<Observation, 'committed' | 'compensated' | 'notCompensated'>;
 
 /**
- * What somebody has to do something about goes first, then what stands, and of what was taken back that which left something.
- * A saga that is rewound again and again has more and more that was taken back: the last of it is told.
+ * Lists in this order what fits: what somebody must act on, what stands, what somebody let stand, what was
+ * taken back and left something, and last what was taken back completely. A saga that is rewound again and
+ * again has ever more of the last two; the newest are listed.
  */
 export const fittingObservation = (seen: Observation): Observation => {
   if (jsonBytes(seen) <= MAX_BYTES) return seen;

@@ -1,11 +1,14 @@
-/** Who asks, before anything is done for them. Roles and times are checked here, wherever the request comes from. */
+/**
+ * Finds out who asks, before anything is done for them. Roles and times are checked here, wherever the
+ * request comes from.
+ */
 
 import type { Actor, Asked, MaybeAsked, Person, Role, VerifiedActor } from '../../../contract/identity.ts';
 import { ENGINE } from '../../../contract/identity.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 
-/** How long ago a person may have signed in, to allow what nothing takes back. */
+/** A person may have signed in at most this long ago to allow what nothing takes back. */
 export const FRESH_SECONDS = 15 * 60;
 
 /** What a verified token says. */
@@ -40,7 +43,7 @@ const requireRole = ({ person, roles }: Proven, allowed: readonly Role[]): void 
   );
 };
 
-/** In the ledger one name is no person's, whatever an issuer calls somebody. */
+/** The name `engine` in the ledger belongs to no person, whatever an issuer calls somebody. */
 const nameOfPerson = ({ email, sub }: Person): string => {
   const name = email ?? sub;
   if (name.trim() !== ENGINE) return name;
@@ -77,8 +80,8 @@ const claimed = ({ requireVerifiedApprover }: IdentityPolicy, by: string | undef
 };
 
 /**
- * Replaces claim and proof of a request by who asks. A proof is verified, and then the claim beside it is not
- * read. Throws `ProofRequired`, `ProofInvalid`, `RoleMissing`.
+ * Replaces the claim and proof of a request by who asks. When there is a proof, it is verified and the claim
+ * is ignored. Throws `ProofRequired`, `ProofInvalid`, `RoleMissing`.
  */
 export const createIdentify =
   (policy: IdentityPolicy, allowed: readonly Role[]) =>
@@ -87,7 +90,10 @@ export const createIdentify =
     return { ...rest, by: actor };
   };
 
-/** For what backends call too: they name nobody, and their right is that to the call. A person who is named is as above. */
+/**
+ * For functions that backends call too. A backend names nobody; its permission to call is enough. A person
+ * who is named is checked as above.
+ */
 export const createIdentifyIfPerson = (policy: IdentityPolicy, allowed: readonly Role[]) => {
   const identify = createIdentify(policy, allowed);
   return async <Input extends Request>(input: Input): Promise<MaybeAsked<Input>> => {
@@ -97,7 +103,7 @@ export const createIdentifyIfPerson = (policy: IdentityPolicy, allowed: readonly
   };
 };
 
-/** For what nothing takes back. A claim has no time: a stack that takes claims takes them for this too. */
+/** For what nothing takes back. A claim has no time, so a stack that accepts claims accepts them here too. */
 export const requireFresh = (by: Actor, clock: Clock): void => {
   if (typeof by === 'string') return;
   const { authTime } = by.person;
@@ -110,7 +116,10 @@ export const requireFresh = (by: Actor, clock: Clock): void => {
   );
 };
 
-/** Four eyes: who asked for a saga, or gave it this step, does not approve it. Only who is verified can be told apart. */
+/**
+ * Four eyes: whoever asked for a saga, or gave it this step, cannot approve it. Only verified people can be
+ * told apart.
+ */
 export const requireOther = (by: Actor, names: readonly (string | undefined)[]): void => {
   if (typeof by === 'string') return;
   const { sub, email } = by.person;

@@ -1,7 +1,7 @@
 /**
- * What people are told when a saga waits for their approval, or when it could not be undone: who asked, what would be or
- * was moved, every reference that fits, and where to look. Arguments and results are left out, because they may
- * hold secrets and this leaves the account. Pure.
+ * What people are told when a saga waits for their approval or could not be undone: who asked, what would be
+ * or was moved, every reference that fits, and where to look. Arguments and results are left out, because
+ * they may hold secrets and the notice leaves the account. Pure.
  */
 import type { SagaNotice } from '../../../contract/events.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
@@ -10,10 +10,10 @@ import { firstThatFit } from '../../shared/bounded.ts';
 import { clip } from '../../shared/clip.ts';
 import { notListedIn } from './not-listed.ts';
 
-/** SNS takes 100 characters of ASCII. */
+/** SNS accepts 100 characters of ASCII. */
 const MAX_SUBJECT = 95;
 const MAX_TEXT = 500;
-/** EventBridge takes 256 KB of one event, which has an error's message, too. Sizes are as JSON. */
+/** EventBridge accepts 256 KB per event, and the error's message needs room too. Sizes are of the JSON. */
 const LISTED = { count: 50, bytes: 192 * KIB };
 
 const short = (text: string): string => clip(text, MAX_TEXT);
@@ -26,7 +26,7 @@ const money = ({
   currency?: string | undefined;
 }): string => (amount === undefined ? '' : `, ${amount} ${currency ?? ''}`.trimEnd());
 
-/** The page of a saga, when it is known where the console is. */
+/** The page of a saga, when the console's address is known. */
 export const consoleLink = (consoleUrl: string | undefined, sagaId: string): string | null =>
   consoleUrl === undefined ? null : `${consoleUrl.replace(/\/+$/, '')}/sagas/${encodeURIComponent(sagaId)}`;
 
@@ -74,11 +74,11 @@ const approvalNotice = (
 
 type Left = Observation['notCompensated'][number];
 
-/** Of a saga below, the steps above it, and the saga under which it is worked. */
+/** The step. For a saga below, also the steps above it and the id of the saga to work on. */
 export const placeOf = ({ step, path, sagaId }: Left): string =>
   path === undefined || sagaId === undefined ? step : `${short(path)}/${step} of saga ${sagaId}`;
 
-/** Its reference, and where it is seen. */
+/** The reference, and where people see it. */
 export const referenceText = ({ externalRef, externalUrl }: Left): string =>
   `${externalRef ?? 'none'}${externalUrl === undefined ? '' : ` ${externalUrl}`}`;
 
@@ -118,7 +118,7 @@ const failureNotice = (seen: Observation, link: string | null): SagaNotice => {
     ].join('\n'),
     link,
     requestedBy,
-    // With several steps there is no one amount; each reference has its own.
+    // With several steps there is no single amount; each reference has its own.
     ...(one === undefined ? {} : { step: one.step, tool: one.tool }),
     ...(one?.amount === undefined ? {} : { amount: one.amount }),
     ...(one?.currency === undefined ? {} : { currency: one.currency }),

@@ -16,12 +16,12 @@ import { letStandReason } from './undo-plan.ts';
 /** A reason is cut to a readable length. The whole message is in the ledger. */
 const MAX_REASON_LENGTH = 1000;
 
-/** All reasons together: a call of Lambda answers 6 MB at most, and the references have to fit beside them. */
+/** All reasons together. A Lambda answer has at most 6 MB, and the references have to fit beside them. */
 const MAX_REASONS_BYTES = MIB;
 
 const MAX_ERROR_LENGTH = 200;
 
-/** The model is shown results while they are small. All of them are in the ledger, at `seq`. */
+/** The model is shown results only while they are small. All of them are in the ledger, at `seq`. */
 const MAX_RESULTS_BYTES = 32 * 1024;
 
 const resultsOf = (stories: readonly Story[]): Observation['results'] => {
@@ -40,7 +40,10 @@ const resultsOf = (stories: readonly Story[]): Observation['results'] => {
 const undoErrorOf = ({ undoError }: Story): string =>
   undoError === undefined ? '' : `${undoError.name}: ${undoError.message}`;
 
-/** When a delayed compensator may be called again. Others may take their time first. Undefined while it is called. */
+/**
+ * When a delayed compensator may be called again; others may be called before it. Undefined while it is being
+ * called.
+ */
 const nextAttemptOf = ({ state: { effects, operation } }: SagaHead, { effect }: Story): string | undefined =>
   effect.status !== 'undo_delayed' ||
   effect.undo === undefined ||
@@ -124,7 +127,7 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
   const { wait } = head.state;
   switch (wait?.kind) {
     case undefined:
-    // `doing` tells of these: nobody has to answer.
+    // Described by `doing`, because nobody has to answer.
     case 'resource':
     case 'slot':
       return undefined;
@@ -132,7 +135,7 @@ const awaitingOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observatio
       return approvalOf(head, wait, entries);
     case 'next-step':
     case 'parked':
-    // No person is needed here. A child may wait for one.
+    // This saga needs no person, but a child may wait for one.
     case 'children':
       return undefined;
   }
@@ -152,7 +155,7 @@ const notCompensatedOf = (
     reason: clipJson(clip(reasonOf(story, nextAttempt), MAX_REASON_LENGTH), reasonBytes),
     ...(effect.children === true ? { children: true } : {}),
     ...(effect.status === 'skipped' ? { accepted: true } : {}),
-    // No provider knows the key of a step that runs sagas.
+    // A step that runs sagas has no key that a provider knows.
     ...(idempotencyKey === null || effect.children === true ? {} : { idempotencyKey }),
     ...(story.resourceKey === undefined ? {} : { resourceKey: story.resourceKey }),
     ...(failed && undoError !== undefined
@@ -173,7 +176,7 @@ const sessionOf = ({ sessionId, messageId }: SagaHead): Pick<Observation, 'sessi
     ? {}
     : { session: { sessionId, ...(messageId === undefined ? {} : { messageId }) } };
 
-/** What sagas below one left, which its observation tells too. */
+/** What the sagas below left. Their parent's observation says it too. */
 export type LeftBelow = Pick<Observation, 'compensated' | 'notCompensated'>;
 
 /** The one place that makes an observation, from the folded state and the whole ledger, oldest first. */

@@ -1,4 +1,4 @@
-/** What an observation says more of a saga whose steps are submitted one by one. */
+/** What an observation adds for a saga whose steps are submitted one by one. */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -8,7 +8,7 @@ import type { Story } from './stories.ts';
 
 type Interactive = NonNullable<Observation['interactive']>;
 
-/** The last ones; all of them are in the ledger. */
+/** The newest ones are listed. All are in the ledger. */
 const MAX_REJECTED = 20;
 
 const MAX_REASON = 200;
@@ -30,7 +30,7 @@ const told = (error: SagaError): SagaError => ({
   message: clip(error.message, MAX_REASON),
 });
 
-/** Steps of which nothing happened: refused before they began, or rejected by their tool. */
+/** Steps without effect: refused before they began, or rejected by their tool. */
 const rejectedOf = (stories: readonly Story[], entries: readonly LedgerEntry[]): Observation['rejected'] => {
   const clean = new Set(
     stories.filter(({ effect }) => effect.status === 'rejected').map(({ effect }) => effect.step),

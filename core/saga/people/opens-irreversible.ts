@@ -1,9 +1,15 @@
-/** What an approval lets happen: one that a step which runs sagas waits for is the only question about what they do. */
+/**
+ * Finds out what an approval lets happen. When the step runs sagas, its approval may be the only question
+ * about what those sagas do.
+ */
 import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { SagaStore } from '../ports.ts';
 
-/** Whether nothing takes back what the step does, or what the sagas do that it runs, without another approval. */
+/**
+ * Whether the step, or a saga that it runs, does something that nothing takes back and that no further
+ * approval guards.
+ */
 export const opensIrreversible = async (
   store: Pick<SagaStore, 'getPinnedStep'>,
   { sagaId, root = sagaId }: Pick<SagaHead, 'sagaId' | 'root'>,
@@ -14,7 +20,7 @@ export const opensIrreversible = async (
     if ((interactive?.allowIrreversible ?? []).length > 0) return true;
     for (let index = 0; index < stepCount; index += 1) {
       const below = await store.getPinnedStep(root, planHash, index);
-      // With an approval of its own it is asked about when its turn comes.
+      // A step with an approval of its own is asked about when its turn comes.
       if (below.approval === undefined && (await opensIrreversible(store, { sagaId: root }, below)))
         return true;
     }

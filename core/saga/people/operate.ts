@@ -55,8 +55,8 @@ const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: numb
 };
 
 /**
- * The effects that an action covers: the named step, or for `retry` all that failed or are delayed. Of
- * those, it takes as many of the last as one move holds.
+ * The effects that an action covers: the named step, or for `retry` all that failed or are delayed. Of these,
+ * the last ones, as many as one move can hold.
  */
 const chosen = (
   { state }: SagaHead,
@@ -64,7 +64,7 @@ const chosen = (
   { named, nowMs, errors }: Meant,
 ): number[] => {
   const isMeant = (effect: EffectRecord, index: number): boolean => {
-    // Its children are worked, and then this saga decides again by itself.
+    // Its children are worked on, and then this saga decides again by itself.
     if (effect.children === true) return false;
     if (stepId !== undefined && named?.has(placeOf(effect.step, effect.epoch)) !== true) return false;
     if (errors !== undefined && errors.get(placeOf(effect.step, effect.epoch)) === undefined) return false;
@@ -77,13 +77,16 @@ const chosen = (
   return action === 'retry' ? indexes.slice(-MAX_FACTS) : indexes;
 };
 
-/** Effects of the named step that somebody let stand. They keep no saga from its end, so they may be resolved at any time. */
+/**
+ * Effects of the named step that somebody let stand. They do not stop the saga from ending, so they may be
+ * resolved at any time.
+ */
 const letStand = ({ state }: SagaHead, { named }: Meant): number[] =>
   state.effects.flatMap(({ step, epoch, status }, index) =>
     status === 'skipped' && named?.has(placeOf(step, epoch)) === true ? [index] : [],
   );
 
-/** The places of the effects of a step: after a rewind there may be several, one for each epoch. */
+/** The places of a step's effects. After rewinds there may be several, one for each epoch. */
 const findPlaces = async (
   store: SagaStore,
   head: SagaHead,
@@ -143,8 +146,8 @@ const isWorkable = ({ phase, status }: SagaState): boolean =>
   phase === 'undo' || status === 'COMPENSATION_FAILED';
 
 /**
- * A child was repaired, and died before it told the saga above it. Whoever works either of them makes up for that. Answers whether a
- * saga goes on because of it.
+ * A child that was repaired may have died before it told the saga above it. An operation on either saga makes
+ * up for that. Answers whether a saga goes on because of it.
  */
 const makeUpForLostWord = async (
   dependencies: Dependencies,
@@ -196,10 +199,10 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
 };
 
 /**
- * A cancel is recorded, and the execution that drives the saga carries it out. The other actions hand a
- * saga whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a
- * request changes nothing, except that the sagas around it look again. Throws `OperationRefused`, and `OperationConflict`
- * when a person decided otherwise before.
+ * A cancel is recorded, and the execution that drives the saga carries it out. The other actions give a saga
+ * whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a request
+ * changes nothing, except that the sagas around it look again. Throws `OperationRefused`, and
+ * `OperationConflict` when a person has decided otherwise before.
  */
 export const createOperate =
   (dependencies: Dependencies) =>

@@ -1,10 +1,13 @@
-/** What was planned is what is done: the plan holds for the version of the head that it was made from. */
+/**
+ * Makes sure that what was planned is what is done: a plan holds only for the version of the head that it was
+ * made from.
+ */
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, type RetryMeans, retrying } from '../../shared/retry.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 
-/** For `move`: nothing is recorded when the saga moved since. */
+/** An event for `move` that is dropped when the saga moved since. */
 export const ifUnmoved =
   ({ version }: SagaHead, event: SagaEvent) =>
   (now: SagaHead): SagaEvent | undefined =>

@@ -1,4 +1,4 @@
-/** Why a step does not take an answer that nobody gave before. */
+/** Says why a step does not accept an answer, when no answer is recorded for it. */
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';

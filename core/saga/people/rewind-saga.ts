@@ -60,7 +60,7 @@ const answerOf = (
   guidance: string | undefined,
 ): RewindAnswer => ({ requestId, status, saga, ...(guidance === undefined ? {} : { guidance }) });
 
-/** The present state of a rewind that is recorded. */
+/** How far a recorded rewind is. */
 const standing = async (
   store: SagaStore,
   head: SagaHead,
@@ -103,7 +103,10 @@ const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
 
 const placeOf = (after: string | null): string => (after === null ? 'its beginning' : `after step ${after}`);
 
-/** How many steps back leads elsewhere once a saga went on; and where it was rewound, its steps are others. */
+/**
+ * Refuses when the saga went on since the plan: a number of steps then leads elsewhere, and after a rewind
+ * the steps are others.
+ */
 const requirePlanned = (
   { sagaId, state }: SagaHead,
   { after }: RewindTarget,

@@ -14,20 +14,23 @@ export interface RewindTarget {
   cursor: number;
 }
 
-/** Steps that were started on the present way, the one in flight included. */
+/** Number of steps that were started since the start or the last rewind, including the one in flight. */
 const startedCount = ({ operation, wait, effects, cursor }: SagaState): number => {
   const at = wait?.kind === 'children' ? wait.effect : operation?.effect;
   const inFlight = at === undefined ? undefined : effects[at];
   return inFlight === undefined ? cursor : Math.max(cursor, inFlight.step + 1);
 };
 
-/** Took effect, may have, or answered: a step that was refused or taken back is none to go back over. */
+/**
+ * The step took effect, may have, or answered. A step that was refused or taken back is not counted when
+ * going back.
+ */
 const isStep = ({ status, kind }: EffectRecord): boolean =>
   status === 'committed' || status === 'started' || (status === 'unknown' && kind !== 'read');
 
 /**
- * The places of the steps that may be taken back. Those of a plan are numbered again from where it was rewound to;
- * those that were submitted keep their places, so what does not stand is left out.
+ * The places of the steps that may be taken back. The steps of a plan are numbered anew from where it was
+ * rewound to. Submitted steps keep their places, so those that do not stand are left out.
  */
 const placesOf = ({ state }: SagaHead): number[] =>
   state.interactive === undefined
@@ -57,7 +60,7 @@ const cursorOf = (head: SagaHead, stories: readonly Story[], to: StepTarget): nu
 
 export const rewindTarget = (head: SagaHead, stories: readonly Story[], to: StepTarget): RewindTarget => {
   const cursor = cursorOf(head, stories, to);
-  // What stands is in the order of its steps, also when earlier rewinds took some of them back.
+  // Effects that stand are in the order of their steps, even when earlier rewinds took some of them back.
   const last = stories.findLastIndex(({ effect }) => effect.status === 'committed' && effect.step < cursor);
   return { after: stories[last]?.step ?? null, floor: last + 1, cursor };
 };

@@ -1,4 +1,4 @@
-/** The effects of a session's sagas, whoever wants to know (L7). It only reads. */
+/** Finds the effects of a session's sagas (L7). It only reads. */
 import type { SessionEffect } from '../../../contract/saga-answers.ts';
 import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -22,7 +22,7 @@ const isInteractive = ({ state }: SagaHead): boolean => state.interactive !== un
 
 const isOutside = ({ kind }: EffectRecord): boolean => kind !== 'read';
 
-/** Of one saga. `isTold`: which effects. */
+/** The effects of one saga. `isTold`: which of them. */
 const effectsOf = async (
   store: Pick<SagaStore, 'pageEntries'>,
   sessionId: string,
@@ -51,7 +51,7 @@ const effectsOf = async (
     }));
 };
 
-/** Also those that were taken back. */
+/** The effects of one saga, also those that were taken back. */
 export const effectsOfSaga = (
   store: Pick<SagaStore, 'pageEntries'>,
   sessionId: string,

@@ -1,6 +1,7 @@
 /**
- * What a session's sagas did after a point of the session. A saga with a plan belongs to the message of its start, with
- * all that it did. The steps of an interactive saga have messages of their own, so only its last steps may be meant.
+ * Finds what a session's sagas did after a point of the session. A saga with a plan belongs, with all that it
+ * did, to the message of its start. The steps of an interactive saga have messages of their own, so only its
+ * last steps may count.
  */
 import type { PlacedSaga } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -16,7 +17,7 @@ type Reads = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
 
 const SAGAS_AT_ONCE = 8;
 
-/** Of the saga's start. */
+/** The place of the saga's start. */
 const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
   messageId: messageId ?? null,
   createdAt,
@@ -24,7 +25,7 @@ const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
 
 type IsMeant = (place: PlacedSaga) => boolean;
 
-/** Whether a step is meant. One that names no session belongs to the one in which its saga was started. */
+/** Whether a step counts. One that names no session belongs to the session in which its saga was started. */
 export const isStepMeant = (
   { sessionId, ...place }: NonNullable<Story['submitted']>,
   head: SagaHead,
@@ -32,11 +33,14 @@ export const isStepMeant = (
   isMeant: IsMeant,
 ): boolean => (sessionId ?? head.sessionId) === asked && isMeant(place);
 
-/** Whether the saga is meant with all that it did: it was started in this session, after the point. */
+/** Whether the whole saga counts: it was started in this session, after the point. */
 export const isSagaMeant = (head: SagaHead, asked: string, isMeant: IsMeant): boolean =>
   head.sessionId === asked && isMeant(placeOf(head));
 
-/** All sagas that were started in a session or took a step of it, in the order of their start. `known`: heads that are not read. */
+/**
+ * All sagas that were started in a session or took a step of it, in the order of their start. `known`: heads
+ * that need not be read again.
+ */
 export const sessionSagas = async (
   store: Pick<SagaStore, 'getHead' | 'listBySession'>,
   sessionId: string,
@@ -53,15 +57,18 @@ export const sessionSagas = async (
 
 /** The last steps of an interactive saga that began before the point. */
 export interface LastSteps extends RewindTarget {
-  /** Something of them is left to take back or to stop. */
+  /** Some of them are left to take back or to stop. */
   isLeft: boolean;
   /** When the first of them was submitted. */
   since: string;
-  /** Steps before one that stays, because it is another session's or the session came back to it: not in reach. */
+  /**
+   * Steps that are out of reach, because a later step stays: it belongs to another session, or to a message
+   * before the point.
+   */
   between: Story[];
 }
 
-/** Also what could not be taken back. */
+/** Includes effects that could not be taken back. */
 const isStanding = (effect: EffectRecord): boolean =>
   isUndoable(effect) ||
   isFinal(effect) ||
@@ -69,10 +76,13 @@ const isStanding = (effect: EffectRecord): boolean =>
   effect.status === 'blocked' ||
   effect.status === 'undo_delayed';
 
-/** Reads too: the agent knows what they answered. */
+/** Reads stay too, because the agent knows their answers. */
 const stays = ({ status }: EffectRecord): boolean => status !== 'rejected' && status !== 'undone';
 
-/** The step that was submitted last has not begun yet: it waits for a person, a lock or a slot, or somebody died. */
+/**
+ * The step that was submitted last and has not begun yet: it waits for a person, a lock or a slot, or its
+ * driver died.
+ */
 const waitingStep = ({ state }: SagaHead, entries: readonly ToldEntry[]) => {
   const { submitted, phase, wait, effects, epoch } = state;
   const isIdle = wait?.kind === 'next-step' || wait?.kind === 'parked';
@@ -84,7 +94,7 @@ const waitingStep = ({ state }: SagaHead, entries: readonly ToldEntry[]) => {
   return { sessionId, messageId, createdAt };
 };
 
-/** Undefined when none of its steps is meant. */
+/** Undefined when none of its steps counts. */
 const lastSteps = (
   head: SagaHead,
   entries: readonly ToldEntry[],
@@ -116,15 +126,15 @@ const lastSteps = (
 /** A saga that came after the point, or whose last steps did. */
 export interface SagaSince {
   head: SagaHead;
-  /** When the first of what is meant began. */
+  /** When the first part of it that counts began. */
   since: string;
   steps?: LastSteps;
 }
 
-/** What was found before, by saga, for whoever looks again and again. */
+/** What earlier looks found, by saga, for a caller that looks again and again. */
 export interface Found {
   steps: Map<string, { version: number; steps: LastSteps | undefined }>;
-  /** Of those that are completed or taken back. Only people move them, so they are not read at each look. */
+  /** Sagas that are completed or taken back. Only people move them, so they are not read at each look. */
   atRest: Map<string, SagaHead>;
 }
 
@@ -146,7 +156,7 @@ export const sagasSince = async (
   const found = await mapAtOnce(heads, SAGAS_AT_ONCE, async (head): Promise<SagaSince | undefined> => {
     const { sagaId, version, state } = head;
     if (isSagaMeant(head, sessionId, isMeant)) return { head, since: head.createdAt };
-    // A single call belongs to the message of its start, which is that of its step.
+    // A single call has one step, which belongs to the message of the saga's start.
     if (state.interactive === undefined || state.interactive.single === true) return undefined;
     let seen = known.get(sagaId);
     if (seen?.version !== version) {

@@ -1,4 +1,4 @@
-/** A saga as it was before, or as it is after: never what is only there while it runs. Pure. */
+/** Shows a saga as it was before it began or as it is after its end, never an intermediate state. Pure. */
 import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../model/head.ts';
 
@@ -11,8 +11,8 @@ const ADVICE = {
 export const isOver = (status: SagaStatus): boolean => TERMINAL_STATUSES.some((one) => one === status);
 
 /**
- * What a running saga did is left out, because it may yet be taken back. So is what a completed one did while the saga above all
- * (`isRootOver`) goes on.
+ * Leaves out what a running saga did, because it may yet be taken back. The same holds for a completed saga
+ * whose root is not over (`isRootOver`).
  */
 export const settledView = (seen: Observation, isRootOver: boolean): Observation => {
   const isProvisional = seen.status === 'COMPLETED' && !isRootOver;

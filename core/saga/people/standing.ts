@@ -3,7 +3,10 @@ import type { Observation, ObservedStep } from '../../../contract/saga-answers.t
 /** After a rewind, a step may have taken effect once in each epoch. */
 const placeOf = ({ step, epoch = 0 }: ObservedStep): string => `${step}@${epoch}`;
 
-/** What took effect and is not told as left over, too. What is left below may have the name of a step here. */
+/**
+ * Effects that stand and are not also listed as left over. Sagas below may have steps of the same name; these
+ * are not compared.
+ */
 export const standingIn = ({ committed, notCompensated }: Observation): Observation['committed'] => {
   const left = new Set(notCompensated.flatMap((one) => (one.sagaId === undefined ? [placeOf(one)] : [])));
   return committed.filter((one) => !left.has(placeOf(one)));

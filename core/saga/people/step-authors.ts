@@ -1,4 +1,4 @@
-/** Who gave a saga a step: whoever rewound it with a plan of their own, when that plan holds the step. */
+/** Finds who gave a saga a step: whoever rewound it with a plan of their own, when that plan holds the step. */
 import { planHashAt } from '../decide/plan-in-force.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -11,7 +11,7 @@ interface Place {
   epoch: number;
 }
 
-/** Only the root is rewound: of a saga below it, the step of the root that led to it. */
+/** Only a root is rewound. For a saga below, this is the step of the root that led to it. */
 const placeInRoot = async (
   store: Pick<SagaStore, 'getHead' | 'getEntry'>,
   place: Place,
@@ -26,7 +26,10 @@ const placeInRoot = async (
   return placeInRoot(store, { head, index: entry.stepIndex, epoch: entry.epoch });
 };
 
-/** The entries of these rewinds. None when the step is of the plan that the saga was started with. */
+/**
+ * The entries of the rewinds that brought the plan of this step. None when the step belongs to the plan that
+ * the saga started with.
+ */
 export const rewindsThatBrought = async (
   store: Pick<SagaStore, 'getHead' | 'getEntry' | 'pageEntries'>,
   head: SagaHead,

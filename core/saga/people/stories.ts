@@ -15,16 +15,16 @@ export interface Story {
   /** The forward key. The provider knows the call by it, even one whose answer was lost. */
   idempotencyKey: string | null;
   externalRef: string | null;
-  /** Where its provider shows it. */
+  /** The address where its provider shows it. */
   externalUrl?: string;
-  /** Of the call that took effect. */
+  /** What the call that took effect moved. */
   money?: Money;
   resourceKey?: string;
   residue?: string;
   /** Error of the last failed compensator. */
   undoError?: SagaError;
   evidence?: string;
-  /** Of a submitted step: the message that it belongs to, and when it came. */
+  /** For a submitted step: the message that it belongs to, and when it came. */
   submitted?: { sessionId: string | null; messageId: string | null; createdAt: string };
   /** The place of its result in the ledger, and the result. */
   result?: { seq: number; value?: Json };

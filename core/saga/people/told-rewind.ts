@@ -1,4 +1,4 @@
-/** What an observation tells of rewinds. Pure. */
+/** What an observation says about rewinds. Pure. */
 import type { Observation } from '../../../contract/saga-answers.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -21,7 +21,7 @@ const lastRewind = (entries: readonly LedgerEntry[]) => {
   return isGivenUp ? undefined : asked;
 };
 
-/** The guidance that holds: the last one that was given. */
+/** The guidance in force: the last one that was given. */
 export const guidanceOf = (entries: readonly LedgerEntry[]): Pick<Observation, 'guidance'> => {
   const asked = lastRewind(entries);
   if (asked?.status !== 'rewind_requested' || asked.guidance === undefined) return {};

@@ -1,4 +1,7 @@
-/** What an undo or a rewind takes back of a whole tree: a step that runs sagas is followed by what they did. */
+/**
+ * What an undo or a rewind takes back in a whole tree. A step that runs sagas is followed by what those sagas
+ * did.
+ */
 import type { UndoPlan } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isFinal, isLetStand, isUndoable } from '../decide/effects.ts';
@@ -26,7 +29,10 @@ const planWith = (undo: UndoPlan['undo'], stands: Standing, letStand: Standing):
 const matters = (effect: EffectRecord): boolean =>
   isUndoable(effect) || isFinal(effect) || isLetStand(effect) || effect.children === true;
 
-/** Of one child. Steps are named with those above them, `refund/mail`, and with their saga, as branches may have steps of one name. */
+/**
+ * The plan of one child. Its steps are named with the steps above them (`refund/mail`) and with their saga,
+ * because branches may have steps of the same name.
+ */
 const planOfChild = async (
   store: Reads,
   parentId: string,
@@ -34,7 +40,7 @@ const planOfChild = async (
   { sagaId }: NamedChild,
 ): Promise<UndoPlan> => {
   const head = await store.getHead(sagaId);
-  // An id that was taken by another saga is none of its children.
+  // When another saga has taken the id, it is not a child.
   if (
     head === undefined ||
     !head.state.effects.some(matters) ||
@@ -52,7 +58,10 @@ const planOfChild = async (
   return planWith(undo.map(below), stands.map(below), letStand.map(below));
 };
 
-/** Of the children of one step, the last one first. They are taken back at the same time where they share nothing. */
+/**
+ * The plan of the children of one step, the last child first. Children that share no resource are taken back
+ * at the same time.
+ */
 const planBelow = async (
   store: Reads,
   sagaId: string,
@@ -68,7 +77,7 @@ const planBelow = async (
   );
 };
 
-/** `stories`: of the effects that are taken back. */
+/** `stories`: the effects that are taken back. */
 export const treePlanOf = async (
   store: Reads,
   sagaId: string,

@@ -8,13 +8,13 @@ import { observed } from './stories.ts';
 
 const MAX_NAMED = 10;
 
-/** Of a step that a person let stand. */
+/** The reason of a step that a person let stand. */
 export const letStandReason = ({ effect, evidence }: Story): string =>
   effect.kind === 'irreversible' && evidence === undefined
     ? 'irreversible, and accepted as that when the saga was taken back'
     : `skipped by an operator: ${evidence ?? 'no reason given'}`;
 
-/** Of one saga: what it ran is in tree-plan.ts. */
+/** The plan of one saga. What the sagas below did is in tree-plan.ts. */
 export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
   const letStand = stories.filter(({ effect }) => isLetStand(effect));
   return {
@@ -42,7 +42,7 @@ export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
   };
 };
 
-/** Refuses to turn back over what nothing takes back, before anything is written. */
+/** Refuses an undo or a rewind over effects that nothing takes back, before anything is written. */
 export const requireReturn = (sagaId: string, { stands }: UndoPlan, acceptResidue: boolean): void => {
   if (acceptResidue || stands.length === 0) return;
   const named = stands

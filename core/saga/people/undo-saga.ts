@@ -17,7 +17,7 @@ import { requireReturn } from './undo-plan.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
 
-/** The same undo is recorded already; then the plan is what is left of it. */
+/** The same undo is recorded already. The plan is then what is left to do. */
 const isAsked = ({ state }: SagaHead): boolean =>
   state.undoRequested === true && state.status !== 'COMPLETED';
 

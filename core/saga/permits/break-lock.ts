@@ -1,4 +1,7 @@
-/** An operator takes a lock from a saga that does not end. The saga goes on; what it still does is not kept apart. */
+/**
+ * Lets an operator take a lock from a saga that does not end. The saga goes on, and its further work on the
+ * resource is no longer exclusive.
+ */
 import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -16,8 +19,8 @@ interface Dependencies {
 }
 
 /**
- * Recorded in the ledger of the holder before the lock is free. Repeating it is harmless. Throws
- * `OperationRefused` when the saga does not hold it.
+ * The ledger of the holder records it before the lock is free. Repeating it is harmless. Throws
+ * `OperationRefused` when the saga does not hold the lock.
  */
 export const createBreakLock =
   (dependencies: Dependencies) =>

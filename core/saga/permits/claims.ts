@@ -2,7 +2,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Claim } from '../model/permit.ts';
 
-/** What these entries say was taken, or waited for. The store writes it in the same transaction. */
+/** The permits and tickets that these entries say were taken. The store writes them in the same transaction. */
 export const claimsOf = (
   head: Pick<SagaHead, 'sagaId' | 'createdAt' | 'project' | 'root'>,
   entries: readonly LedgerEntry[],

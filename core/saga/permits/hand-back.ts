@@ -1,6 +1,6 @@
 /**
- * Gives back what a saga no longer holds, and tells those who wait for it. All of it may be repeated, or not
- * happen at all: the heads say who holds a permit, and the sweeper makes up for what was missed.
+ * Gives back what a saga no longer holds, and tells the sagas that wait for it. All of it may be repeated or
+ * not happen at all: the heads say who holds a permit, and the sweeper makes up for what was missed.
  */
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
@@ -20,7 +20,7 @@ export interface HandBackDependencies {
   clock: Clock;
 }
 
-/** It has its slot, and its start may have been refused. Starting it twice has no effect. */
+/** The saga has its slot, but its start may have been refused. Starting it twice has no effect. */
 const startAdmitted = async (
   engine: SagaEngine,
   { sagaId, project = '', state }: SagaHead,
@@ -31,7 +31,7 @@ const startAdmitted = async (
   if (isAdmitted && isDriven) await engine.start(sagaId, state.generation);
 };
 
-/** The first in line that still waits there. Tickets of others are removed. */
+/** The first saga in line that still waits there. Tickets of sagas that no longer wait are removed. */
 const firstInLine = async (
   { store, engine }: HandBackDependencies,
   semaphore: string,
@@ -45,7 +45,7 @@ const firstInLine = async (
   return undefined;
 };
 
-/** It looks now, in a new execution when its own died. */
+/** Makes the saga look now, in a new execution if its own died. */
 const rouse = async (dependencies: HandBackDependencies, head: SagaHead): Promise<void> => {
   const { store, engine } = dependencies;
   const waiting = await store.getToken(head.sagaId);
@@ -56,16 +56,16 @@ const rouse = async (dependencies: HandBackDependencies, head: SagaHead): Promis
 };
 
 /**
- * So that the one whose turn it is looks at once. When its execution died it gets one now, however often earlier ones died: all
- * behind it wait, too.
+ * Makes the saga whose turn it is look at once. If its execution died it gets a new one now, however often
+ * earlier ones died, because all sagas behind it wait too.
  */
 export const wakeFirst = async (dependencies: HandBackDependencies, semaphore: string): Promise<void> => {
   const first = await firstInLine(dependencies, semaphore);
-  // Who is queued has no execution, and is admitted.
+  // A queued saga has no execution; it is admitted instead.
   if (first?.head.state.wait?.kind === 'resource') await rouse(dependencies, first.head);
 };
 
-/** A lock that a descendant took is its root's: others below that root no longer wait for it. */
+/** A lock that a descendant took belongs to its root, so others below that root no longer wait for it. */
 const wakeKin = async (
   dependencies: HandBackDependencies,
   { sagaId, root }: SagaHead,
@@ -100,7 +100,7 @@ export const createAdmit =
       const { ticket, head } = first;
       const size = head.maxConcurrent ?? 1;
       let isFull = false;
-      // Looked at again for each try: what was free may be another's by now.
+      // Looks again for each try, because a slot that was free may be taken by now.
       const queued = async (now: SagaHead): Promise<SagaEvent | undefined> => {
         if (now.state.wait?.kind !== 'slot') return undefined;
         const look = await lookAt(dependencies, semaphore, rootOf(now), { size, isThorough });
@@ -113,7 +113,7 @@ export const createAdmit =
         await engine.start(ticket.sagaId, moved.head.state.generation);
         admitted.push(ticket.sagaId);
       }
-      // Last, so that one whose start was refused is found here when this is repeated.
+      // This comes last, so that a repeated call still finds a saga whose start was refused.
       await store.permits.leave(ticket);
     }
   };
@@ -122,8 +122,8 @@ const hasEnded = ({ state }: SagaHead): boolean =>
   state.status === 'COMPLETED' || state.status === 'COMPENSATED';
 
 /**
- * After a move: the locks of a root that has ended, and the slot of one that ended or waits. `entries`: what the move
- * wrote; a lock that it took may be what others of the tree wait for.
+ * After a move: gives back the locks of a root that has ended, and the slot of one that ended or waits.
+ * `entries`: what the move wrote; others of the tree may wait for a lock that it took.
  */
 export const createHandBack = (dependencies: HandBackDependencies) => {
   const { store } = dependencies;

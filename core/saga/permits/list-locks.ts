@@ -1,4 +1,4 @@
-/** Lists the locks of open sagas, and who waits for them. */
+/** Lists the locks of open sagas, and which sagas wait for them. */
 import * as z from 'zod';
 import type { LocksAnswer } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
@@ -16,7 +16,7 @@ import { waitsFor } from './look.ts';
 const MOST_WAITING = 20;
 const DEFAULT_LIMIT = 50;
 
-/** Of a page: each lock takes some reads, and one more for each saga in its line. */
+/** Most locks of a page. Each takes some reads, and one more for each saga in its line. */
 const MOST_LOCKS = 500;
 const LOCKS_AT_ONCE = 8;
 
@@ -32,7 +32,7 @@ const waitingFor = async (store: SagaStore, semaphore: string): Promise<string[]
   return waiting;
 };
 
-/** Undefined when what it held was broken, and granted to another since. */
+/** Undefined when the lock was broken and has been granted to another saga since. */
 const lockOf = async (
   store: SagaStore,
   { sagaId, state }: SagaHead,
@@ -47,7 +47,7 @@ const lockOf = async (
   return { sagaId, status: state.status, resourceKey, since, fencingToken, waiting };
 };
 
-/** In the order in which they are listed, from behind `after` on. */
+/** The locks that a saga holds, in the order in which they are listed, from behind `after` on. */
 const heldAfter = async (store: SagaStore, { sagaId, state }: SagaHead, after: string): Promise<Permit[]> => {
   const mayHold = state.locked === true || state.effects.some(({ children }) => children === true);
   if (!mayHold) return [];
@@ -55,7 +55,10 @@ const heldAfter = async (store: SagaStore, { sagaId, state }: SagaHead, after: s
   return held.toSorted((one, other) => (one.semaphore < other.semaphore ? -1 : 1));
 };
 
-/** Answers behind which of its locks the page ended, when not all of them have room: empty when none has. */
+/**
+ * Adds the locks of one saga. If not all have room, answers the lock after which the page ended; empty when
+ * none had room.
+ */
 const addLocks = async (
   store: SagaStore,
   page: AnswerPage<Lock>,
@@ -101,9 +104,10 @@ const locksOfSaga = async (
 const pageOpen = createSagaPages('locks', OPEN_STATUSES);
 
 /**
- * A page looks at `limit` sagas, so it may list fewer locks, or none. It ends before that where an answer has no room for all their
- * locks, and the next one goes on in the same saga. Whoever reads all gets every lock that is held all the while; those
- * of a saga that changes its status meanwhile are told again at the end.
+ * A page looks at `limit` sagas, so it may list fewer locks, or none. It ends earlier when the answer has no
+ * room for all locks of a saga, and the next page continues in the same saga. A caller who reads all pages
+ * gets every lock that is held the whole time. Locks of a saga that changes its status meanwhile come again
+ * at the end.
  */
 export const createListLocks =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> }) =>
@@ -112,7 +116,7 @@ export const createListLocks =
     const { items, within, at, ...next } = await pageOpen({ store, clock }, limit, cursor);
     const page = createPage<Lock>(MOST_LOCKS);
     for (const head of items) {
-      // The index may be behind.
+      // The index may lag behind.
       if (!OPEN_STATUSES.includes(head.state.status)) continue;
       const after = within?.sagaId === head.sagaId ? within.after : '';
       const last = await addLocks(store, page, head, after);

@@ -22,11 +22,17 @@ export const waitsFor = (state: SagaState): readonly string[] => {
   }
 };
 
-/** A lock is given back by the end of its root. While effects of a failed compensation stand, it is kept. */
+/**
+ * Whether the root still has its lock. It gives the lock back by ending, but keeps it while effects of a
+ * failed compensation stand.
+ */
 const keepsLock = (head: SagaHead | undefined): boolean =>
   head !== undefined && head.state.status !== 'COMPLETED' && head.state.status !== 'COMPENSATED';
 
-/** A slot is given back by the end of the root, and while it waits for a person or a lock. */
+/**
+ * Whether the root still has this slot. It gives the slot back by ending, and while it waits for a person or
+ * a lock.
+ */
 const keepsSlot = (head: SagaHead | undefined, number: number): boolean => head?.state.slot === number;
 
 const isHeld = async ({ store }: Looking, permit: Permit, isLock: boolean): Promise<boolean> => {
@@ -61,8 +67,9 @@ interface Free {
 }
 
 /**
- * Slots beyond `size` that older roots hold, whose limit was higher. They count as those within it do. Younger ones do not, else
- * one after the other could keep `me` waiting. Not more than `most` of them: each is a read.
+ * Slots with a number beyond `size` that older roots hold, because their limit was higher. These count like
+ * the slots within the limit. Slots of younger roots do not count; otherwise one after the other could keep
+ * `me` waiting. Finds at most `most`, because each is a read.
  */
 const heldBeyond = async (
   { store }: Looking,
@@ -80,7 +87,10 @@ const heldBeyond = async (
   return held;
 };
 
-/** The permits that nobody holds. Only a thorough look asks the holders of slots whether they still do. */
+/**
+ * The permits that nobody holds. Only a thorough look reads the heads of slots' holders to see whether they
+ * still hold them.
+ */
 const freeOf = async (
   looking: Looking,
   known: readonly Permit[],
@@ -139,7 +149,7 @@ export const lookAt = async (
 export const rootHead = async ({ store }: Pick<Looking, 'store'>, head: SagaHead): Promise<SagaHead> =>
   head.root === undefined ? head : ((await store.getHead(head.root)) ?? head);
 
-/** Whether a saga that waits for locks still has to. */
+/** Whether a saga that waits for locks still has to wait. */
 export const isStillBusy = async (looking: Looking, head: SagaHead): Promise<boolean> => {
   const me = rootOf(await rootHead(looking, head));
   for (const semaphore of waitsFor(head.state)) {
@@ -149,7 +159,7 @@ export const isStillBusy = async (looking: Looking, head: SagaHead): Promise<boo
   return false;
 };
 
-/** The lock that another root holds and a saga waits for. Changes nothing, unlike a look at the line. */
+/** The lock that a saga waits for and another root holds. It changes nothing, unlike a look at the line. */
 export const heldAgainst = async (looking: Looking, head: SagaHead): Promise<Permit | undefined> => {
   const { sagaId, root = sagaId } = head;
   for (const semaphore of waitsFor(head.state)) {

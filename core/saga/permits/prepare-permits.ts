@@ -10,7 +10,10 @@ import type { Reading } from '../run/reading.ts';
 import { lookAt, rootHead } from './look.ts';
 import { closesKnot, type KnotLooking } from './slot-knot.ts';
 
-/** So many of the keys that are known from the input are taken before the first step, in one transaction. */
+/**
+ * At most this many of the keys that are known from the input are locked before the first step, in one
+ * transaction.
+ */
 export const MAX_START_LOCKS = 20;
 
 const lockFor = async (
@@ -30,7 +33,7 @@ const lockFor = async (
   return { step, semaphore, resourceKey, look, root: me, mayDeadlock };
 };
 
-/** Undefined when it has a slot, or needs none. Only roots have slots. */
+/** Undefined when the saga has a slot or needs none. Only roots have slots. */
 const slotFor = async (
   looking: KnotLooking,
   head: SagaHead,
@@ -41,7 +44,7 @@ const slotFor = async (
   return { semaphore, look: await lookAt(looking, semaphore, rootOf(head), { size: head.maxConcurrent }) };
 };
 
-/** The same move may have taken the lock for an earlier step. Then it is not stored yet. */
+/** The same move may have taken the lock for an earlier step. Then the lock is not stored yet. */
 const takenJustNow = (
   fresh: readonly Fact[],
   head: SagaHead,

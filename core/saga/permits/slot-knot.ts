@@ -1,6 +1,7 @@
 /**
- * A root keeps its slot while its children wait for a lock, and a saga that has the lock may stand in line for a slot. When each
- * slot of a project is kept so, none of them would ever go on (L9).
+ * Finds deadlocks of slots and locks (L9). A root keeps its slot while its children wait for a lock, and the
+ * saga that has the lock may itself stand in line for a slot. When every slot of a project is kept in this
+ * way, none of these sagas could ever go on.
  */
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -28,7 +29,7 @@ const waitedFor = async (looking: KnotLooking, head: SagaHead): Promise<string[]
 
 const READS_AT_ONCE = 8;
 
-/** The same read again is answered by the first one. */
+/** Remembers what a read answered, so that the same read is made only once. */
 const once = <Key extends (string | number)[], Answer>(read: (...key: Key) => Promise<Answer>) => {
   const answers = new Map<string, Promise<Answer>>();
   return (...key: Key): Promise<Answer> => {
@@ -39,7 +40,10 @@ const once = <Key extends (string | number)[], Answer>(read: (...key: Key) => Pr
   };
 };
 
-/** A project has up to a thousand slots, and those who keep them wait for the same few. So each is read once. */
+/**
+ * A project has up to a thousand slots, and their holders wait for the same few sagas. So each head is read
+ * once.
+ */
 const rememberingOf = ({ store }: KnotLooking): KnotLooking => ({
   store: {
     getHead: once((sagaId) => store.getHead(sagaId)),
@@ -48,7 +52,7 @@ const rememberingOf = ({ store }: KnotLooking): KnotLooking => ({
   },
 });
 
-/** Whether a saga cannot go on before one of those in line gets a slot. */
+/** Whether a saga cannot go on until a saga in the line gets a slot. */
 const needsSlotOf = (looking: KnotLooking, slots: string) => {
   const needing = new Set<string>();
   const needsSlot = async (sagaId: string, seen = new Set<string>()): Promise<boolean> => {
@@ -68,7 +72,7 @@ const needsSlotOf = (looking: KnotLooking, slots: string) => {
   return needsSlot;
 };
 
-/** Whether it holds for all. After the first for which it does not, no other is looked at. */
+/** Whether `holds` is true for all items. Stops looking after the first item for which it is false. */
 const holdsForAll = async (
   items: readonly string[],
   holds: (item: string) => Promise<boolean>,
@@ -81,8 +85,8 @@ const holdsForAll = async (
 };
 
 /**
- * Whether a saga below `root` that waits for `behind` must give up: all who have slots wait for somebody who needs one, and
- * `root` is the youngest of them.
+ * Whether a saga below `root` that waits for `behind` must give up. It must when all holders of slots wait
+ * for a saga that needs a slot, and `root` is the youngest of them.
  */
 export const closesKnot = async (looked: KnotLooking, root: SagaHead, behind: string): Promise<boolean> => {
   if (typeof root.state.slot !== 'number') return false;

@@ -14,7 +14,7 @@ interface Known {
   evaluate: Evaluate;
 }
 
-/** Undefined when the expression fails. The step says so when its turn comes. */
+/** Undefined when the expression fails. The step reports this when its turn comes. */
 const keyOf = async (step: PinnedStep, { input, evaluate }: Known): Promise<string | undefined> => {
   if (step.kind === 'children' || step.exclusive !== true) return undefined;
   if (step.resourceKey === undefined || step.uses.length > 0) return undefined;
@@ -27,7 +27,7 @@ const keyOf = async (step: PinnedStep, { input, evaluate }: Known): Promise<stri
   }
 };
 
-/** Each key once, with its first step. What is over the limit is taken when its step comes. */
+/** Each key once, with the first step that needs it. Keys beyond the limit are locked when their step comes. */
 export const startLocksIn = async (
   steps: readonly PinnedStep[],
   known: Known,

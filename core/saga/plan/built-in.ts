@@ -1,6 +1,6 @@
 /**
- * Entries of the catalog that come with Walkback: they are there from the first start, and nothing has to be stored. An
- * entry that somebody stored under such a name comes first, unless it is of the same version.
+ * Entries of the catalog that come with Walkback. They exist from the first start, without being stored. An
+ * entry that somebody stored under the same name has priority, unless it has the same version.
  */
 
 import type { WriteOutcome } from '../../checkpoint/ports/stores.ts';

@@ -37,8 +37,8 @@ const retry = z.strictObject({
 const MAX_COMPENSATING_SECONDS = 7 * DAY_SECONDS;
 
 /**
- * More attempts than one execution holds. A plan that wants more must set the delay and the end of its
- * retries.
+ * More attempts than this do not fit into one execution. A plan that wants more must set when its retries are
+ * delayed and when they end.
  */
 const MAX_PLAIN_ATTEMPTS = 20;
 
@@ -58,7 +58,10 @@ const compensationRetry = retry
 
 const timeoutSeconds = callSeconds();
 
-/** JSONata that can be read and answers the same each time. What it makes of a result shows only then. */
+/**
+ * A text that can be parsed as JSONata and gives the same value each time. Whether it fits a result is only
+ * known at run time.
+ */
 const expression = z
   .string()
   .min(1)
@@ -68,7 +71,7 @@ const expression = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
 
-/** Of a review. One that there is: no 30 February. */
+/** Day of a review. It must exist: no 30 February. */
 const day = z.iso.date({ error: 'must be a day, as "2027-05-31"' });
 
 const toolSchema = z.strictObject({
@@ -121,7 +124,7 @@ const definitionSchema = z.strictObject({
   plan: planSchema,
 });
 
-/** What to say of a tool that is not there. */
+/** What to say about a tool that does not exist. */
 export const unknownTool = (name: string, version?: string): string => {
   const wanted = version === undefined ? name : `${name}@${version}`;
   const [, bare, meant] = (version === undefined ? /^(.+)@(.+)$/.exec(name) : null) ?? [];
@@ -163,7 +166,7 @@ const label = (value: unknown, what: string): string => {
   return `${what} ${name}`;
 };
 
-/** Of what is stored anew only: a tool that is in use is not refused for it. */
+/** Checked only for what is newly stored, so that no tool in use is refused for it. */
 const unnamed = (tool: ToolManifest): string | undefined => {
   const [problem] = nameViolations(tool);
   return problem === undefined ? undefined : `tool ${tool.name}@${tool.version}: ${problem}`;

@@ -9,8 +9,9 @@ import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 import { longestSeconds } from './deadlines.ts';
 
 /**
- * The longer one of call and compensator. The kit ends a
- * call at its own deadline. `told`: whose it is, so that who reads a number that they did not write knows where it is from.
+ * The longer of the two deadlines, of the call and of the compensator. The kit ends a call at its own
+ * deadline. `told`: which of the two it is, so that a reader who did not write the number knows where it
+ * comes from.
  */
 const longestDeadline = (tool: ToolManifest) => {
   const { timeoutSeconds, compensation } = tool;
@@ -54,9 +55,9 @@ const findWarning = (tool: ToolManifest, seen: ServingFunction): string | undefi
 };
 
 /**
- * Looks once at the function of every tool. Answers warnings for before a saga starts, and throws
- * `CatalogRefused` when a function may outlive its tool. The built-in function of HTTP tools is not
- * checked: it serves every deadline, and ends each call at its own.
+ * Looks once at the function of every tool. Answers warnings to show before a saga starts, and throws
+ * `CatalogRefused` when a function may outlive its tool. The built-in function of HTTP tools is not checked:
+ * it serves every deadline, and ends each call at the call's own.
  */
 export const checkFunctions = async (
   functions: ToolFunctions,

@@ -5,15 +5,18 @@ import type { ToolManifest } from '../model/tool.ts';
 
 type Declared = Pick<ToolManifest, 'timeoutSeconds' | 'compensation'>;
 
-/** One function serves the call and the compensator, so it needs the time of the longer one. */
+/** One function serves both the call and the compensator, so it needs the time of the longer one. */
 export const longestSeconds = ({ timeoutSeconds, compensation }: Declared): number =>
   Math.max(timeoutSeconds, compensation?.timeoutSeconds ?? 0);
 
-/** A function is made for the deadlines that its tool declares. What only reads, and what is called over HTTP, ends with the call. */
+/**
+ * A function is deployed for the deadlines that its tool declares. Tools that only read, and tools called
+ * over HTTP, end with the call.
+ */
 const mayRunLonger = ({ effect, endpoint }: ToolManifest): boolean =>
   effect !== 'read' && endpoint === undefined;
 
-/** As they are pinned. */
+/** The deadlines as they are pinned. */
 export const deadlinesOf = (
   own: StepDeadlines,
   tool: ToolManifest,
@@ -37,7 +40,10 @@ export const deadlineViolation = (own: StepDeadlines, tool: ToolManifest): strin
     ? undefined
     : `tool ${tool.name}@${tool.version} is ${tool.effect} and has no compensator that could have a deadline; leave compensation out`;
 
-/** Those that a request names, and no others: without any it has the hash that it had before there were any. */
+/**
+ * Only the deadlines that a request names. A request without any then has the same hash as before deadlines
+ * existed.
+ */
 export const ownDeadlines = ({ timeoutSeconds, compensation }: StepDeadlines): StepDeadlines => ({
   ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
   ...(compensation === undefined ? {} : { compensation }),

@@ -1,4 +1,4 @@
-/** Whether the expressions that a tool declares can find what they name. Pure. */
+/** Checks whether the expressions that a tool declares can find what they name. Pure. */
 import jsonata from 'jsonata';
 import type { JsonSchema, ToolManifest } from '../model/tool.ts';
 
@@ -6,7 +6,10 @@ type Node = { readonly [name: string]: unknown };
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Where a node has others that see what it sees itself. A filter, a group or an order sees something else. */
+/**
+ * Members of a syntax node whose children see the same value as the node itself. A filter, a group or an
+ * order sees another value.
+ */
 const BESIDE = ['arguments', 'body', 'condition', 'else', 'expression', 'expressions', 'lhs', 'rhs', 'then'];
 
 const pathOf = (steps: readonly Node[]): string[] => {
@@ -28,7 +31,7 @@ const pathsIn = (node: unknown): string[][] => {
   return isWhole(first) ? [pathOf(others)] : pathsIn(first);
 };
 
-/** Says more of its members than `properties` does. */
+/** Keywords of a schema that say more about its members than `properties` does. */
 const ELSEWHERE = [
   '$ref',
   '$dynamicRef',
@@ -41,11 +44,11 @@ const ELSEWHERE = [
   'dependentSchemas',
 ];
 
-/** A name that must be there is there, whatever it holds. */
+/** A required name exists, whatever its value is. */
 const required = ({ required: names }: Node): Node =>
   Array.isArray(names) ? Object.fromEntries(names.map((name) => [String(name), true])) : {};
 
-/** By name, when the schema allows no others. */
+/** The members by name, when the schema allows no others. */
 const membersOf = (schema: unknown): Node | undefined => {
   if (!isNode(schema) || schema['type'] !== 'object' || schema['additionalProperties'] !== false)
     return undefined;
@@ -67,13 +70,16 @@ const closed = (properties: Node): JsonSchema => ({
   additionalProperties: false,
 });
 
-/** A tool declares what it reads of its arguments, also where it takes no notice of others. */
+/**
+ * A tool must declare every argument that its expressions read, even when its schema allows further
+ * arguments.
+ */
 const argumentsOf = (input: JsonSchema): JsonSchema =>
   isNode(input['properties']) && !isNode(input['unevaluatedProperties'])
     ? { additionalProperties: false, ...input }
     : input;
 
-/** The expressions that name what is never there, one sentence each. */
+/** Expressions that name something that can never exist, one sentence each. */
 export const nameViolations = ({
   schemas,
   resourceKey,

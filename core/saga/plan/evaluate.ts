@@ -1,21 +1,21 @@
-/** Runs JSONata expressions and nothing more, either in this process or in one of its own. */
+/** Runs JSONata expressions and does nothing else, either in this process or in a process of its own. */
 import jsonata from 'jsonata';
 import type { Json } from '../../../contract/json.ts';
 import { wellFormed } from '../../shared/well-formed.ts';
 
 /**
- * The limits that JSONata itself checks. It interrupts no regular expression and no built-in function, and
- * does not limit memory. Its time is by the clock.
+ * The limits that JSONata itself checks. It does not interrupt regular expressions or built-in functions, and
+ * does not limit memory. Its time limit is wall-clock time.
  */
 const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
 
-/** `text`: the value as JSON; its arrays carry hidden members. */
+/** `text`: the value as JSON, because its arrays carry hidden members. */
 export type Evaluated = { text: string } | { problem: string };
 
 /** One expression, and the steps that it names. */
 export interface Expression {
   source: string;
-  /** Only these of `steps` are visible. Absent: the scope has no steps, and is visible as it is. */
+  /** Only these of `steps` are visible. Absent: the scope has no steps, and all of it is visible. */
   steps?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const isFunction = (value: unknown): boolean =>
     value !== null &&
     ('_jsonata_lambda' in value || '_jsonata_function' in value));
 
-/** JSON has neither, and would have something else in their place without a word. */
+/** JSON has neither of these values, and would silently write something else instead. */
 const refuseNoJson = (_: string, value: unknown): unknown => {
   if (isFunction(value)) throw new TypeError('its value holds a function; call it');
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -49,7 +49,10 @@ const refuseNoJson = (_: string, value: unknown): unknown => {
   return value;
 };
 
-/** JSON has an escape for a half character, which no ledger can keep: `$split` into single characters makes such. */
+/**
+ * JSON has an escape for a half character, which no ledger can store. `$split` into single characters makes
+ * such characters.
+ */
 const HALF = /\\ud[89a-f]/;
 
 const withoutHalves = (text: string): string =>

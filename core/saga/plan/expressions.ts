@@ -65,14 +65,17 @@ const usesOfPath = (path: Node[], use: ExpressionUse): void => {
 const isToMillis = (value: unknown): boolean =>
   isNode(value) && value['type'] === 'variable' && value['value'] === 'toMillis';
 
-/** A call of `$toMillis` with the time alone. What `~>` hands to a call is its first argument. */
+/**
+ * Whether it is a call of `$toMillis` with the time alone. The value before `~>` becomes the first argument
+ * of the call after it.
+ */
 const takesTimeAlone = ({ type, procedure, arguments: given }: Node, isHandedOne: boolean): boolean =>
   type === 'function' &&
   isToMillis(procedure) &&
   Array.isArray(given) &&
   given.length + (isHandedOne ? 1 : 0) <= 1;
 
-/** `isHandedOne`: it is what `~>` hands a value to. */
+/** `isHandedOne`: the node comes after `~>`, so it gets a value as first argument. */
 const walk = (value: unknown, use: ExpressionUse, isHandedOne = false): void => {
   if (Array.isArray(value)) {
     for (const item of value) walk(item, use);
@@ -85,7 +88,7 @@ const walk = (value: unknown, use: ExpressionUse, isHandedOne = false): void => 
   if (typeof name === 'string' && NOT_REPEATABLE.has(name)) {
     use.forbidden.push(`$${name} answers differently each time`);
   }
-  // Under another name it may be given a picture as well.
+  // Under another name the function may also be called with a picture.
   if (isToMillis(value) && !isHandedOne) {
     use.forbidden.push('$toMillis with a picture takes what that leaves out from today');
   }
@@ -97,7 +100,7 @@ const walk = (value: unknown, use: ExpressionUse, isHandedOne = false): void => 
   }
 };
 
-/** What it throws is no error, but has a message, and mostly the place. */
+/** JSONata throws no `Error`, but an object with a message and mostly a position. */
 const reasonOf = (thrown: unknown): string => {
   if (!isNode(thrown) || typeof thrown['message'] !== 'string') return String(thrown);
   const { message, position } = thrown;
@@ -116,7 +119,10 @@ export const readExpression = (source: string): ExpressionUse => {
   return { ...use, steps: [...new Set(use.steps)] };
 };
 
-/** Why a text is no such expression: it cannot be read, or (unless only that counts) does not repeat itself. */
+/**
+ * Why a text cannot be used as an expression: it cannot be parsed, or (unless only parsing counts) it does
+ * not give the same value each time.
+ */
 export const expressionProblem = (
   source: string,
   { mayDiffer = false }: { mayDiffer?: boolean } = {},
@@ -129,7 +135,7 @@ export const expressionProblem = (
   }
 };
 
-/** Empty for a text that is not JSONata. Evaluating it reports the error. */
+/** Empty for a text that is not JSONata. Evaluating it then reports the error. */
 const namedSteps = (source: string): string[] => {
   try {
     return readExpression(source).steps;

@@ -21,7 +21,7 @@ import { createSagaPages } from './page-sagas.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** A step that was rewound and not started again is not counted. */
+/** A step that was taken back by a rewind and not started again is not counted. */
 const startedSteps = ({ effects, epoch, cursor, phase }: SagaState): number =>
   epoch === 0 || phase === 'undo'
     ? new Set(effects.map(({ step }) => step)).size
@@ -67,8 +67,8 @@ const placesOf = (sessionId: string) => {
 };
 
 /**
- * In the order of their start. A page begins at a saga, so that it stays where it is while more are started, while one that was started
- * earlier elsewhere takes a step of the session, and while others come into the status or leave it.
+ * Sagas in the order of their start. A cursor names a saga, so a page stays where it is while more sagas are
+ * started, while an older saga takes a step of this session, and while sagas enter or leave the status.
  */
 const listOfSession = async (
   store: SagaStore,
@@ -94,7 +94,7 @@ const listOfSession = async (
       (head.sessionId === sessionId && head.messageId === messageId),
   );
   const page = createPage<{ saga: SagaSummary; effects: SessionEffect[] }>(limit);
-  // A few at a time: with all that they did, fewer of them may fit than were asked for.
+  // Reads a few at a time: with their long lists, fewer of them may fit than were asked for.
   for (let from = 0, isFull = false; from < meant.length && !isFull; from += SAGAS_AT_ONCE) {
     const next = meant.slice(from, from + Math.min(SAGAS_AT_ONCE, page.room()));
     const some = await mapAtOnce(next, SAGAS_AT_ONCE, async (one) => ({
@@ -114,7 +114,7 @@ const listOfSession = async (
 
 const pageSagas = createSagaPages('sagas', SAGA_STATUSES);
 
-/** Sagas of one status, the longest in it first, or of all, or those of a session. */
+/** Lists sagas: of one status (the longest in it first), of all statuses, or of a session. */
 export const createListSagas =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async (input: ListSagasInput): Promise<SagasAnswer> => {
@@ -130,7 +130,7 @@ export const createListSagas =
     };
   };
 
-/** The newest version of every tool and template, and how long each has until its review. */
+/** Lists the newest version of every tool and template, and how long each has until its review. */
 export const createListCatalog =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async () => {
@@ -144,7 +144,7 @@ export const createListCatalog =
           effect,
           description,
           functionName,
-          /** The endpoint of an HTTP tool. Its function only passes calls on. */
+          /** The endpoint of an HTTP tool. Its Lambda function only passes calls on. */
           endpoint: endpoint ?? null,
           compensator: compensation?.name ?? null,
           probe,

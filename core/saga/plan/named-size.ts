@@ -1,15 +1,15 @@
-/** Whether the entry that names the children of a step fits an item of the ledger. Pure. */
+/** Checks whether the entry that names the children of a step fits into an item of the ledger. Pure. */
 import type { Json } from '../../../contract/json.ts';
 import { KIB } from '../../../contract/sizes.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { NamedChild } from '../model/children.ts';
 
-/** An item has 400 KiB, and what else such an entry says takes less than four. */
+/** An item has 400 KiB. The other parts of such an entry take less than four. */
 const MAX_BYTES = 396 * KIB;
 
 /**
- * Each child is named with its declared output, also where all have the same. Before the start only that is known of
- * them; the rest is short. `inputs` are in the entry, too.
+ * Each child is named with its declared output, even when all have the same. Before the start, only that
+ * output is known of the children; the rest is short. The `inputs` are in the entry too.
  */
 export const namedProblem = (
   step: string,

@@ -1,4 +1,4 @@
-/** What a start says of templates and tools that nobody looked at in time. It starts all the same. */
+/** What a start says about templates and tools whose review is overdue. The saga starts all the same. */
 import { daysToReview } from './catalog.ts';
 
 interface Entry {
@@ -7,7 +7,7 @@ interface Entry {
   reviewBy?: string;
 }
 
-/** A plan may name hundreds; the catalog lists them all. */
+/** Most names in the warning. A plan may use hundreds; the catalog lists them all. */
 const MOST_NAMED = 10;
 
 const warningsOf = (kind: 'Template' | 'Tool', entries: readonly Entry[], now: Date): string[] => {

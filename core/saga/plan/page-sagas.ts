@@ -1,6 +1,7 @@
 /**
- * Sagas of many statuses, page by page. The index goes by status, and in it by the time since which a saga is in that status: a page
- * asks it once for each status that it reaches, and reads no heads but those that it answers.
+ * Lists sagas of many statuses, page by page. The index is sorted by status, and within it by the time since
+ * which a saga has that status. A page asks the index once for each status that it reaches, and reads only
+ * the heads that it answers.
  */
 import * as z from 'zod';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
@@ -10,8 +11,9 @@ import { type SagaHead, SETTLED_STATUSES, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE 
 import type { Page, SagaOutline, SagaStore } from '../ports.ts';
 
 /**
- * Listed one after the other. A saga keeps its time when one moving status follows another, so these are one stretch, in which it
- * keeps its place. In the last one are those that changed their status since the first page, whatever it is now.
+ * The groups of statuses that are listed one after the other. The moving statuses are one group: a saga keeps
+ * its time when one moving status follows another, so it keeps its place in that group. The last group has
+ * the sagas that changed their status since the first page, whatever their status is now.
  */
 const stretchesOf = (statuses: readonly SagaStatus[]): (readonly SagaStatus[])[] => [
   ...[
@@ -22,7 +24,7 @@ const stretchesOf = (statuses: readonly SagaStatus[]): (readonly SagaStatus[])[]
   statuses,
 ];
 
-/** What is listed. */
+/** One saga that is listed. */
 interface Listed {
   stretches: readonly (readonly SagaStatus[])[];
   seal: ReturnType<typeof sealed>;
@@ -40,9 +42,9 @@ interface Place {
   /** When the first page was asked for. */
   began: string;
   stretch: number;
-  /** The saga before, in this stretch. */
+  /** The last saga of the page before, in this group. */
   after?: At;
-  /** That one is told again, from this on of what is listed of it. */
+  /** Set when that saga is listed again: where its own list continues. */
   within?: string;
 }
 
@@ -80,7 +82,7 @@ const compare = (one: string, other: string): number => Number(one > other) - Nu
 const inOrder = (one: At, other: At): number =>
   compare(one.statusSince, other.statusSince) || compare(one.sagaId, other.sagaId);
 
-/** Whether it changed its status since the first page. */
+/** Whether the saga changed its status since the first page. */
 const isMoved = ({ statusSince }: Pick<At, 'statusSince'>, { began }: Place): boolean => statusSince > began;
 
 const isBehind = (one: At, { after, within }: Place): boolean => {
@@ -91,13 +93,13 @@ const isBehind = (one: At, { after, within }: Place): boolean => {
 const isAhead = (one: At, place: Place): boolean =>
   isMoved(one, place) === isLast(place) && isBehind(one, place);
 
-/** All of one time are needed: the index does not order them. */
+/** Whether enough was read. All sagas of one time are needed, because the index does not order them. */
 const isEnough = (found: readonly At[], most: number, read: At): boolean => {
   const needed = found[most - 1];
   return needed !== undefined && read.statusSince > needed.statusSince;
 };
 
-/** At least the first `most` of one status from the place on, when there are so many. */
+/** Reads at least the first `most` sagas of one status from the place on, if there are so many. */
 const readStatus = async (
   store: SagaStore,
   status: SagaStatus,
@@ -118,7 +120,7 @@ const readStatus = async (
   return found;
 };
 
-/** A saga that goes from one status to another meanwhile may be read in both. */
+/** Reads one group. A saga that changes its status meanwhile may be read in two statuses. */
 const readStretch = async (store: SagaStore, place: Place, most: number): Promise<SagaOutline[]> => {
   const found = await Promise.all(
     (place.listed.stretches[place.stretch] ?? []).map((status) => readStatus(store, status, place, most)),
@@ -128,17 +130,20 @@ const readStretch = async (store: SagaStore, place: Place, most: number): Promis
 };
 
 interface SagaPage extends Page<SagaHead> {
-  /** Behind what of this saga the page begins. */
+  /** The saga whose list the page continues, and behind what. */
   within?: { sagaId: string; after: string };
-  /** The cursor of a page that begins in a saga of this one, behind what was told of it. */
+  /** The cursor of a page that continues inside a saga of this page, behind what was listed of it. */
   at: (sagaId: string, after: string) => string;
 }
 
 /**
- * First those that need a person; in each stretch the longest in their status first. Whoever reads to the last page gets every saga
- * of these statuses that was there at the first. One that keeps its status meanwhile is told once. One that changes it is told at the
- * end, as it is then, also when an earlier page told it; and so are those that were started meanwhile. This holds as far as the index
- * is up to date: it may be a moment behind. `name`: whose cursors these are.
+ * Sagas that need a person come first. In each group, the longest in their status come first.
+ *
+ * A caller who reads to the last page gets every saga of these statuses that existed at the first page. A
+ * saga that keeps its status meanwhile is listed once. A saga that changes its status is listed at the end as
+ * it is then, even if an earlier page listed it. Sagas that were started meanwhile come at the end too. This
+ * holds as far as the index is up to date; it may lag a moment behind. `name`: names the list, so that its
+ * cursors are told from those of others.
  */
 export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) => {
   const listed: Listed = { stretches: stretchesOf(statuses), seal: sealed(name) };
@@ -153,7 +158,7 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
         : readPlace(listed, cursor);
     const { began, after, within } = place;
     const found: Found[] = [];
-    // One more than is told: it says whether there is another page.
+    // Reads one more than is listed, to know whether there is another page.
     while (place.stretch <= lastOf(listed) && found.length <= limit) {
       const { stretch } = place;
       const read = await readStretch(store, place, limit + 1 - found.length);
@@ -163,7 +168,7 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     const told = found.slice(0, limit);
     const last = told.at(-1);
     const hasMore = found.length > limit && last !== undefined;
-    // Of one that was read twice, because it moved meanwhile, the first.
+    // A saga that was read twice, because it moved meanwhile, is listed where it was read first.
     const places = new Map<string, Found>();
     for (const one of told) if (!places.has(one.one.sagaId)) places.set(one.one.sagaId, one);
     return {

@@ -1,4 +1,7 @@
-/** Checks and pins the steps of a plan that run children. Their plans are checked as any other, one level deeper. */
+/**
+ * Checks and pins the steps of a plan that run children. The children's plans are checked like any other, one
+ * level deeper.
+ */
 import type { Json } from '../../../contract/json.ts';
 import { pinnedPolicy } from '../interactive/policy.ts';
 import type { BranchFailure, PinnedChild, PinnedChildrenStep } from '../model/children.ts';
@@ -31,9 +34,9 @@ export type ChildrenPlanStep = Exclude<PlanStep, ToolPlanStep>;
 interface Branch {
   branch: string;
   source: ChildSource;
-  /** Instead of a source. */
+  /** Set instead of a source. */
   interactive?: AskedPolicy;
-  /** Of `each`: it is an element, which is not known yet. */
+  /** The child's input. For `each` it is an element of the list, which is not known yet. */
   input: Json | undefined;
 }
 
@@ -58,7 +61,7 @@ const kindOf = (step: ChildrenPlanStep): PinnedChildrenStep['tool'] => {
 const policyOf = (step: ChildrenPlanStep): BranchFailure | undefined =>
   'saga' in step || 'interactive' in step ? undefined : (step.onBranchFailure ?? 'sharing');
 
-/** What the step itself takes from the saga around it. */
+/** The values that the step itself reads from the saga around it. */
 const valuesOf = (step: ChildrenPlanStep): Json =>
   'each' in step ? step.each : branchesOf(step).map(({ input }) => input ?? null);
 
@@ -75,8 +78,8 @@ const within = (path: string, reach: Reach): Reach => ({
 });
 
 /**
- * Nothing is known of its steps but that they can be taken back: what cannot is behind an approval of its own (L1),
- * unless the policy allows it.
+ * Nothing is known about an interactive child's steps, except that they can be taken back: a step that cannot
+ * is behind an approval of its own (L1), unless the policy allows it.
  */
 const checkInteractive = async (
   { branch, input = null }: Branch,
@@ -165,7 +168,7 @@ const pinnedDefinition = ({ name, version, input }: SagaDefinition) => ({
   inputSchemaHash: hashJson(input),
 });
 
-/** With `all`, one branch that fails takes the others with it, so none of them may do something for good. */
+/** With `all`, one branch that fails takes back the others, so no branch may do anything irreversible. */
 const parallelViolations = (
   step: ChildrenPlanStep,
   children: readonly CheckedChild[],
@@ -183,15 +186,15 @@ const parallelViolations = (
 };
 
 /**
- * The expression of `each` as a list. For JSONata, one value and a list of one are the same, and no value is an empty
- * list.
+ * Wraps the expression of `each` so that it always gives a list. In JSONata, one value and a list of one are
+ * the same, and an empty list has no value.
  */
 export const listOf = (each: string): string => {
   const [found] = findExpressions(each);
   return `{% $append([], (${found?.source ?? ''})) %}`;
 };
 
-/** `child`: what each of them will be, as far as it is checked. */
+/** `child`: what each element will run, as far as it has been checked. */
 const listViolations = async (
   step: ChildrenPlanStep,
   child: PinnedChild | undefined,

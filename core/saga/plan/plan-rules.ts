@@ -1,4 +1,4 @@
-/** What the checks of a plan share: rules and what a plan is checked against. */
+/** What the checks of a plan share: the rules, and what a plan is checked against. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { PinnedOutput } from '../model/children.ts';
 import type { PinnedPlan, PinnedStep, Plan, SagaDefinition } from '../model/plan.ts';
@@ -28,7 +28,7 @@ export type PlanRule =
   | 'too-many-steps';
 
 export interface PlanViolation {
-  /** Of a step of a child: the path to it, `deploy/dns/record`. */
+  /** For a step of a child: the path to it, `deploy/dns/record`. */
   step: string;
   rule: PlanRule;
   message: string;
@@ -36,7 +36,7 @@ export interface PlanViolation {
 
 /** Finds the pinned or newest version of a tool. */
 export type ToolLookup = (name: string, version?: string) => ToolManifest | undefined;
-/** The same of a template. */
+/** Finds the pinned or newest version of a template. */
 export type DefinitionLookup = (name: string, version?: string) => SagaDefinition | undefined;
 
 /** The input of one saga, and the evaluator of the expressions that depend on it. */
@@ -50,15 +50,18 @@ export interface CheckContext {
   lookup: ToolLookup;
   definitions: DefinitionLookup;
   known: KnownInput | undefined;
-  /** Names of the templates that this plan is in, outermost first. */
+  /** Names of the templates around this plan, outermost first. */
   within: readonly string[];
   /** The root is 1. */
   depth: number;
-  /** Steps that may still come, of the whole tree. */
+  /** Number of steps that the whole tree may still have. */
   budget: { steps: number };
 }
 
-/** What a plan does for good, and what it does that may have to be undone: the path of the first such step. */
+/**
+ * What a plan does that is irreversible, and what it does that may have to be undone: in each case the path
+ * of the first such step.
+ */
 export interface Reach {
   irreversible?: string;
   mutating?: string;
@@ -80,7 +83,7 @@ export const MAX_ARGUMENT_BYTES = 32 * 1024;
 /** Places of the steps by id. */
 export type Order = ReadonlyMap<string, number>;
 
-/** What is wrong with the expressions of a step at this place. */
+/** Errors in the references of a step's expressions, for a step at this place. */
 export const referenceViolations = (
   id: string,
   value: Json,
@@ -144,12 +147,12 @@ const resolveKnown = async (
   return resolveArguments(blanked, { input, steps: {} }, evaluate);
 };
 
-/** The same value under a name, since expressions are found by pointers into an object. */
+/** Name for a single value, since expressions are found by pointers into an object. */
 const BOXED = 'value';
 
 /**
- * Checks the parts of a value that are known now: everything but earlier results when there is an input, otherwise only
- * literals. `value`: the whole of it, when all of it is known.
+ * Checks the parts of a value that are known now: with an input, everything that does not depend on results;
+ * without one, only literals. `value`: the whole value, when all of it is known.
  */
 export const checkValue = async (
   id: string,

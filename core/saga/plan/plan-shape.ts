@@ -1,4 +1,4 @@
-/** The shapes that plans and their steps may have. Which kind a step is, its keys say. */
+/** The shapes that plans and their steps may have. The keys of a step say which kind it is. */
 
 import * as z from 'zod';
 import { stepDeadlines } from '../../../contract/deadlines.ts';
@@ -7,13 +7,13 @@ import { jsonObject, jsonValue } from '../../../contract/json.ts';
 import { DAY_SECONDS } from '../../../contract/times.ts';
 import type { Plan, PlanStep } from '../model/plan.ts';
 
-/** Of tools, templates, steps and branches. */
+/** Names of tools, templates, steps and branches. */
 export const NAME = /^[a-z][a-z0-9_-]{0,47}$/;
 
-/** With this limit, the head stays one item and the observation one answer. */
+/** Most steps of a saga. Up to this limit, the head fits into one item and the observation into one answer. */
 export const MAX_STEPS = 1000;
 
-/** Of one step. */
+/** Most children of one step. */
 export const MAX_CHILDREN = 40;
 
 const MAX_SECONDS = 366 * DAY_SECONDS;

@@ -39,7 +39,10 @@ import { schemaViolations } from './schema-check.ts';
  */
 export const MAX_STEP_BYTES = 48 * 1024;
 
-/** The steps in order, each with what it does for good and what it does that may have to be undone. */
+/**
+ * Errors in the order of the steps. `placed`: for each step in order, what it does that is irreversible and
+ * what may have to be undone.
+ */
 const orderViolations = (placed: readonly Reach[]): PlanViolation[] =>
   placed.flatMap(({ irreversible }, at) => {
     if (irreversible === undefined) return [];
@@ -59,7 +62,7 @@ interface Placed {
   isLater?: boolean;
 }
 
-/** A step with the policies of its tool, as the saga runs it. */
+/** A pinned step: the step with the policies of its tool, as the saga runs it. */
 export const pin = (
   { step, tool, index, names, isLater = names.length > 0 }: Placed,
   order: Order,
@@ -90,7 +93,7 @@ export const pin = (
   };
 };
 
-/** Expressions and prompts are text that no schema limits. */
+/** Expressions and prompts are texts that no schema limits, so the whole step is measured. */
 const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
   steps
     .filter((step) => jsonBytes(step) > MAX_STEP_BYTES)
@@ -100,7 +103,7 @@ const sizeViolations = (steps: readonly PinnedStep[]): PlanViolation[] =>
       message: `arguments, expressions and prompt together take more than ${MAX_STEP_BYTES} bytes; shorten them`,
     }));
 
-/** The most bytes of the declared result, with its expressions. */
+/** Size limit of the declared result, with its expressions. */
 const MAX_OUTPUT_BYTES = 32 * 1024;
 
 const outputOf = (
@@ -198,7 +201,7 @@ const checkAt = async (plan: Plan, context: CheckContext): Promise<CheckedPlan> 
 
 export interface PlanSurroundings {
   definitions?: DefinitionLookup;
-  /** Name of the template whose plan it is. */
+  /** Name of the template that the plan belongs to. */
   name?: string | undefined;
 }
 

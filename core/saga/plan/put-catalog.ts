@@ -22,7 +22,7 @@ interface CatalogDependencies {
 
 type Entry = ToolManifest | SagaDefinition;
 
-/** One version that is to be stored. */
+/** One version that is about to be stored. */
 interface Coming {
   kind: StoredVersion['kind'];
   entry: Entry;
@@ -55,7 +55,7 @@ const requireSame = (coming: Coming, existing: Entry | undefined): void => {
   throw new WalkbackError('CatalogRefused', message);
 };
 
-/** Of those that are stored, and of those that come together. */
+/** Checks each entry against the stored ones, and against those that come with it. */
 const requireNewOrSame = async (all: readonly Coming[]): Promise<void> => {
   const first = new Map<string, Coming>();
   for (const coming of all) {
@@ -80,7 +80,10 @@ const retold = (error: WalkbackError, message: string, details: object = {}): Wa
     details: { ...error.details, ...details },
   });
 
-/** What fails in between, as when somebody else stores the same version at this moment, says what was stored before it. */
+/**
+ * Stores all of them. When one fails, for example because somebody else stores the same version at this
+ * moment, the error says what was stored before it.
+ */
 const storeAll = async (all: readonly Coming[]): Promise<StoredVersion[]> => {
   const versions: StoredVersion[] = [];
   for (const coming of all) {
@@ -99,7 +102,7 @@ const storeAll = async (all: readonly Coming[]): Promise<StoredVersion[]> => {
   return versions;
 };
 
-/** In a deployment, a loopback host would be the function's own. */
+/** In a deployment, a loopback host would be the function's own host. */
 const refuseLoopback = (tools: readonly ToolManifest[]): void => {
   const tool = tools.find(({ endpoint }) => endpoint !== undefined && isLoopback(endpoint));
   if (tool === undefined) return;
@@ -108,8 +111,8 @@ const refuseLoopback = (tools: readonly ToolManifest[]): void => {
 };
 
 /**
- * Stores tools, then definitions. Everything is checked before anything is stored; definitions may use the tools that come
- * with them. Throws `CatalogRefused` or `PlanRefused`, naming the entry, the step and the rule.
+ * Stores tools, then definitions. Everything is checked before anything is stored. Definitions may use tools
+ * of the same call. Throws `CatalogRefused` or `PlanRefused`, naming the entry, the step and the rule.
  */
 export const createPutCatalog =
   ({ store, functions, loopbackTools = false }: CatalogDependencies) =>

@@ -1,4 +1,7 @@
-/** Reads what a plan and those of its children name from the catalog, so that checking them is pure. */
+/**
+ * Reads from the catalog everything that a plan and those of its children name, so that checking them is
+ * pure.
+ */
 import type { Plan, PlanStep, SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import type { SagaStore } from '../ports.ts';
@@ -17,7 +20,10 @@ const isNamed =
   (entry: { name: string; version: string }): boolean =>
     entry.name === name && (version === undefined || entry.version === version);
 
-/** Tools that a plan calls, templates that it runs, and plans that are written in it; not what these name. */
+/**
+ * Tools that a plan calls, templates that it runs, and plans that are written in it. What these name in turn
+ * is not included.
+ */
 const namedBy = (steps: readonly PlanStep[]) => {
   const tools: Named[] = [];
   const definitions: Named[] = [];
@@ -38,7 +44,7 @@ const namedBy = (steps: readonly PlanStep[]) => {
   return { tools, definitions, plans };
 };
 
-/** `coming`: entries that are about to be stored; they come before those in the catalog. */
+/** `coming`: entries that are about to be stored. They have priority over those in the catalog. */
 export const readCatalog = async (
   store: Pick<SagaStore, 'getTool' | 'getDefinition'>,
   plan: Plan,
@@ -49,7 +55,7 @@ export const readCatalog = async (
 ): Promise<{
   lookup: ToolLookup;
   definitions: DefinitionLookup;
-  /** All that the plan and those of its children name, as far as it is there. */
+  /** Everything that the plan and those of its children name and that exists. */
   found: { tools: ToolManifest[]; definitions: SagaDefinition[] };
 }> => {
   const tools = new Map<string, ToolManifest | undefined>();

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../model/tool.ts';
 import { hashJson } from './json.ts';
 
 let ajv: Ajv2020 | undefined;
-/** Made when a schema is first checked: that takes longer than the import of a small client. */
+/** Made when a schema is first checked, because making it takes longer than importing a small client. */
 const compiler = () =>
   (ajv ??= new Ajv2020({ strict: false, allErrors: true, verbose: true, validateFormats: false }));
 const compiled = new Map<string, ValidateFunction>();
@@ -47,10 +47,10 @@ const touches = (path: string, keyword: string, pointer: string): boolean =>
   path.startsWith(`${pointer}/`) ||
   (COMBINING.has(keyword) && (path === '' || pointer.startsWith(`${path}/`)));
 
-/** What a person or a model reads beside the reason. */
+/** A text that helps a person or a model beside the reason. */
 const aside = ({ keyword, params, parentSchema }: ErrorObject): string => {
   if (keyword === 'additionalProperties') return ` (${String(params['additionalProperty'])})`;
-  // A pattern alone tells few what is meant.
+  // A pattern alone does not tell most readers what is meant.
   const description: unknown = parentSchema?.['description'];
   return keyword === 'pattern' && typeof description === 'string' ? ` (${description})` : '';
 };

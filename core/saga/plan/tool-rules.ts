@@ -1,6 +1,6 @@
 /**
- * What the declaration of a tool may not say: the kit refuses it where it is written, the catalog where it is stored (S8).
- * Pure.
+ * Contradictions that the declaration of a tool may not have. The kit refuses them where a tool is written,
+ * the catalog where it is stored (S8). Pure.
  */
 import type { EffectKind } from '../model/tool.ts';
 
@@ -14,7 +14,7 @@ export interface DeclaredTool {
   compensation?: { amount?: string | undefined; currency?: string | undefined } | undefined;
 }
 
-/** An amount is what finance adds up, so no part of it is guessed. */
+/** Finance adds up the amounts, so no part of one is guessed. */
 const priceViolations = ({ effect, amount, currency, minorUnits, compensation }: DeclaredTool): string[] => {
   const problems: string[] = [];
   const undone = compensation?.amount ?? compensation?.currency;
@@ -35,7 +35,7 @@ const priceViolations = ({ effect, amount, currency, minorUnits, compensation }:
   return problems;
 };
 
-/** The rules that it breaks, one sentence each. */
+/** The rules that the tool breaks, one sentence each. */
 export const contradictions = (tool: DeclaredTool): string[] => {
   const mutating = tool.effect === 'compensatable' || tool.effect === 'partial';
   const problems: string[] = [];

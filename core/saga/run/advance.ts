@@ -1,4 +1,4 @@
-/** The state `Advance` of the machine: moves a saga, and renders what the machine does next. */
+/** The use case of the machine's state `Advance`: moves a saga, and renders what the machine does next. */
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import { createHandBack } from '../permits/hand-back.ts';
@@ -10,8 +10,8 @@ import { createDriver } from './prepare-next.ts';
 import { render } from './render.ts';
 
 /**
- * Whether this execution, or somebody else, handed over to the next one, which may not have been started: the service
- * refused it, and the machine calls again. Starting it twice has no effect.
+ * Whether this execution, or somebody else, has handed over to the next one, which may not have been started:
+ * the service refused the start, and the machine calls again. Starting it twice has no effect.
  */
 const isHandedOver = ({ state }: SagaHead, generation: number): boolean =>
   state.generation === generation + 1 &&

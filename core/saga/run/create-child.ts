@@ -1,4 +1,4 @@
-/** The head and the first entry of a child, which name the entry of the parent that named it. */
+/** Makes the head and the first entry of a child. They name the entry of the parent that named the child. */
 import { fold } from '../decide/fold.ts';
 import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
@@ -6,7 +6,10 @@ import type { SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import { hashJson } from '../plan/json.ts';
 
-/** Everything comes from the parent's ledger, except the moment: so whoever creates it creates the same child. */
+/**
+ * Everything except the time comes from the parent's ledger, so whoever creates the child creates the same
+ * one.
+ */
 export const newChild = (
   parent: SagaHead,
   link: EntryLink,
@@ -32,7 +35,7 @@ export const newChild = (
     requestHash,
     ...known,
     ...(output === undefined ? {} : { output }),
-    // Whoever submits a step drives it.
+    // Whoever submits a step drives the saga.
     ...(interactive === undefined ? {} : { interactive, inline: true }),
   };
   const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], { at, actor: requestedBy });

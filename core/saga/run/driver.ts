@@ -1,4 +1,4 @@
-/** What a move of a saga is given by whoever makes it: the data that `decide` asks for, and the price of an outcome. */
+/** What the caller brings to a move of a saga: the data that `decide` asks for, and the price of an outcome. */
 import type { Next, SagaEvent } from '../decide/saga-events.ts';
 import type { Fact } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
@@ -10,7 +10,7 @@ type ForCaller = Extract<Next, { next: `prepare${string}` }>;
 
 export const isForCaller = (next: Next): next is ForCaller => next.next.startsWith('prepare');
 
-/** Brings what `decide` asked for. `facts`: decided by this move, and not stored yet. */
+/** Prepares what `decide` asked for. `facts`: decided by this move and not stored yet. */
 export type Prepare = (
   reading: Reading,
   state: SagaState,
@@ -20,7 +20,10 @@ export type Prepare = (
 
 const PRICES_NOTHING: Price = (_reading, _state, _step, event) => Promise.resolve(event);
 
-/** What who drives a saga brings (prepare-next.ts). It loads what evaluates and checks arguments. */
+/**
+ * What a caller that drives a saga brings (prepare-next.ts). It loads the code that evaluates and checks
+ * arguments.
+ */
 export interface Driver {
   prepare: Prepare;
   price: Price;

@@ -40,7 +40,7 @@ export type EngineState = Common &
 const engineError = z.object({ Error: z.string(), Cause: z.string().optional() });
 const engineResult = z.object({ Payload: z.unknown().optional() });
 
-/** What the engine, or a function in its place, says of a call of a tool. */
+/** The outcome of a call of a tool, from what the engine, or a function in its place, reports. */
 export const outcomeOf = (invoked: unknown): Outcome => {
   const failed = engineError.safeParse(invoked);
   if (failed.success) return readEngineError(failed.data.Error, failed.data.Cause ?? '');

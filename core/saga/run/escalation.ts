@@ -10,7 +10,7 @@ import type { SagaHead } from '../model/head.ts';
 import { notListedIn } from '../people/not-listed.ts';
 import { consoleLink, placeOf, referenceText } from '../people/notice.ts';
 
-/** SNS takes 256 KiB, and so does a state, which holds the message as JSON. So the JSON is measured. */
+/** SNS accepts 256 KiB. So does a state, which holds the message as JSON, so the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
 const MAX_REASON_LENGTH = 200;
 const MAX_CAUSE_LENGTH = 1000;
@@ -25,7 +25,7 @@ const lineOf = (left: Observation['notCompensated'][number]): string => {
   return `- ${placeOf(left)} (${tool}) ref ${referenceText(left)}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
 };
 
-/** As many lines as fit, and the number of the rest with those that are not among them. */
+/** As many lines as fit, then the number of the others, including `beside`, which were not in the list at all. */
 const listed = (lines: readonly string[], beside: number, roomBytes: number): string[] => {
   let left = roomBytes;
   const over = lines.findIndex((line) => {
@@ -39,7 +39,7 @@ const listed = (lines: readonly string[], beside: number, roomBytes: number): st
     : [...shown, `... and ${more} more, which the ledger lists, of this saga or of those below.`];
 };
 
-/** Its page, when it is known where the console is. */
+/** A line with the saga's page, when the console's address is known. */
 const lookLine = (consoleUrl: string | undefined, sagaId: string): string[] => {
   const link = consoleLink(consoleUrl, sagaId);
   return link === null ? [] : [`Look: ${link}`];

@@ -1,7 +1,7 @@
 /**
- * Where sagas of one tree act on each other, always after the own transaction: a parent creates its children and has them
- * unwound, a child that ended wakes its parent, a root seals its descendants. Everything here may happen twice, or be
- * done by the sweeper; the ledgers decide.
+ * How the sagas of one tree act on each other. Each action follows the saga's own transaction: a parent
+ * creates its children and has them unwound, a child that ended wakes its parent, a root seals its
+ * descendants. Everything here may happen twice, or be done by the sweeper; the ledgers decide.
  */
 import type { Json } from '../../../contract/json.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -44,12 +44,12 @@ const ensureChild = async (
     head = outcome.written ? created.head : outcome.existing;
   }
   if (head === undefined || !isChildOf(head, parent.sagaId, link.seq)) return undefined;
-  // A later one was driven before. When its execution died since, the sweeper finds it.
+  // With more entries, the child was driven before. If its execution has died since, the sweeper finds it.
   if (head.seq === 1 && head.state.inline === undefined) await engine.start(head.sagaId, 1);
   return head;
 };
 
-/** An execution of this saga goes on from its present state. */
+/** Gives this saga a new execution, which goes on from its present state. */
 const unwind = async (
   dependencies: FamilyDependencies,
   child: SagaHead,
@@ -59,11 +59,11 @@ const unwind = async (
   const { state } = moved.head;
   if (state.phase === 'done') return;
   await wake(dependencies, child.sagaId);
-  // A function is in the middle of a step of it. When that is settled, the machine takes over.
+  // A function is in the middle of one of its steps. When that step is settled, the machine takes over.
   if (state.inline === undefined) await dependencies.engine.start(child.sagaId, state.generation);
 };
 
-/** Makes sure that the children that a saga waits for exist, run, and unwind where they were told to. */
+/** Makes sure that the children that a saga waits for exist and run, and unwind when they were told to. */
 export const driveChildren = async (dependencies: FamilyDependencies, head: SagaHead): Promise<void> => {
   const { store } = dependencies;
   const { wait, effects } = head.state;
@@ -88,7 +88,7 @@ export const driveChildren = async (dependencies: FamilyDependencies, head: Saga
   });
 };
 
-/** Whether a child that the saga waits for has ended, and the saga has not recorded it. */
+/** Whether a child that the saga waits for has ended and the saga has not recorded it. */
 export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean> => {
   const { wait, effects } = head.state;
   if (wait?.kind !== 'children') return false;
@@ -99,10 +99,10 @@ export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean
   );
   const news = await mapAtOnce(open, AT_ONCE, async ([at, { sagaId }]) => {
     const child = await store.getHead(sagaId);
-    // Another saga has its id, which the parent has to be told, too.
+    // Another saga has the child's id. The parent must be told that too.
     if (child !== undefined && !isChildOf(child, head.sagaId, started?.seq ?? -1)) return true;
     const letter = letterOf(child === undefined ? null : statusForParent(child));
-    // On the way back, a completed child has still to unwind: it was told to, or waits for its turn.
+    // On the way back, a completed child must still be unwound: it was told to, or waits for its turn.
     const isNews = letter !== 'c' || (wait.direction === 'forward' && wait.told[at] !== 'x');
     return letter !== '-' && letter !== wait.ended[at] && isNews;
   });
@@ -110,8 +110,8 @@ export const hasNews = async (store: SagaStore, head: SagaHead): Promise<boolean
 };
 
 /**
- * A child whose compensation had failed, and that a person had undone since, makes this saga decide again. Answers whether
- * a new execution was started.
+ * Makes this saga decide again when a child whose compensation had failed has been undone by a person since.
+ * Answers whether a new execution was started.
  */
 const recheckChildren = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
   const { store, engine } = dependencies;
@@ -132,7 +132,7 @@ const recheckChildren = async (dependencies: FamilyDependencies, head: SagaHead)
   return false;
 };
 
-/** The last that this saga recorded of the child is that it could not be undone. */
+/** Whether the saga's last record of the child is that it could not be undone. */
 const failedBefore = async (store: SagaStore, head: SagaHead, child: string): Promise<boolean> => {
   const last = (await store.listEntries(head.sagaId)).findLast(
     (entry) =>
@@ -143,7 +143,7 @@ const failedBefore = async (store: SagaStore, head: SagaHead, child: string): Pr
   return last?.direction === 'child' && 'child' in last && last.child.status === 'COMPENSATION_FAILED';
 };
 
-/** The children of a saga whose compensation failed that failed themselves. */
+/** The children whose compensation failed, of a saga whose compensation failed. */
 const failedChildren = async (store: SagaStore, head: SagaHead): Promise<SagaHead[]> => {
   const failed: SagaHead[] = [];
   for (const { children, status, startSeq } of head.state.effects) {
@@ -158,7 +158,7 @@ const failedChildren = async (store: SagaStore, head: SagaHead): Promise<SagaHea
   return failed;
 };
 
-/** The same for the sagas below it that failed too. Answers whether a new execution of any was started. */
+/** The same, also for the failed sagas below it. Answers whether a new execution of any of them was started. */
 export const recheckTree = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
   if (await recheckChildren(dependencies, head)) return true;
   let isAny = false;
@@ -168,7 +168,7 @@ export const recheckTree = async (dependencies: FamilyDependencies, head: SagaHe
   return isAny;
 };
 
-/** After a child has ended: its parent looks again. Answers whether that goes on in a new execution. */
+/** After a child has ended, its parent looks again. Answers whether the parent goes on in a new execution. */
 const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Promise<boolean> => {
   if (child.parent === undefined) return false;
   const parent = await dependencies.store.getHead(child.parent.sagaId);
@@ -178,7 +178,10 @@ const tellParent = async (dependencies: FamilyDependencies, child: SagaHead): Pr
   return false;
 };
 
-/** Each saga above one that has ended, up to the first that goes on: somebody on the way may have died before it told. */
+/**
+ * Tells each saga above one that has ended, up to the first that goes on: a saga on the way may have died
+ * before it told its parent.
+ */
 export const tellAncestors = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
   if (head.parent === undefined || head.state.phase !== 'done') return false;
   if (await tellParent(dependencies, head)) return true;
@@ -186,7 +189,10 @@ export const tellAncestors = async (dependencies: FamilyDependencies, head: Saga
   return parent === undefined ? false : tellAncestors(dependencies, parent);
 };
 
-/** The root is completed, so that nothing below it is provisional any more. Leaves first: what is sealed is done. */
+/**
+ * The root is completed, so nothing below it is provisional any more. The leaves come first, so a sealed saga
+ * has nothing left to seal below it.
+ */
 const seal = async (dependencies: FamilyDependencies, head: SagaHead, root: EntryLink): Promise<void> => {
   const { store } = dependencies;
   for (const { children, startSeq, status } of head.state.effects) {
@@ -209,7 +215,10 @@ const sealTree = async (dependencies: FamilyDependencies, head: SagaHead): Promi
   await seal(dependencies, head, { sagaId: head.sagaId, seq: head.seq - 1, hash: head.tip });
 };
 
-/** Everything that follows for the rest of the tree when a saga has ended. Answers whether it goes on itself. */
+/**
+ * Does everything that follows for the rest of the tree when a saga has ended. Answers whether the saga
+ * itself goes on.
+ */
 export const afterEnd = async (dependencies: FamilyDependencies, head: SagaHead): Promise<boolean> => {
   if (head.state.status === 'COMPENSATION_FAILED' && (await recheckChildren(dependencies, head))) return true;
   await sealTree(dependencies, head);

@@ -1,13 +1,16 @@
-/** What drives a saga now: an execution, or a function that left a time until which it may still be at work. */
+/**
+ * Finds what drives a saga now: an execution, or a function that noted a time until which it may still be at
+ * work.
+ */
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine } from '../ports.ts';
 import { LATE_COMMIT_MARGIN_MS } from './timing.ts';
 
-/** A function needs this long at the most from one write to the next when no tool is being called. */
+/** A function takes at most this long from one write to the next when it calls no tool. */
 const BETWEEN_WRITES_MS = 60_000;
 
-/** A saga needs nobody while it waits for its next step. */
+/** A saga that waits for its next step needs no driver until this time. */
 const idleUntilMs = ({ state: { phase, wait } }: SagaHead): number => {
   if (phase !== 'forward') return 0;
   if (wait?.kind === 'parked') return Number.POSITIVE_INFINITY;
@@ -20,8 +23,8 @@ const inlineUntilMs = ({ state: { operation }, updatedAt }: SagaHead): number =>
     : Date.parse(updatedAt) + BETWEEN_WRITES_MS;
 
 /**
- * `running` also means that nothing has to drive it now. A function that is overdue counts as an execution that
- * ended, so whoever comes next is another generation, and a call in flight is in doubt (S2).
+ * `running` also means that nothing has to drive the saga now. A function that is overdue counts as an
+ * execution that has ended. So the next driver is another generation, and a call in flight is in doubt (S2).
  */
 export const lookAtDriver = async (
   { engine, clock }: { engine: SagaEngine; clock: Pick<Clock, 'now'> },

@@ -1,6 +1,6 @@
 /**
- * Measures for the alarms: how many sagas are open, the oldest of them, and how many wait for people. Reads
- * only.
+ * Measures for the alarms: how many sagas are open, the age of the oldest of them, and how many wait for
+ * people. Reads only.
  */
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -19,7 +19,7 @@ export interface SagaGauges {
   OldestUnfinishedSeconds: number;
   AwaitingSagas: number;
   AwaitsNearTimeout: number;
-  /** Not worked by an operator yet. */
+  /** Failed sagas that no operator has worked on yet. */
   CompensationFailedSagas: number;
 }
 
@@ -40,7 +40,7 @@ export const createMeasureSagas =
       } while (cursor !== undefined);
       return outlines;
     };
-    // One that runs and has a time to wait until waits for its next step.
+    // A running saga with a time in `waitUntilMs` waits for its next step, so it does not count until then.
     const running = (await all('RUNNING')).filter(({ waitUntilMs }) => (waitUntilMs ?? 0) <= nowMs);
     const others = await Promise.all(MOVING_STATUSES.filter((status) => status !== 'RUNNING').map(all));
     const moving = [...running, ...others.flat()];

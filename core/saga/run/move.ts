@@ -66,7 +66,7 @@ const stepsOf = async (reading: Reading, event: SagaEvent) => {
   return { effectSteps };
 };
 
-/** When the answer of a call that begins now is there, or lost. */
+/** When the answer of a call that begins now has arrived or is lost. */
 const endOfCall = (step: PinnedStep, nowMs: number): number =>
   nowMs + ((step.timeoutSeconds ?? 0) + ENGINE_SLACK_SECONDS) * 1000;
 
@@ -113,7 +113,7 @@ const converse = async (
 
 type Asked = SagaEvent | undefined;
 
-/** A submitted step is stored with its entry, or not at all. Its session finds the saga. */
+/** A submitted step is stored together with its entry. Its session then lists the saga. */
 const besideOf = (event: SagaEvent, head: SagaHead, entries: readonly LedgerEntry[]): Beside | undefined => {
   const entry = entries.find(({ direction, status }) => direction === 'step' && status === 'submitted');
   if (event.type !== 'submit' || entry === undefined) return undefined;
@@ -132,7 +132,7 @@ const besideOf = (event: SagaEvent, head: SagaHead, entries: readonly LedgerEntr
  */
 export const move = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'clock' | 'maxHistoryEvents'> & {
-    /** Given by who drives the saga. */
+    /** Brought by a caller that drives the saga. */
     driver?: Driver;
     inline?: Inline;
   },
@@ -181,7 +181,7 @@ export const move = async (
   });
 };
 
-/** The head after these facts, with the entries that move it. */
+/** The head after these facts, and the entries that lead to it. */
 const advanceHead = (
   head: SagaHead,
   facts: readonly Fact[],

@@ -26,8 +26,8 @@ const asPlanned = (step: PinnedStep): PlanStep => {
 };
 
 /**
- * The whole plan is checked, so that references and the place of irreversible steps hold over both parts.
- * The steps that stay are kept as they were pinned. Throws `PlanRefused`.
+ * The whole plan is checked, so that references and the place of irreversible steps are right over both
+ * parts. The steps that stay are kept as they were pinned. Throws `PlanRefused`.
  */
 export const newTail = async (
   { store, evaluate }: { store: SagaStore; evaluate: Evaluate },

@@ -35,7 +35,7 @@ const STATUS_NAMES = [
 const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
 const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
 
-/** The effect is that of children. */
+/** The effect belongs to children. */
 const CHILDREN = 'c';
 
 /** Written by an older version, which did not record the resource. */

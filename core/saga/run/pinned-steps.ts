@@ -11,7 +11,7 @@ export const STEPS_PER_CHUNK = 8;
 
 export interface StepChunk {
   steps: PinnedStep[];
-  /** The sibling on each level, leaf first. A last node without a sibling is its own. */
+  /** The sibling on each level, leaf first. A last node without a sibling is its own sibling. */
   proof: string[];
 }
 

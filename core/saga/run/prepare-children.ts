@@ -1,4 +1,7 @@
-/** Prepares data for `decide` about children: who they are, what became of them, and the declared result of a saga. */
+/**
+ * Prepares data about children for `decide`: who they are, what became of them, and the declared result of a
+ * saga.
+ */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
@@ -84,7 +87,7 @@ const inputProblem = async (
     : `The input of ${step.id}/${branch} does not match the schema of ${definition}: ${violation}.`;
 };
 
-/** The children of the step at the cursor, with their inputs. Nothing of them exists yet. */
+/** The children of the step at the cursor, with their inputs. None of them exists yet. */
 export const prepareChildrenStep = async (
   reading: Reading,
   state: SagaState,
@@ -147,7 +150,7 @@ export const prepareChildrenStep = async (
   }
 };
 
-/** The children that the start of an effect names. Empty for an effect without children. */
+/** The children that the first entry of an effect names. Empty for an effect without children. */
 export const namedIn = (fact: Fact | undefined): NamedChild[] =>
   fact?.direction === 'forward' && fact.status === 'started' ? (fact.children ?? []) : [];
 
@@ -159,13 +162,13 @@ const touchedIn = (entry: LedgerEntry): Touched[] => {
   return entry.direction === 'child' && entry.status === 'ended' ? [entry.child.resources ?? {}] : [];
 };
 
-/** Resource keys that a saga and its children touched, each with the last start on it. */
+/** Resource keys that a saga and its children touched, each with the time of the last start on it. */
 const resourcesIn = (entries: readonly LedgerEntry[]): Touched =>
   boundedMarks(mergedMarks(entries.flatMap(touchedIn)));
 
 /**
- * An interactive saga that stopped while one step alone was taken back has not ended: it goes on when an operator has
- * worked that step, and turns back when it is told to.
+ * An interactive saga that stopped while only one of its steps was taken back has not ended. It goes on when
+ * an operator has worked on that step, and turns back when it is told to.
  */
 export const statusForParent = ({ state: { status, undoFrom } }: SagaHead): SagaStatus =>
   status === 'COMPENSATION_FAILED' && undoFrom !== undefined ? 'COMPENSATING' : status;
@@ -190,7 +193,7 @@ export const seenChild = async (
   return { ...known, status, ...(failure === null ? {} : { error: failure.error }), resources };
 };
 
-/** How children of this step were recorded to have ended, the last time each. */
+/** How the children of this step ended, as last recorded. */
 export const recordedEnds = async (
   { store, head }: Reading,
   { step, epoch, startSeq }: Pick<EffectRecord, 'step' | 'epoch' | 'startSeq'>,
@@ -249,7 +252,7 @@ export const prepareChildren = async (
     const end = ends.get(at);
     const isKnown = child.tip !== '';
     const { seq, tip } = isKnown || end === undefined ? child : end;
-    // One that is being undone still has what it touched.
+    // A child that is being undone keeps the resources that it touched.
     const { error = end?.error, resources = end?.resources } = child;
     const output =
       wait.direction === 'forward' && isOver && child.status === 'COMPLETED'

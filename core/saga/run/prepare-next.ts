@@ -1,4 +1,7 @@
-/** Prepares what `decide` asks for: arguments, locks, children, outputs. Only who drives a saga loads this. */
+/**
+ * Prepares what `decide` asks for: arguments, locks, children, outputs. Only code that drives a saga loads
+ * this file.
+ */
 import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
 import type { Evaluate } from '../ports.ts';
 import type { Driver, Prepare } from './driver.ts';

@@ -10,7 +10,10 @@ const resourceOf = async (reading: Reading, seq: number): Promise<string | undef
   return entry?.direction === 'forward' && entry.status === 'started' ? entry.resourceKey : undefined;
 };
 
-/** Marks of the resource keys that the children of an effect touched; of those that `wanted` chooses. */
+/**
+ * Marks of the resource keys that the children of an effect touched. Only of the children that `wanted`
+ * selects.
+ */
 const childMarks = async (
   reading: Reading,
   effect: EffectRecord,
@@ -23,7 +26,10 @@ const childMarks = async (
 
 const STANDS: readonly EffectStatus[] = ['undo_delayed', 'undo_failed', 'blocked'];
 
-/** The marks that an effect which was not undone still holds. Of children: of those that are not undone. */
+/**
+ * The marks that an effect which was not undone still holds. For children: the marks of those that are not
+ * undone.
+ */
 const heldMarks = async (reading: Reading, effect: EffectRecord): Promise<Touched> => {
   if (effect.children === true) {
     return childMarks(reading, effect, (status) => status !== 'COMPENSATED' && status !== 'REFUSED');
@@ -35,7 +41,7 @@ const heldMarks = async (reading: Reading, effect: EffectRecord): Promise<Touche
   return key === undefined ? {} : { [resourceMark(key)]: 0 };
 };
 
-/** A later effect on the same resource that still stands keeps this one from being undone (S7). */
+/** The later effect on the same resource that still stands and prevents this one from being undone (S7). */
 const blockerOf = async (
   reading: Reading,
   state: SagaState,

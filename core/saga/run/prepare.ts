@@ -40,8 +40,8 @@ export const scopeOf = async (
 };
 
 /**
- * The key is only compared. An expression may make it of any length, and every entry of the step would
- * carry it.
+ * Longest resource key. The key is only compared, but an expression could make it of any length, and every
+ * entry of the step carries it.
  */
 const MAX_RESOURCE_KEY_LENGTH = 500;
 
@@ -70,7 +70,7 @@ const argumentProblem = async (
     : `The arguments of step ${id} do not match the schema of ${tool}@${version}: ${violation}.`;
 };
 
-/** The value, or an error that says what could not be made of the expressions. */
+/** The value, or an error that says what the expressions could not make. */
 const made = async <Value>(what: string, make: () => Promise<Value>): Promise<Value> => {
   try {
     return await make();
@@ -93,7 +93,7 @@ const resolvedOf = (
       : resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step.uses), evaluate),
   );
 
-/** The expression is the tool's: when it finds nothing, that is not for whoever wrote the step to mend. */
+/** The expression belongs to the tool. When it finds nothing, the author of the step cannot mend that. */
 const resourceOf = async (
   { id, tool, version, resourceKey }: PinnedToolStep,
   resolved: JsonObject,

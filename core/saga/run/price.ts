@@ -1,7 +1,7 @@
 /**
- * What an effect moved, and how much of it was taken back, in money, and where people see it: the expressions of the tool over
- * what is in the ledger and in the answer. A bad value is told by name. It never changes an outcome, and never keeps an undo from
- * being recorded.
+ * Finds what an effect moved and how much of it was taken back, in money, and where people see it. The tool's
+ * expressions are evaluated over what is in the ledger and in the answer. A bad value is named as a problem.
+ * It never changes an outcome, and never stops an undo from being recorded.
  */
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { clip } from '../../shared/clip.ts';
@@ -18,7 +18,7 @@ import type { Reading } from './reading.ts';
 
 type OutcomeEvent = SagaEvent & { type: 'outcome' };
 
-/** What a call moved, and where that is seen, before it is decided what its answer means. */
+/** What a call moved and where people see that, before it is decided what its answer means. */
 export type Price = (
   reading: Reading,
   state: SagaState,
@@ -39,7 +39,7 @@ interface Expressions {
   minorUnits?: boolean | undefined;
 }
 
-/** Both at once, so that a costly one keeps to the limit of one step. */
+/** Evaluates both at once, so that a costly pair stays within the limit of one step. */
 const moneyOf = async (
   { amount, currency, minorUnits = false }: Expressions,
   scope: JsonObject,
@@ -49,7 +49,8 @@ const moneyOf = async (
     const amountOf = await evaluateExpression(amount, scope, evaluate);
     return readMoney(amountOf, await evaluateExpression(currency, scope, evaluate), minorUnits);
   } catch (error) {
-    // Also when the evaluator itself does not start: the outcome matters more, and the result is in the ledger.
+    // This includes an evaluator that does not start. The outcome matters more, and the result is in the
+    // ledger.
     if (!isWalkbackError(error)) throw error;
     return { name: 'AmountUnresolved', message: error.message };
   }
@@ -78,7 +79,7 @@ const argumentsOf = async (reading: Reading, effect: EffectRecord): Promise<Json
 
 type Committed = Extract<OutcomeEvent['outcome'], { outcome: 'committed' }>;
 
-/** What the expressions of a tool see when its call took effect. */
+/** What a tool's expressions see when its call took effect. */
 const scopeOf = async (
   reading: Reading,
   effect: EffectRecord,
@@ -92,7 +93,7 @@ const scopeOf = async (
 const isCommitted = (entry: LedgerEntry | undefined): entry is LedgerEntry & { result: Json } & PricedFact =>
   entry !== undefined && entry.status === 'committed' && 'result' in entry;
 
-/** As much as was moved, unless the tool says how much its compensator takes back. */
+/** The whole amount, unless the tool says how much its compensator takes back. */
 const undoPrice = async (
   reading: Reading,
   effect: EffectRecord,
@@ -101,7 +102,7 @@ const undoPrice = async (
   evaluate: Evaluate,
 ): Promise<PricedFact> => {
   const committed = await entryAt(reading, effect.endSeq);
-  // What is not known to have happened moved nothing that is known.
+  // Without a known effect, no known amount was moved.
   if (!isCommitted(committed)) return {};
   const { amount, currency } = committed;
   if (compensation?.amount === undefined) {
@@ -122,12 +123,12 @@ const undoPrice = async (
   return pricedFact(await moneyOf(expressions, scope, evaluate));
 };
 
-/** What a compensator answered when nothing is left; undefined when something may be. */
+/** The compensator's answer when nothing is left of the effect; undefined when something may be left. */
 const undoneResult = (outcome: OutcomeEvent['outcome']): Json | undefined => {
   switch (outcome.outcome) {
     case 'committed':
       return outcome.result;
-    // It found nothing, which counts as undone (decide-outcome.ts).
+    // The compensator found nothing to undo, which counts as undone (decide-outcome.ts).
     case 'absent':
       return null;
     case 'rejected':
@@ -161,7 +162,7 @@ export const createPrice =
     };
   };
 
-/** What a step would move, when its arguments alone say it: for the person who approves it. */
+/** What a step would move, when it follows from the arguments alone. The person who approves it is shown this. */
 export const expectedMoney = async (
   { amount, currency, minorUnits }: PinnedToolStep,
   given: JsonObject,

@@ -21,7 +21,7 @@ export interface HeadChange {
   after?: SagaHead;
 }
 
-/** Used by alarms and the event for a saga that is being undone for longer than its tools allow. */
+/** Name of an event, which alarms use too: a saga is being undone for longer than its tools allow. */
 const COMPENSATION_DELAYED = 'COMPENSATION_DELAYED';
 
 const NAMES: Partial<Record<SagaStatus, EventName>> = {
@@ -92,12 +92,15 @@ interface PublishDependencies {
   events: EventBus;
   log: Log;
   store: Tell;
-  /** Of the console, for links. */
+  /** Address of the console, for links. */
   consoleUrl?: string | undefined;
 }
 
 export const createPublishSagaChanges = ({ events, log, store, consoleUrl }: PublishDependencies) => {
-  /** A ledger that is not as it was written takes nothing from the event but what it would have added. */
+  /**
+   * What the ledger adds to an event. If the ledger is not as it was written, the event goes out without that
+   * part.
+   */
   const added = async (head: SagaHead, name: EventName): Promise<object> => {
     try {
       return await fromLedger(store, head, name, consoleUrl);

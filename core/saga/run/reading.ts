@@ -13,7 +13,7 @@ export interface Reading {
   step(index: number, state: SagaState, epoch?: number): Promise<PinnedStep>;
 }
 
-/** Caches the reads of one move, since pinned steps never change. `fresh`: pinned by this very move. */
+/** Caches the reads of one move, since pinned steps never change. `fresh`: a step that this move pins. */
 export const readingOf = (store: SagaStore, head: SagaHead, fresh?: PinnedStep): Reading => {
   const steps = new Map<string, Promise<PinnedStep>>();
   return {

@@ -18,7 +18,7 @@ type Common = { sagaId: string; generation: number };
 
 const OPERATIONS = { forward: 'execute', probe: 'probe', undo: 'compensate' } as const;
 
-/** The call of a function that an operation needs. */
+/** The call of a function for an operation. */
 export const requestFor = async (
   dependencies: Pick<AdvanceDependencies, 'store' | 'httpToolFunction'>,
   head: SagaHead,
@@ -54,7 +54,8 @@ export const requestFor = async (
     forwardKey,
     deadlineMs,
     arguments: started.arguments,
-    // With an error there is no result: it broke the tool's contract, and the ledger has null instead.
+    // A committed call with an error has no result: its result broke the tool's contract, and the ledger has
+    // null instead.
     ...(committed === undefined || committed.error !== undefined ? {} : { result: committed.result }),
     ...(committed?.externalRef === undefined ? {} : { externalRef: committed.externalRef }),
     ...(started.fencingToken === undefined ? {} : { fencingToken: started.fencingToken }),

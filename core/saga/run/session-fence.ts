@@ -1,6 +1,7 @@
 /**
- * Work of a session's agent belongs to an epoch of that session (C9). The caller names it, it is checked, and
- * the transaction that writes the work checks it again: after a rollback or a rewind, nothing of the old epoch begins.
+ * Work of a session's agent belongs to an epoch of that session (C9). The caller names the epoch. It is
+ * checked at once, and again in the transaction that writes the work. So after a rollback or a rewind,
+ * nothing of the old epoch begins.
  */
 import { WalkbackError } from '../../shared/errors.ts';
 import type { CheckEpoch, SessionFence } from '../ports.ts';

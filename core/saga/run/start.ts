@@ -1,4 +1,4 @@
-/** Starts a saga. Every problem with it is found before anything is written (S8). */
+/** Starts a saga. Every problem that a check can find is found before anything is written (S8). */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
@@ -31,17 +31,17 @@ export interface StartRequest {
   sagaId: string;
   definition?: { name: string; version?: string };
   plan?: unknown;
-  /** Instead of a plan: its steps are submitted one by one. */
+  /** Used instead of a plan: the steps are submitted one by one. */
   interactive?: AskedPolicy & { single?: true };
-  /** May be left out of an interactive saga. */
+  /** An interactive saga may have none. */
   input?: Json;
   sessionId?: string;
   messageId?: string;
-  /** Of the session; another one is `StaleEpoch`. */
+  /** The session's epoch. If the session has another one, `StaleEpoch` is thrown. */
   epoch?: number;
   project?: string;
   maxConcurrent?: number;
-  /** `inline`: the caller drives it while one call settles each step, and the machine takes over. */
+  /** `inline`: the caller drives the saga as long as one call settles each step. Then the machine takes over. */
   drive?: 'machine' | 'inline';
   requestedBy: string;
 }
@@ -99,7 +99,7 @@ interface Beginning {
   locks: { stepIndex: number; resourceKey: string }[];
 }
 
-/** `slot`: how the slots of its project stand, when it needs one to begin. */
+/** `slot`: how the slots of the saga's project stand, when it needs one to begin. */
 const headOf = (
   request: Checked,
   { steps, output }: PinnedParts,
@@ -117,7 +117,7 @@ const headOf = (
     ...(request.project === undefined ? {} : { project: request.project }),
     ...(request.maxConcurrent === undefined ? {} : { maxConcurrent: request.maxConcurrent }),
   };
-  // In the line for a slot nobody drives it, and then the machine does.
+  // A saga that waits in line for a slot has no driver. Once it has a slot, the machine drives it.
   const isInline = policy !== undefined || (request.drive === 'inline' && slot?.look.state !== 'busy');
   const fact: Fact = {
     direction: 'saga',
@@ -163,7 +163,7 @@ const withInput = (request: StartRequest): Checked => {
   return { ...request, input };
 };
 
-/** The project that was asked for, else that of the session, which never changes. */
+/** The project that was asked for; else that of the session, which never changes. */
 const withProject = async (request: StartRequest, projectOf?: ProjectOf): Promise<StartRequest> => {
   if (request.project !== undefined || request.sessionId === undefined) return request;
   const project = await projectOf?.(request.sessionId);
@@ -195,7 +195,7 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     const semaphore = slotsOf(project ?? '');
     const me = { sagaId, startedAt: at };
     const fence = fenceOf(request);
-    /** Undefined when its slot was taken by another meanwhile, or the session's epoch rose. */
+    /** Undefined when another saga has taken the slot meanwhile, or the session's epoch has risen. */
     const tryToCreate = async (slot: SlotLook | undefined): Promise<SagaHead | undefined> => {
       await requireFence(checkEpoch, fence);
       const { head, entries } = headOf(request, parts, about, slot, at);
@@ -218,12 +218,12 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     });
   };
 
-  /** A function drives it, or it waits for a slot: then it has no execution yet. */
+  /** Starts the execution, unless a function drives the saga or it waits for a slot: then it has none yet. */
   const begin = async ({ sagaId, state }: SagaHead): Promise<void> => {
     if (state.inline === undefined && state.status !== 'QUEUED') await engine.start(sagaId, 1);
   };
 
-  /** Whoever meets it before its first move drives it: only one of them writes that. */
+  /** Any call that finds the saga before its first move drives it; only one of them can write that move. */
   const driven = async (head: SagaHead, request: StartRequest, invocation: Invocation) =>
     request.drive === 'inline' && head.version === 1 && head.state.inline === true
       ? driveInline?.(head.sagaId, invocation)
@@ -251,7 +251,7 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     if (request.drive === 'inline' && driveInline === undefined) {
       throw new WalkbackError('ConfigurationError', 'drive: this function cannot drive sagas itself.');
     }
-    // Before anything is looked up in the catalog: work of an older epoch is told so first.
+    // Comes before any look at the catalog, so that work of an older epoch is told this first.
     await requireFence(checkEpoch, fenceOf(request));
     if (request.messageId !== undefined && request.sessionId === undefined) {
       throw new WalkbackError('InvalidInput', 'messageId: needs the sessionId that the message belongs to.');

@@ -1,4 +1,7 @@
-/** The one place that finds the pinned step of an index, however the saga came by its steps. */
+/**
+ * Finds the pinned step at an index, whether it comes from the start, a rewind or a submission. No other file
+ * does this.
+ */
 import { WalkbackError } from '../../shared/errors.ts';
 import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -15,14 +18,17 @@ const broken = (sagaId: string, index: number): WalkbackError =>
     { details: { sagaId } },
   );
 
-/** Where a step is asked for: the state of a move, and the epoch in which the step is or was started. */
+/** Where a step is looked for: the state of a move, and the epoch in which the step is or was started. */
 interface Place {
   state: SagaState;
   index: number;
   epoch: number;
 }
 
-/** What the ledger says a submitted step is pinned under: the state of the last one, the start of the others. */
+/**
+ * The hash under which a submitted step is pinned: from the state for the last step, from the step's start
+ * entry for the others.
+ */
 const pinOf = async (store: Reads, sagaId: string, { state, index }: Place) => {
   if (state.submitted?.index === index) return state.submitted;
   const effect = state.effects.find(({ step }) => step === index);
@@ -33,7 +39,7 @@ const pinOf = async (store: Reads, sagaId: string, { state, index }: Place) => {
   return { step: entry.step, planHash: entry.planHash };
 };
 
-/** Throws `LedgerBroken` when it is not what was pinned. */
+/** Throws `LedgerBroken` when the step is not the one that was pinned. */
 export const stepOfSaga = async (store: Reads, head: SagaHead, place: Place): Promise<PinnedStep> => {
   const { state, index, epoch } = place;
   if (state.interactive === undefined) {

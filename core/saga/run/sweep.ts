@@ -15,8 +15,9 @@ import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 
 /**
- * Those at work first. A parked saga needs no execution. One that ended because a child could not be undone goes on when that is
- * repaired, and the child may have died before it told.
+ * Sagas at work come first. A parked saga needs no execution, so that status is left out. A saga that ended
+ * because a child could not be undone goes on once the child is repaired, and the child may have died before
+ * it told its parent.
  */
 const SWEPT = [...STATUSES_AT_WORK, ...STATUSES_FOR_PEOPLE.filter((status) => status !== 'PARKED')];
 
@@ -40,12 +41,15 @@ const STUCK_RESUMES = 8;
 const WAITING_EVERY_MINUTES = 15;
 
 /**
- * Of those whose compensation failed, about this many are looked at each minute: all of them while they are few, and each of them
- * every `WAITING_EVERY_MINUTES` however many there are.
+ * About this many failed sagas are looked at each minute: all of them while they are few, and never one less
+ * often than every `WAITING_EVERY_MINUTES`.
  */
 const FAILED_EACH_MINUTE = 50;
 
-/** The engine describes 15 executions a second and has a reserve, so only a few are looked at together. */
+/**
+ * The engine describes 15 executions a second and has a reserve, so only a few are looked at at the same
+ * time.
+ */
 const LOOKS_AT_ONCE = 4;
 
 const PAGE = 1000;
@@ -54,22 +58,22 @@ export interface SweepDependencies extends ReviveDependencies {
   log: Log;
 }
 
-/** Answers whether the next try of a saga that makes no progress is due. */
+/** Whether a saga that makes no progress is due for its next try. */
 const isDue = (head: SagaHead, nowMs: number): boolean => {
   const waits = head.state.resumes - QUICK_RESUMES;
   if (waits < 0) return true;
   return nowMs - Date.parse(head.updatedAt) >= Math.min(LONGEST_WAIT_MS, MINUTE_MS * 2 ** waits);
 };
 
-/** Whether it is looked at in this minute, when each is every so many. */
+/** Whether the saga is looked at in this minute, when each saga's turn comes every so many minutes. */
 const isTurnOf = (sagaId: string, everyMinutes: number, nowMs: number): boolean => {
   const place = Number.parseInt(sha256Hex(sagaId).slice(0, 8), 16);
   return (Math.floor(nowMs / MINUTE_MS) + place) % everyMinutes === 0;
 };
 
 /**
- * Of a page of one status. Sagas that wait for people or pause are looked at in turn, and always when their time is nearly up. Those
- * that ended are, too.
+ * The due sagas on a page of one status. Sagas that wait for people, pause or have ended are looked at in
+ * turn; those that wait or pause also always when their time is nearly up.
  */
 const dueOf = (page: readonly SagaOutline[], status: SagaStatus, nowMs: number): SagaOutline[] => {
   if (status === 'COMPENSATION_FAILED') {
@@ -84,7 +88,7 @@ const dueOf = (page: readonly SagaOutline[], status: SagaStatus, nowMs: number):
   );
 };
 
-/** Something came that the saga waited for, and its execution does not know. */
+/** Wakes a saga whose awaited event came without its execution noticing. */
 const wakeLost = async (dependencies: SweepDependencies, head: SagaHead): Promise<boolean> => {
   const { store, engine, clock } = dependencies;
   const idleMs = clock.now().getTime() - Date.parse(head.updatedAt);
@@ -108,7 +112,7 @@ const sweepOne = async (
   const { clock, log } = dependencies;
   const { sagaId, state } = head;
   if (state.wait?.kind === 'slot') {
-    // No execution runs while it waits.
+    // No execution runs while the saga waits for a slot.
     report.resumed.push(...(await createAdmit(dependencies)(head.project ?? '', true)));
     return;
   }

@@ -11,7 +11,10 @@ export const LATE_COMMIT_MARGIN_MS = 5_000;
 /** The engine waits this much longer than the tool may act, so that the tool's own answer wins. */
 export const ENGINE_SLACK_SECONDS = 5;
 
-/** Longest single wait of the engine; a longer one is a row of these. (A timer of 2^31 ms is the limit locally.) */
+/**
+ * Longest single wait of the engine; a longer wait is split into several. (Locally, timers are limited to
+ * 2^31 ms.)
+ */
 export const MAX_WAIT_SECONDS = 20 * DAY_SECONDS;
 
 /** An older root may be waiting for this one: after this long, the younger one gives up (wait-die). */
@@ -35,8 +38,8 @@ export const UNREACHED_PATIENCE_MS = 15 * 60_000;
 const MAX_UNREACHED_BACKOFF_SECONDS = 60;
 
 /**
- * This many attempts of a compensator in a row; then the others have their turn. An execution's history has
- * room for them.
+ * A compensator has at most this many attempts in a row, then the others have their turn. The history of an
+ * execution has room for them.
  */
 export const MAX_ATTEMPTS_IN_A_ROW = 20;
 
@@ -52,15 +55,16 @@ export const backoffMs = (retry: RetryPolicy, attempt: number): number => {
 };
 
 /**
- * Of 1, from the key of a call and a number: sagas that met the same outage together do not come back together. The
- * reducer is pure, so the same attempt always draws the same.
+ * A fraction from 0 to 1 that follows from the key of a call and a number. So sagas that met the same outage
+ * do not all return at the same time. The reducer is pure, so the same attempt always gets the same fraction.
  */
 const drawn = (key: string, count: number): number =>
   Number.parseInt(sha256Hex(`${key} ${count}`).slice(0, 8), 16) / 2 ** 32;
 
 /**
- * Pause after the nth call in a row that never reached its tool: that of the policy or a longer one, of which between half
- * and all. Such calls cost no attempt, so even a policy without pauses must wait.
+ * Pause after the nth call in a row that never reached its tool: between half and all of the policy's pause,
+ * or of a longer one that grows with n. Such calls use up no attempt, so even a policy without pauses must
+ * wait.
  */
 export const unreachedBackoffMs = (key: string, count: number, policyMs = 0): number => {
   const grown = Math.min(MAX_UNREACHED_BACKOFF_SECONDS, 2 ** Math.min(MAX_EXPONENT, count - 1)) * 1000;

@@ -1,4 +1,4 @@
-/** What becomes of a move that the store takes from nobody. */
+/** Decides what becomes of a move that the store would never accept. */
 import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Driver } from './driver.ts';
@@ -6,9 +6,9 @@ import type { Driver } from './driver.ts';
 const MAX_REASON_LENGTH = 300;
 
 /**
- * What the store does not take is not begun: its step, or the output, is refused. So what came before it in the same move,
- * the outcome of a call for example, is recorded, and the saga unwinds. The limits of plans and results come first; this
- * is for what they forgot.
+ * What the store would not accept is not begun: its step, or the output, is refused. So what came before it
+ * in the same move, for example the outcome of a call, is recorded, and the saga unwinds. The limits of plans
+ * and results are checked first; this handles what they missed.
  */
 export const withoutIt = (driver: Driver, reason: string): Driver => ({
   ...driver,

@@ -1,7 +1,8 @@
 import type { SagaEngine, SagaStore } from '../ports.ts';
 
 /**
- * Wakes the waiting execution, if one has announced itself. One that comes later sees what happened in the ledger.
+ * Wakes the waiting execution, if it has announced itself. An execution that announces itself later sees in
+ * the ledger what happened.
  */
 export const wake = async (
   { store, engine }: { store: SagaStore; engine: SagaEngine },

@@ -1,10 +1,11 @@
 /**
- * Names under which Step Functions reports that Lambda did not run a function, so certainly nothing
+ * Names under which Step Functions reports that Lambda did not run a function, so that certainly nothing
  * happened.
  *
- * With this prefix they come from the service; an error of the tool itself has the name that its code gave
- * it. Any other name leaves the outcome open (S2). `Lambda.AWSLambdaException` stands for any error without
- * a name. `Lambda.ServiceException` and `Lambda.SdkClientException` may have lost an answer.
+ * Errors with the prefix `Lambda.` come from the service; an error of the tool itself has the name that its
+ * code gave it. Any other name leaves the outcome open (S2). `Lambda.AWSLambdaException` stands for any error
+ * without a name. With `Lambda.ServiceException` and `Lambda.SdkClientException`, an answer may have been
+ * lost.
  */
 
 /** Lambda has no capacity now. The same call may succeed later. */

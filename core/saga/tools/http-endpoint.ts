@@ -1,4 +1,4 @@
-/** Tools that are HTTP endpoints: allowed endpoints, and the function that calls them. */
+/** Tools that are HTTP endpoints: which endpoints are allowed, and the function that calls them. */
 import { endpointProblem } from '../../../contract/http-endpoint.ts';
 import type { ToolManifest } from '../model/tool.ts';
 

@@ -30,8 +30,8 @@ const readBody = (body: string | null): Outcome => {
 };
 
 /**
- * These statuses end a request without telling how far it came: it timed out, another one is under way, or
- * its caller had gone.
+ * These statuses end a request without saying how far it came: it timed out, another one is under way, or its
+ * caller had gone.
  */
 const OPEN = [408, 409, 425, 499];
 

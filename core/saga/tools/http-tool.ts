@@ -51,7 +51,7 @@ export const createHttpTool =
         return readReply(reply, dependencies.now());
       });
     } catch (error) {
-      // `post` does not throw, so the secret or the tombstone could not be read, and nothing was sent.
+      // `post` does not throw. So the secret or the tombstone could not be read, and nothing was sent.
       const plain = error instanceof Error ? error : new Error(String(error));
       const described = describeError(plain.name, plain.message);
       return { outcome: 'rejected', error: described, retryable: true, reached: false };

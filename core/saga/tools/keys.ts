@@ -11,12 +11,13 @@ export const idempotencyKey = (
   direction: 'forward' | 'undo' = 'forward',
 ): string => `${sagaId}:${stepIndex}${epoch > 0 ? `@${epoch}` : ''}${direction === 'undo' ? ':undo' : ''}`;
 
-/** The most characters of an id, as a caller may choose it (contract/ids.ts). */
+/** Most characters of an id that a caller chooses (contract/ids.ts). */
 const MAX_ID_LENGTH = 64;
 
 /**
- * Id of a child: `<parent>.<step>[.<branch>]`, with `.E<epoch>` after a rewind, where names are in lower case. Always the
- * same for the same child, so that starting it twice is one start. A long one ends in its hash.
+ * Id of a child: `<parent>.<step>[.<branch>]`, and after a rewind also `.E<epoch>` (names are in lower case,
+ * so this cannot be one). The same child always has the same id, so starting it twice is one start. A long id
+ * ends in its hash.
  */
 export const childId = (parent: string, step: string, branch: string | undefined, epoch: number): string => {
   const whole = [

@@ -15,8 +15,8 @@ export interface GuardDependencies {
   /** Unix milliseconds. */
   now: () => number;
   /**
-   * The tool's provider has no keys. Each attempt is claimed before it acts, so that one that is delivered
-   * twice acts once.
+   * Set when the tool's provider has no keys. Each attempt is then claimed before it acts, so that an attempt
+   * that is delivered twice acts once.
    */
   claims?: boolean;
   /**
@@ -34,7 +34,7 @@ export interface GuardDependencies {
  */
 export const STOP_MS = 50;
 
-/** So often the clock is looked at: while a machine sleeps, its timers stand still and deadlines do not. */
+/** How often the clock is read. While a machine sleeps, its timers stand still, but deadlines do not. */
 const LOOK_MS = 1000;
 
 /**
@@ -67,7 +67,10 @@ const tooLate = (message: string): Refusal => ({
   reached: false,
 });
 
-/** Nobody waits longer behind a deadline. What seems later than that comes of a clock that is ahead. */
+/**
+ * The refusal of a call that came after its deadline. Nobody waits longer than `LATE_COMMIT_MARGIN_MS` after
+ * a deadline, so a larger difference means that a clock is ahead.
+ */
 const cameLate = (lateMs: number): Refusal => {
   const seconds = Math.ceil(lateMs / 1000);
   return tooLate(
@@ -147,7 +150,8 @@ const entered = async (
   dependencies: GuardDependencies,
 ): Promise<Outcome | undefined> => {
   try {
-    // Claiming and burying take time too. Where no process is ended, the call would begin behind its deadline.
+    // Claiming and burying take time too. Where no process is ended at the deadline, the call could otherwise
+    // begin after it.
     return (await enter(request, dependencies)) ?? findLateness(request, dependencies);
   } catch (error) {
     if (request.operation === 'execute' && dependencies.claims === true) throw error;
@@ -185,7 +189,7 @@ export const guarded = async (
       const restMs = Math.min(forMs - waitMs, remainingMs(request, dependencies.now()));
       if (restMs > 0) return watch(restMs);
       deadline.abort();
-      // Only now, however late, so that the call gets its time to stop.
+      // Set only now, however late it is, so that the call gets its time to stop.
       timer = setTimeout(giveUp, STOP_MS);
     }, waitMs);
   };

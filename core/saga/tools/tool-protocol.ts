@@ -15,12 +15,12 @@ import { refusalOf } from './engine-errors.ts';
 export const MAX_RESULT_BYTES = 32 * 1024;
 
 /**
- * Largest answer that is read from an HTTP tool, with everything around the result. As JSON, one byte of a text may be
- * written in six (`\\u0041`), and who writes it may indent it. That makes no result too large.
+ * Largest answer that is read from an HTTP tool, with everything around the result. JSON may write one byte
+ * of text in six (`\\u0041`), and its author may indent it. That alone makes no result too large.
  */
 export const MAX_RESPONSE_BYTES = 8 * MAX_RESULT_BYTES;
 
-/** The machine's input to the function. `endpoint` is for the built-in one, and not passed on. */
+/** The machine's input to the function. `endpoint` is for the built-in function, and is not passed on. */
 export type InvokePayload = ToolRequest & { endpoint?: string };
 
 const MAX_REFERENCE = 500;
@@ -28,21 +28,22 @@ const MAX_RESIDUE = 1000;
 const MAX_MESSAGE = 4000;
 const MAX_CAUSE = 500;
 
-// A tool's report of its effect counts, however it is worded. Texts are cut to size, what should be a text and is none is
-// written as one, and a null says nothing. None of it ever makes the outcome doubtful.
+// What a tool reports about its effect counts, however it is worded. Long texts are cut, a value that should
+// be a text and is none is written as one, and null means absent. None of this ever makes the outcome
+// doubtful.
 
 const textOf = (value: unknown): string => {
   if (typeof value === 'string' || typeof value === 'bigint') return String(value);
   return value === null || value === undefined || !isJson(value) ? '' : JSON.stringify(value);
 };
 
-/** The reference of an effect. An empty text is none, because it cannot be a key of an index. */
+/** The reference of an effect. An empty text counts as none, because it cannot be a key of an index. */
 export const referenceOf = (value: unknown): string | undefined => {
   const text = textOf(value);
   return text === '' ? undefined : clip(text, MAX_REFERENCE);
 };
 
-/** What stays of an effect. An empty text says that nothing does. */
+/** What is left of an effect. An empty text means that nothing is left. */
 export const residueText = (value: unknown): string | undefined => {
   const text = textOf(value);
   return hasText(text) ? clip(text, MAX_RESIDUE) : undefined;
@@ -74,7 +75,7 @@ const answer = z.discriminatedUnion('outcome', [
     outcome: z.literal('rejected'),
     error,
     retryable: z.boolean(),
-    // An invalid hint is left out, and the refusal still counts.
+    // An invalid hint is ignored, and the refusal still counts.
     reached: z.literal(false).optional().catch(undefined),
     retryAfterSeconds: z.number().min(0).optional().catch(undefined),
   }),
