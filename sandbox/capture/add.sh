@@ -1,4 +1,4 @@
-# Brings the index of a shadow up to the working tree: first with git itself, then path by path
+# Brings the index of a shadow up to date with the working tree: first with git itself, then path by path
 # where git stops or complains.
 # shellcheck shell=bash
 
@@ -25,8 +25,8 @@ add_all() {
   [ ! -s "$OUT.lost" ] || xargs -0 git --literal-pathspecs ls-files -z -c -- <"$OUT.lost" | git update-index --force-remove -z --stdin 2>>"$OUT.err"
 }
 
-# hear STATUS: reads the messages of git's add, line by line. One that names a path becomes the
-# reason if the path stays out (SAID).
+# hear STATUS: reads the messages of git's add, line by line. A message that names a path becomes the reason
+# if that path stays out (SAID).
 hear() {
   local line path
   while IFS= read -r line; do
@@ -62,15 +62,16 @@ hear() {
         said[/${path%: *}]="not a file, a directory or a symlink: it stands where a captured file was"
         ;;
       'error: '*) [ "$1" = 1 ] || { emit fail-path . && emit fail-reason "${line#error: }"; } ;;
-      # Comes from below a directory that cannot be entered. Git prints nothing else about it.
+      # A message about a path below a directory that cannot be entered. Git prints nothing else about that
+      # directory.
       *': Permission denied') closed_above "${line%: *}" || lost "${line%: *}" "the file cannot be reached: ${line##*: }" || return ;;
     esac
   done <"$OUT.add"
 }
 
-# add_rest: finds the files that git did not bring into the index, and adds them without it. This
-# also finds a path whose name we cannot read in git's message. It also reads a file again that
-# was written while git read it.
+# add_rest: finds the files that git's add did not bring into the index, and adds them with `git
+# update-index`. This also finds a path whose name we cannot read in git's message, and reads a file again
+# that was written while git read it.
 add_rest() {
   local path rest=() failures=0
   local -A seen=()
@@ -123,7 +124,7 @@ add_range() {
   add_range "$from" $half && add_range $((from + half)) $((count - half))
 }
 
-# give_up PATH: records a file that could not be added. TEXT is git's message.
+# give_up PATH: reports a file that could not be added. TEXT is git's message.
 give_up() {
   local path=$1 why=${said[/$1]-}
   # A directory stands where a captured file was. Nothing in it is captured, so nothing is lost.

@@ -1,7 +1,7 @@
-# The shadow reads objects of the host's repository, and these may go there: git prunes them, or the .git is
-# deleted or replaced. A capture that finds nothing changed would not notice, and no restore in this
-# sandbox could then leave the state that was captured. The files are still here, so they are read again.
-# The walk of each look tells what changed where objects are kept (find_odd).
+# The shadow reads objects of the host's repository. These can disappear: git prunes them, or the .git is
+# deleted or replaced. A capture that finds nothing changed would not notice, and no restore in this sandbox
+# could then return to the captured state. The files are still here, so they are read again. The walk of each
+# look finds out what changed in the object directories (find_odd).
 # shellcheck shell=bash
 
 # What the shadow reads from the host was noted in $SHADOW/borrowed:
@@ -10,9 +10,9 @@
 #   N.XX     the objects in the directory XX of the store number N
 #   whole    when the look began that noted this, as LOOK_BEGAN (follow.sh), and `end`
 
-# begin_borrowed: before the walk. STORES are what it is to look at: the host's own store, and those that it names
-# in turn. LISTED is what `stores` is to say, and STORES_BEGAN what `whole` is to say. STORES_SINCE is a time of find:
-# what changed later is told.
+# begin_borrowed: prepares the walk. STORES are the directories that it is to look at: the host's own store,
+# and those that it names in turn. LISTED is the text for `stores`, and STORES_BEGAN the text for `whole`.
+# STORES_SINCE is a time for find: the walk reports what changed later.
 STORES=()
 begin_borrowed() {
   local since offset last
@@ -34,8 +34,8 @@ list_stores() {
 }
 
 # walk_stores FILE: STORE_TESTS are tests of find for the stores as further starting points. FILE gets a line
-# `SDEVICE/INODE/PATH` for each, `N/PATH` when something came into it or went, and `C/PATH` for each directory
-# of single objects that changed.
+# `SDEVICE/INODE/PATH` for each store, `N/PATH` for each store whose list of entries changed, and `C/PATH` for
+# each directory of single objects that changed.
 walk_stores() {
   local store tops=()
   STORE_TESTS=()
@@ -45,8 +45,8 @@ walk_stores() {
     -o -prune -name '[0-9a-f][0-9a-f]' -type d -newerct "$STORES_SINCE" -fprintf "$1" 'C/%p\0' ',' -true \) -o)
 }
 
-# mend_borrowed: after the walk, looks after what the shadow reads from the host. Git is asked only when
-# something is gone that was noted.
+# mend_borrowed: after the walk, checks what the shadow reads from the host. Git is asked only when something
+# that was noted is gone.
 mend_borrowed() {
   local i entry notes=$SHADOW/borrowed places='' lost='' renamed='' lines=() changed=()
   local -A number=()
@@ -76,7 +76,7 @@ mend_borrowed() {
   note_borrowed
 }
 
-# holds_all OLD NEW: whether every line of the one is in the other.
+# holds_all OLD NEW: whether every line of OLD is in NEW.
 holds_all() {
   local line
   local -A there=()
@@ -87,7 +87,7 @@ holds_all() {
   for line in "${SPLIT[@]}"; do [ -n "${there[/$line]-}" ] || return; done
 }
 
-# all_directories: `changed` are all directories of single objects.
+# all_directories: `changed` becomes all directories of single objects.
 all_directories() {
   local i one
   changed=()
@@ -96,7 +96,7 @@ all_directories() {
   done
 }
 
-# compare_directories: `lost` tells that a directory of single objects is gone.
+# compare_directories: sets `lost` when a directory of single objects is gone.
 compare_directories() {
   local one old=("$notes"/*.[0-9a-f][0-9a-f])
   for one in "${old[@]##*/}"; do
@@ -104,7 +104,7 @@ compare_directories() {
   done
 }
 
-# compare_objects: `lost` tells that something is gone from one of the directories that changed.
+# compare_objects: sets `lost` when something is gone from one of the changed directories.
 compare_objects() {
   local one objects TEXT
   for one in "${changed[@]}"; do
@@ -115,15 +115,15 @@ compare_objects() {
   done
 }
 
-# list_objects DIRECTORY: `objects` is the names in it, one a line.
+# list_objects DIRECTORY: `objects` becomes the names in it, one per line.
 list_objects() {
   local names=("$1"/*)
   objects=''
   [ ${#names[@]} = 0 ] || printf -v objects '%s\n' "${names[@]##*/}"
 }
 
-# note_borrowed: notes what is there now: what changed, or all where something is gone. What the host writes
-# meanwhile has a time after the beginning of this look, and is listed again by the next capture.
+# note_borrowed: notes what is there now: the changed directories, or all of them when something is gone. What
+# the host writes meanwhile has a time after the beginning of this look, so the next capture lists it again.
 note_borrowed() {
   local one objects old=()
   without_odd "$notes"/{whole,stores,places} && : >"$notes/whole" || return
@@ -137,13 +137,13 @@ note_borrowed() {
     without_odd "$notes/$one" && printf '%s' "$objects" >"$notes/$one" || return
   done
   printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" || return
-  # The next look compares all where no time tells what changed since.
+  # When times do not tell what changed since, the next look compares everything.
   { [ -z "$LATEST" ] || times_tell; } && [ ! -e "$SHADOW/whole-seconds" ] || STORES_BEGAN=''
   printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
 }
 
-# note_stores: notes what is there for a shadow that has read nothing yet. No walk told, so the next capture compares
-# all of it.
+# note_stores: notes what is there for a shadow that has read nothing yet. No walk looked at the times, so the
+# next capture compares everything.
 note_stores() {
   local notes=$SHADOW/borrowed lost=1 places='' changed=() STORES_BEGAN=''
   local STORES=() LISTED=''
@@ -152,8 +152,8 @@ note_stores() {
   note_borrowed
 }
 
-# read_lost: what was made from objects that are gone is made again: trees from the indexes, and for contents the
-# index is made anew from the files.
+# read_lost: makes everything again that was made from objects that are gone: the trees from the indexes, and
+# when contents are gone, the index from the files.
 read_lost() {
   SINCE=''
   rm -f -- "$SHADOW/tree.id" "$SHADOW/meta.key" "$SHADOW/meta.id" "$SHADOW/host-index.part" "$SHADOW/changes.of" || return
@@ -170,14 +170,15 @@ read_lost() {
   forget_rules && rm -f -- "$SHADOW/index"
 }
 
-# forget_trees INDEX: lets git write all trees of an index. It keeps their ids in the index, and takes a tree that is there
-# for whole (update_one in cache-tree.c). An entry that comes into a directory and goes makes it forget the one id.
+# forget_trees INDEX: lets git write all trees of an index again. Git keeps the trees' ids in the index, and
+# takes a tree that exists for complete (update_one in cache-tree.c). Adding an entry to a directory and
+# removing it makes git forget that directory's id.
 forget_trees() {
   local id=$EMPTY_BLOB_SHA1
   local -x GIT_INDEX_FILE=$1
   [ "$FORMAT" != sha256 ] || id=$EMPTY_BLOB_SHA256
   cp -p -- "$1" "$OUT.dated" && git ls-files -z >"$OUT.entries" && sed -z "s#[^/]*\$#.walkback-probe-$$#" "$OUT.entries" | sort -zu >"$OUT.probes" || return
   [ -s "$OUT.probes" ] || return 0
-  # Its time tells that it is the copy of the host's index (host_index_known).
+  # The time is what marks it as a copy of the host's index (host_index_known).
   sed -z "s#^#100644 $id\t#" "$OUT.probes" | git update-index -z --index-info && git update-index --force-remove -z --stdin <"$OUT.probes" && touch -r "$OUT.dated" -- "$1"
 } 2>>"$OUT.err"

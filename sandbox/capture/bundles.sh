@@ -19,16 +19,16 @@ bundle() {
   } >"$file" 2>>"$OUT.err"
 }
 
-# objects_of_partial TIP PREREQUISITE [FILES...]: the objects of a bundle of a partial clone, as far
-# as they are here. What the clone fetched since the prerequisite was stored is in no bundle, although
-# the prerequisite names it. So FILES are listed by themselves: the tree of the working files, and the
-# one before that the store has whole.
+# objects_of_partial TIP PREREQUISITE [FILES...]: the objects of a bundle of a partial clone, as far as they
+# are here. What the clone fetched since the prerequisite was stored is in no bundle, although the
+# prerequisite names it. So FILES are listed separately: the tree of the working files, and the tree before it
+# that the store has complete.
 objects_of_partial() {
   git rev-list --objects --missing=allow-any "$1" ${2:+"^$2"} || return
   [ $# -lt 3 ] || git rev-list --objects "${@:3}"
 }
 
-# has_object ID: whether the shadow can read it.
+# has_object ID: whether the shadow can read the object.
 has_object() { git cat-file -e "$1" 2>/dev/null; }
 
 # link_chain: makes the capture commit and its bundle: append, else restart, else rebase,
@@ -54,7 +54,7 @@ link_chain() {
         ;;
       rebase)
         prerequisite=$HEAD_COMMIT
-        # A base that is made now has all that is here.
+        # A base that is made now contains everything that is here.
         base_stored || files=()
         ;;
     esac
@@ -85,7 +85,8 @@ base_bundle() {
   base_stored || bundle "$BULK/$INDEX.base" "$HEAD_COMMIT" "refs/walkback/base" ''
 }
 
-# out_of_space: whether the disk was full while working on this repository, or is now: then what was said of it had no room either.
+# out_of_space: whether the disk was full while this repository was captured, or is full now. Then its
+# messages may have found no room either.
 out_of_space() {
   local file
   for file in "$OUT.err" "$OUT.add"; do
@@ -103,7 +104,8 @@ announce() {
   CARRIED=() WAITING=() FILES=() RECORDS=() FILED=()
   [ ${#bundles[@]} -gt 0 ] || return 0
   stat -c %s -- "${bundles[@]}" "${records[@]}" >"$RUN/sizes" &
-  # From where they are: a line about a name with a backslash begins with one, and their own names have none.
+  # Runs in their directory: sha256sum begins the line of a name with a backslash differently, and our own
+  # file names have none.
   TEXT=$(cd -- "$BULK" && exec sha256sum -- "${bundles[@]##*/}") && lines_in "$TEXT" && sums=("${SPLIT[@]}") && wait $! && mapfile -t sizes <"$RUN/sizes" || return
   [ ${#sums[@]} = ${#bundles[@]} ] && [ ${#sizes[@]} = $((${#bundles[@]} + ${#records[@]})) ] || return 1
   RECORD_SIZES=("${sizes[@]:${#bundles[@]}}") sizes=("${sizes[@]:0:${#bundles[@]}}")
@@ -133,8 +135,8 @@ announce() {
   records_of_changes
 }
 
-# records_of_changes: announces what changed, after the bundles. When that fails, nothing of it is
-# sent, which is said.
+# records_of_changes: announces what changed, after the bundles. When this fails, nothing of it is sent, and
+# the answer says so.
 records_of_changes() {
   local plain=1 lost=$LOST
   [ ${#FILES[@]} -eq 0 ] || plain=''

@@ -24,7 +24,7 @@ missing_target() {
   local answer commit=${TARGET_COMMIT[$1]} tree=${TARGET_TREE[$1]} meta=${TARGET_META[$1]}
   [ "$commit" != "$COMMIT" ] || return 1
   if [ "$meta" = "$META" ]; then
-    # Its tree was compared with the one of now.
+    # The trees of target and now were compared, so the target's tree is here.
     [ "$tree" != "$TREE" ] && { ! line_of "$SHADOW/changes.of" || [[ $TEXT != *" $tree "*' end' ]]; } || return 1
   fi
   answer=$(exec git cat-file --batch-check <<<"$commit"$'\n'"$tree"$'\n'"$meta" 2>/dev/null)
@@ -46,7 +46,7 @@ read_host() {
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
-    # Without a .git it is what it was, or what it is to be where it comes back.
+    # Without a .git, the format is that of the last capture, or of the target that will come back.
     [ ${#before} != 64 ] || FORMAT=sha256
     [ ! -e .git ] || HOST_PROBLEM="the .git of this repository is not usable, so branch, HEAD and index are not captured${WAITS:+: $WAITS $WAITS_WHY}"
   fi
@@ -54,24 +54,25 @@ read_host() {
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
 
-# host_refused: SAID is why the host's repository cannot be read: the file that git would wait for, or what git says of it, as
-# of its settings. Empty where git says nothing.
+# host_refused: SAID becomes the reason why the host's repository cannot be read: the file that git would wait
+# for, or git's own message, for example about its settings. Empty when git says nothing.
 host_refused() {
   SAID=${WAITS:+$WAITS $WAITS_WHY}
   [ -z "$SAID" ] || return 0
   "${HOST_GIT[@]}" --git-dir="$HG" rev-parse --git-dir >"$OUT.refused" 2>&1 || said_in "$OUT.refused"
 }
 
-# of_format ID: whether this can be the id of an object here. An empty one can.
+# of_format ID: whether this can be the id of an object in this repository. An empty id can.
 of_format() { [ -z "$1" ] || [ ${#1} = ${#FORMAT_IDS[$FORMAT]} ]; }
 declare -A FORMAT_IDS=([sha1]=$EMPTY_SHA1 [sha256]=$EMPTY_SHA256)
 
-# base_serves BASE NOW: whether a base can be built upon by what would be the base now: its history ends at the same
-# commits, and it is no partial clone's where nothing is left out any more. Without a name, nothing is to be said.
+# base_serves BASE NOW: whether the stored base BASE can be built upon, when the base made now would be NOW.
+# Its history must end at the same commits, and it must not come from a partial clone when the clone is
+# complete now. An empty name always passes.
 base_serves() {
   local one=''
   [ -n "$1" ] && [ -n "$2" ] || return 0
-  # What older releases stored of a partial clone may lack what was fetched later.
+  # A base of a partial clone that an older release stored may lack objects that were fetched later.
   [[ $1 != *-p ]] && [[ $1 != *-p* || $2 == *-p* ]] || return
   [[ ! $1 =~ -s[0-9a-f]{16} ]] || one=${BASH_REMATCH[0]}
   if [[ $2 =~ -s[0-9a-f]{16} ]]; then [ "$one" = "${BASH_REMATCH[0]}" ]; else [ -z "$one" ]; fi
@@ -85,10 +86,12 @@ capture_now() {
   : >"$OUT.report"
   STEP='reading HEAD and branches'
   read_host "$1" || return
-  # A repository that was made again in another object format: nothing of before can be built on, or compared with.
+  # The repository was made again in another object format, so nothing from before can be built upon or
+  # compared.
   of_format "$known_commit" || { known_commit='' known_tree='' known_meta='' known_base='' known_base_commit='' && set -- "$1" rebase; }
   of_format "$1" || set -- '' "$2"
-  # What came below the boundary of a shallow clone is in no bundle, although the base has it for an ancestor.
+  # Commits that came below the boundary of a shallow clone are in no bundle, although they are ancestors of
+  # the base.
   base_serves "$known_base" "$BASE" || set -- "$1" rebase
   open_shadow "$FORMAT" 2>>"$OUT.err" || return
   STEP='looking at the files'
@@ -161,8 +164,8 @@ capture_one() {
   note_tree_id "$TREE" || :
 }
 
-# heed: fails the capture where another command of git than add warned of something that is not
-# known. What a directory or its rules are to a walk, add has met too, and named (hear).
+# heed: fails the capture when a git command other than add gave an unknown warning. Problems with directories
+# or rules in a walk were met and named by add too (hear).
 heed() {
   local line
   local -A heard=()
@@ -178,7 +181,7 @@ heed() {
   done <"$OUT.err"
 }
 
-# first_reason: the reason why a capture failed, for a person: the obstacle if there is one, else that there is no room,
+# first_reason: the reason why a capture failed, for a person: an obstacle if there is one, else missing room,
 # else the last message.
 first_reason() {
   local file line last='' before='' full=''
@@ -192,7 +195,7 @@ first_reason() {
       if no_room "$line"; then full=$line; elif [[ $line == fatal* || $line == error* || $line == *denied* ]]; then before=$last last=$line; fi
     done <"$file"
   done
-  # What git says after it is a consequence.
+  # What git says after this is a consequence.
   line=${full:-$before${before:+ }$last}
   [ -n "$line" ] || line="git could not capture the repository, and did not say why${STEP:+, while $STEP}"
   printf '%s' "${line:0:300}"
@@ -203,14 +206,14 @@ first_reason() {
 capture_job() {
   capture_one "$@" >"$RUN/$INDEX.out" 2>"$RUN/$INDEX.log" || return
   [ -z "$LOST" ] || return
-  # An empty file needs no room. With this byte a full disk is noticed, whatever was written before it.
+  # An empty file needs no room. This byte makes a full disk noticeable, whatever was written before it.
   printf . >"$RUN/$INDEX.finished"
 }
 
-# tag_capture: tags every checkpoint, so that a person in the sandbox finds it with plain git. The
-# tag is written directly, because this is our own git directory. Packing objects opens every tag,
-# so from time to time the tags become one file. A capture of before that stands for this one may
-# have gone with the shadow that had it.
+# tag_capture: tags every checkpoint, so that a person in the sandbox finds it with plain git. The tag is
+# written directly, because this is our own git directory. Packing objects opens every tag, so from time to
+# time the tags become one file. An earlier capture that is reused as this one may be gone, together with the
+# shadow that had it.
 tag_capture() {
   local tags=$SHADOW/refs/tags/chkpt
   local -a loose=("$tags"/*)
@@ -280,7 +283,7 @@ main() {
   for ((i = 0; i < COUNT; i++)); do
     parts+=("$RUN/$i.head" "$RUN/$i.report" "$RUN/$i.out")
   done
-  # It goes on in the meantime: send_capture waits for it.
+  # This goes on in the background: send_capture waits for it.
   keep_tree_ids ROOTS
   {
     for path in "${KNOWN_PATH[@]}" "${MENTIONED_PATH[@]}"; do [ -n "${SEEN[$path]-}" ] || { emit repo "$path" && emit state absent; }; done

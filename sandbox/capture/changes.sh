@@ -1,21 +1,22 @@
-# Records what changed in a repository since the capture before, for people who read it when no
-# sandbox is left. Nothing here fails a capture: what could not be made is said.
+# Records what changed in a repository since the capture before, for people who read it when the sandbox is
+# gone. Nothing here fails a capture: what could not be recorded is named.
 # shellcheck shell=bash
 
 # Larger files are not compared line by line.
 TEXT_MOST=4m
-# What git may write, in KiB, and how many seconds of processor time it may take.
+# Limits for git: KiB that it may write, and seconds of processor time.
 RECORD_KIB=4096
 RECORD_SECONDS=10
-# More is compressed before it is sent.
+# A record larger than this is compressed before it is sent.
 RECORD_PLAIN=16384
 
-# How many entries of a record are looked at for files that are still there, a name or what is said of it each.
+# Number of entries of a record (a name or a status each) that are checked for files that still exist.
 RECORD_ENTRIES=6000
 
 # record_changes FROM FROM_META [HERE]: git's list of changed files, their counts and the patch, as one file
-# beside the bundles. Pairs tell what changed beside files, and what is not whole. An empty FROM stands
-# for no files, an empty FROM_META for no host state to compare with. HERE: the tree is that of the files at $PWD.
+# beside the bundles. Pairs say what changed beside the files, and what is incomplete. An empty FROM means no
+# files before; an empty FROM_META means no host state to compare with. HERE: the tree is that of the files at
+# $PWD.
 record_changes() { [ -z "$CHANGES" ] || [ -z "$CHAIN" ] || record "$@"; }
 
 record() {
@@ -41,8 +42,8 @@ record() {
   fi
 }
 
-# still_there: names the files that the record has as deleted, or as renamed, and that are there all the same: git ignores
-# them by now, or they are too large.
+# still_there: names the files that the record lists as deleted or renamed but that still exist: git ignores
+# them now, or they are too large.
 still_there() {
   local i path inner count=0 named='' entries=()
   mapfile -d '' -n $RECORD_ENTRIES -t entries <"$BULK/$INDEX.changes" || return
@@ -55,7 +56,7 @@ still_there() {
       *) continue ;;
     esac
     [ -f "$path" ] || [ -L "$path" ] || continue
-    # One in a directory that is a link or a repository by now is another file.
+    # A file in a directory that is now a link or a repository is another file.
     ! symlink_above "$path" || continue
     for inner in "${NESTED[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     count=$((count + 1))
@@ -65,7 +66,7 @@ still_there() {
   [ $count = 0 ] || emit changes-problem "still on disk, but not captured any more: ${named#, }"
 }
 
-# not_recorded STATUS FROM: says what the exit of git means for the record.
+# not_recorded STATUS FROM: what git's exit status means for the record.
 not_recorded() {
   local totals
   case $1 in
@@ -89,9 +90,9 @@ not_recorded() {
   return 0
 }
 
-# announce_changes PLAIN: lists the records after the bundles. RECORD_SIZES are their sizes. Small ones together
-# travel in the answer when PLAIN is set, the others as one file. Those of all repositories together are
-# limited: each large one is cut to its share, at the end, where the patch is.
+# announce_changes PLAIN: lists the records after the bundles. RECORD_SIZES are their sizes. With PLAIN, small
+# records travel together in the answer; the others travel as one file. All records together are limited: each
+# large one is cut to its share at the end, where the patch is.
 announce_changes() {
   local files=("$BULK"/*.changes) sizes=("${RECORD_SIZES[@]}") order=() i n size share left=$CHANGES_MOST count total=0 form carry=inline
   [ ${#files[@]} -gt 0 ] || return 0

@@ -1,14 +1,14 @@
-# Brings the index of a shadow up to date from the change times alone. When the look before noted
-# when it began, whatever changed since has a later change time (stillness.sh). So git reads the
-# files and directories with such a time, and not everything. In any doubt add_all looks at
-# everything, as it does once for each chain of bundles.
+# Brings the index of a shadow up to date from change times alone. When the look before noted when it began,
+# everything that changed since has a later change time (stillness.sh). So git reads only the files and
+# directories with such a time. In any doubt add_all looks at everything, as it does once for each chain of
+# bundles.
 # shellcheck shell=bash
 
-# More touched paths, or names in touched directories, than this are left to git as a whole.
+# With more touched paths, or names in touched directories, than this, git looks at everything.
 FOLLOW_MOST=2000
 
-# begin_look: notes the time before a capture looks. The mark is what the clock of the file system
-# says then. LOOKED is what the look before noted of its times.
+# begin_look: notes the time before a capture looks. The mark gets the time of the file system's clock. LOOKED
+# becomes what the look before noted about its times.
 begin_look() {
   LOOK_BEGAN=''
   if line_of "$SHADOW/looked"; then LOOKED=$TEXT; else LOOKED=''; fi
@@ -18,10 +18,12 @@ begin_look() {
   : >"$SHADOW/looked.mark"
 }
 
-# note_look TARGET: notes what the look found. The target is `-` where it was not known yet: whether something
-# uncaptured stands in its way, the restore finds out (free_paths). The note ends with `some` where the look left something
-# out, or times do not tell, or another file system is mounted inside: what it hid comes back with old times when it goes.
-# Then only its times are used.
+# note_look TARGET: notes what the look found. TARGET is `-` when the target was not known yet: then the
+# restore finds out whether something uncaptured is in its way (free_paths).
+#
+# The note ends with `some` when the look left something out, when times do not tell what changed, or when
+# another file system is mounted inside, because what the mount hides comes back with old times. Then only the
+# times in the note are used.
 note_look() {
   local directories=()
   [ -z "$FOLLOWED" ] || [ -z "$SAME_NAMES" ] || names_stay "${LOOKED%% *}" "$TREE" || return
@@ -37,9 +39,10 @@ note_look() {
   printf '%s %s %s %s end\n%s' "$TREE" "$META" "$1" "$LOOK_BEGAN" "$HOST_KEY" >"$SHADOW/looked"
 }
 
-# last_look: SINCE is when the look before began, if the index is still the one that it left, the clock was
-# not set since, and nothing is mounted inside. Else it is empty. LATEST is a time after which the
-# mark of the look that begins now must have changed (times_tell). WHOLE tells that the look before left something out.
+# last_look: SINCE becomes the time at which the look before began, if the index is still the one that it
+# left, the clock was not set since, and nothing is mounted inside. Otherwise it is empty. LATEST is a time
+# after which the mark of the look that begins now must have changed (times_tell). WHOLE is set when the look
+# before left something out.
 SINCE='' LATEST='' WHOLE=''
 last_look() {
   local tree since offset last
@@ -58,7 +61,7 @@ last_look() {
   find_time "$since" && SINCE=$TEXT
 }
 
-# add_changed: the index as the working files are now. WHOLE asks for a look at everything.
+# add_changed: makes the index match the working files. WHOLE asks for a look at everything.
 add_changed() {
   FOLLOWED='' SAME_NAMES=''
   if [ -z "$SINCE" ]; then
@@ -70,14 +73,15 @@ add_changed() {
   sed -nz 's#^o[fl]/\./##p' "$OUT.touched" >"$OUT.old-times" && read_again && add_all
 }
 
-# read_again: drops the entries of files whose change time is new and whose content claims to be older.
-# Git compares whole seconds: when such a file changed twice in one, and kept its size, git does not see it.
+# read_again: drops the entries of files whose change time is new but whose modification time is older. Git
+# compares whole seconds: it does not notice when such a file changed twice within one second and kept its
+# size.
 read_again() {
   [ ! -s "$OUT.old-times" ] || git update-index --force-remove -z --stdin <"$OUT.old-times" 2>>"$OUT.err"
 }
 
-# add_followed: adds what was touched. FOLLOWED tells that this was enough, SAME_NAMES that the touched directories
-# have the names that they had.
+# add_followed: adds what was touched. FOLLOWED is set when this was enough, SAME_NAMES when the touched
+# directories still have the same names.
 add_followed() {
   local path kind lines=() files=() directories=() old=() BRING=()
   [ -z "$RULES_NEW" ] && [ ${#BIG[@]} = 0 ] && [ ${#FORBIDDEN[@]} = 0 ] && [ ! -s "$OUT.find" ] && same_rules || return 0
@@ -96,14 +100,14 @@ add_followed() {
   : >"$OUT.lost" || return
   if [ ${#directories[@]} = 0 ]; then
     [ ${#files[@]} -gt 0 ] || { FOLLOWED=1 && return; }
-    # Mostly these are captured files. Git refuses any other, and then nothing is written.
+    # These are mostly captured files. Git refuses any other file, and then writes nothing.
     [ ${#old[@]} -gt 0 ] || bring "${files[@]}" || return
     [ -z "$FOLLOWED" ] || return 0
   fi
   add_touched
 }
 
-# add_touched: the same, where names may have changed, or contents claim to be older.
+# add_touched: the same, when names may have changed or modification times are older.
 add_touched() {
   local path entries=() names=() unknown=()
   local -A known=()
@@ -118,7 +122,7 @@ add_touched() {
     while IFS= read -r -d '' path; do known[${path#./}]=ignored; done <"$OUT.ignored"
     for path in "${unknown[@]}"; do
       [ -z "${known[$path]-}" ] || continue
-      # A directory that is new here may hold anything, whatever the times in it say.
+      # A directory that is new here may hold anything, whatever its times say.
       [ -L "$path" ] || [ -f "$path" ] || return 0
       names+=("$path")
     done
@@ -127,7 +131,8 @@ add_touched() {
   list_into "$OUT.old-times" "${old[@]}" && read_again && BRING=(--add --remove) && bring "${names[@]}"
 }
 
-# bring PATH...: git looks at these, with the options BRING. FOLLOWED stays empty when it has anything to say.
+# bring PATH...: lets git look at these paths, with the options BRING. FOLLOWED stays empty when git says
+# anything.
 bring() {
   local status=0
   printf '%s\0' "$@" >"$OUT.brought" || return
@@ -136,8 +141,9 @@ bring() {
   [ $status != 0 ] || [ -s "$OUT.add" ] || FOLLOWED=1
 }
 
-# names_of DIRECTORY...: `entries` gets what the capture before has directly in these directories. The same
-# directories are often touched again: $SHADOW/names has the last answer, and names.of says for which tree and directories.
+# names_of DIRECTORY...: `entries` becomes what the capture before has directly in these directories. The same
+# directories are often touched again, so $SHADOW/names holds the last answer, and names.of says for which
+# tree and directories.
 names_of() {
   local path of listed=() file=$SHADOW/names
   printf -v of '/./%s' "$@"
@@ -154,12 +160,13 @@ names_of() {
   mapfile -d '' -t entries <"$file"
 } 2>>"$OUT.err"
 
-# same_names: whether what is there now (here) has the names of `entries`, all of which are files. Then
-# `names` gets them, and `known` those of `files`. Directories with many files cost no loop this way, unless many of them were touched.
+# same_names: whether the names there now (here) equal those in `entries`, and all of these are files. Then
+# `names` gets them, and `known` those of `files`. So directories with many files need no loop, unless many of
+# them were touched.
 same_names() {
   local path now before kinds=("${entries[@]%%$'\t'*}") paths=("${entries[@]#*$'\t'}")
   [ ${#here[@]} -gt 0 ] && [ ${#here[@]} = ${#paths[@]} ] && [[ ${kinds[*]} != *' tree '* && ${kinds[*]} != *' commit '* ]] || return
-  # No path has `/./` in it, so texts that are equal are equal lists.
+  # No path has `/./` in it, so equal texts mean equal lists.
   printf -v now '/./%s' "${here[@]}"
   printf -v before '/./%s' "${paths[@]}"
   [ "$now" = "$before" ] || return
@@ -171,8 +178,9 @@ same_names() {
   for path in "${files[@]}"; do [[ $now/./ != *"/./$path/./"* ]] || known[$path]=blob; done
 }
 
-# names_changed DIRECTORY...: compares with what is there now. `names` gets the captured files, there
-# or gone, `unknown` every other name. DOUBT tells that a captured directory is not the one that it was.
+# names_changed DIRECTORY...: compares with what is there now. `names` gets the captured files, whether they
+# still exist or not; `unknown` gets every other name. DOUBT is set when a captured directory was replaced by
+# another one.
 names_changed() {
   local path dir entry trees=0 here=()
   DOUBT=1
@@ -198,14 +206,14 @@ names_changed() {
   ! same_directories $trees || DOUBT=''
 }
 
-# same_directories COUNT: whether the captured directories directly in the touched ones, so many, still have their inode numbers.
-# A directory that another took the place of is a new one, and what it holds may have old times. Its
+# same_directories COUNT: whether the COUNT captured directories directly inside the touched ones still have
+# their inode numbers. A directory that replaced another is a new one, and its files may have old times. Its
 # parent has a new time in any case.
 same_directories() {
   local path entry left=$1 now=() before=()
   local -A numbers=()
   [ -f "$SHADOW/looked.directories" ] && mapfile -d '' -t now <"$OUT.directories" && mapfile -d '' -t before <"$SHADOW/looked.directories" || return
-  # An entry begins with a number and `/./`, which no path has in it, so lists that look equal are.
+  # An entry begins with a number and `/./`, which no path has in it, so lists with equal text are equal.
   [ "${now[*]}" != "${before[*]}" ] || return 0
   for entry in "${before[@]}"; do numbers[${entry#*/./}]=${entry%%/*}; done
   for entry in "${now[@]}"; do
@@ -217,8 +225,8 @@ same_directories() {
   [ $left = 0 ]
 }
 
-# same_rules: whether the same files of rules are there as in the look before. What one that is gone
-# had hidden has no new time. Git of before 2.32 reads one that is a link, whose target may change.
+# same_rules: whether the same rule files exist as in the look before. Files that a missing rule file had
+# hidden have no new times. Git before 2.32 also reads a rule file that is a link, whose target may change.
 same_rules() {
   local rules
   slurp "$OUT.gitignores"

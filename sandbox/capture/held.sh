@@ -5,13 +5,13 @@
 
 HELD_DIRS=() HELD_BY=() HELD=() HELD_FOR=() HELD_THEN=()
 
-# find_held: HELD_DIRS are these directories of ROOTS, relative to the projects root, HELD_BY the
-# repositories that use them.
+# find_held: HELD_DIRS becomes the git directories of ROOTS that lie in a working tree, relative to the
+# projects root, and HELD_BY the repositories that use them.
 find_held() {
   local root dir other
   HELD_DIRS=() HELD_BY=()
   for root in "${ROOTS[@]}"; do
-    # Most repositories have theirs in .git, which no capture looks into.
+    # Most repositories have their git directory in .git, which no capture looks into.
     [ ! -L "$root/.git" ] && { [ -f "$root/.git" ] || [ -f "$root/.git/commondir" ]; } && cd -- "$root" || continue
     if locate_host; then
       for dir in "$HC" "$HG"; do
@@ -37,8 +37,9 @@ nested_below() {
   held_below "$1"
 }
 
-# roots_below PATH ROOT...: WITHIN are those strictly inside, relative to PATH. Most repositories have none in them, and there
-# may be hundreds: so all are asked at once. No path has `//` in it.
+# roots_below PATH ROOT...: WITHIN becomes those of the roots that lie strictly inside PATH, relative to it.
+# Most repositories have none inside, and there may be hundreds of roots, so all are checked in one step. No
+# path has `//` in it.
 roots_below() {
   local root all
   WITHIN=()
@@ -50,8 +51,9 @@ roots_below() {
   fi
 }
 
-# held_below PATH: HELD are those strictly inside this repository and in none inside it, relative to
-# PATH, and those that the target of a restore left out (HELD_THEN). HELD_FOR names who uses them.
+# held_below PATH: HELD becomes the held git directories strictly inside this repository but not in a
+# repository inside it, relative to PATH, and those that the target of a restore left out (HELD_THEN).
+# HELD_FOR says which repository uses each.
 held_below() {
   local i dir inner below=''
   [ "$1" = . ] || below=$1/
@@ -66,14 +68,15 @@ held_below() {
   HELD+=("${HELD_THEN[@]}")
 }
 
-# in_held PATH: whether a path of the repository lies in one of them.
+# in_held PATH: whether a path of the repository lies in a held git directory.
 in_held() {
   local dir
   for dir in "${HELD[@]}"; do [[ $1/ != "$dir"/* ]] || return 0; done
   return 1
 }
 
-# leave_held: says of each that it is left out. A slash at its end tells it from a file in `left-out`.
+# leave_held: reports each held directory as left out. The slash at its end tells it from a file in
+# `left-out`.
 leave_held() {
   local i
   for i in "${!HELD_FOR[@]}"; do

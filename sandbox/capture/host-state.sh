@@ -16,13 +16,14 @@ copy_new_index() {
   local status=0
   drop_host_index || return
   HOST_INDEX_NEW=1
-  # The sizes that git noted in it stay when what converted is gone (move-index.sh).
+  # The sizes that git noted in the index stay wrong even after the settings that convert are gone
+  # (move-index.sh).
   ! settings_convert || : >"$SHADOW/converted" || return
   local shared=("$HG"/sharedindex.*)
   [ ${#shared[@]} -eq 0 ] || cp -p -- "${shared[@]}" "$SHADOW/" 2>>"$OUT.err" || return
-  # An index that is written from here on is no older than this mark.
+  # An index that is written from now on is not older than this mark.
   : >"$SHADOW/host-index.mark" || return
-  # cp sets its time last, so a copy with the time of the index is whole.
+  # cp sets the time last, so a copy with the time of the index is complete.
   cp -p -- "$HG/index" "$SHADOW/host-index" 2>"$OUT.index" && GIT_INDEX_FILE=$SHADOW/host-index git ls-files -u -z >"$OUT.stages" 2>"$OUT.index" || status=$?
   [ $status != 0 ] || return 0
   rm -f -- "$SHADOW/host-index" || return
@@ -38,9 +39,10 @@ copy_new_index() {
   emit fail-path .git/index && emit fail-reason "the index cannot be read, so it is not captured: ${TEXT##*: }"
 }
 
-# host_index_known: whether our copy is that of the host's index as it is now. One that was copied in the tick of the clock
-# in which it was written may have been written again in it. Where times are whole seconds, a tick is that long; so it is in bash
-# of before 5.0, which compares no more of them.
+# host_index_known: whether our copy equals the host's index as it is now. If it was copied within the same
+# clock tick in which the index was written, the index may have been written again in that tick. Where times
+# are whole seconds, a tick is one second; the same holds for bash before 5.0, which compares only whole
+# seconds.
 host_index_known() {
   if [ ! -f "$HG/index" ]; then
     [ ! -f "$SHADOW/host-index" ]
@@ -57,9 +59,9 @@ drop_host_index() {
   rm -f -- "${old[@]}"
 }
 
-# host_index_tree: INDEX_PART holds mktree lines for the host's index: stage 0, conflict stages,
-# flags. Where HEAD cannot be read, the index may name content that is gone as well. Then it is
-# reported and counts as none.
+# host_index_tree: INDEX_PART becomes mktree lines for the host's index: stage 0, conflict stages, flags. When
+# HEAD cannot be read, the index may also name content that is gone. It is then reported and counts as having
+# no index.
 host_index_tree() {
   local status=0
   INDEX_PART=''
@@ -117,8 +119,8 @@ index_trees() {
   fi
 }
 
-# intended TREE: the intent-to-add entries (`git add -N`), which the index has but its tree leaves
-# out. Each is a line `N path`. A second line marks a special file: X executable, L symlink.
+# intended TREE: the intent-to-add entries (`git add -N`), which the index has but its tree leaves out. Each
+# is a line `N path`. For a special file a second line follows: X for executable, L for symlink.
 intended() {
   local entry path
   git diff-index --cached --diff-filter=A -z --raw --ita-visible-in-index "$1" >"$OUT.raw" 2>>"$OUT.err" || return
@@ -131,18 +133,20 @@ intended() {
   done <"$OUT.raw"
 }
 
-# state_refs: of an operation in progress, what are refs in a repository with reftable, as the files that they are in others: $OUT.ref.NAME.
+# state_refs: in a repository with reftable, some files of an operation in progress are refs. Writes these as
+# the files that they are in other repositories: $OUT.ref.NAME.
 state_refs() {
   local type id name
   rm -f -- "$OUT".ref.* && "${HOST_GIT[@]}" --git-dir="$HG" for-each-ref --include-root-refs --format='%(objectname) %(refname)' "${STATE_REFS[@]}" >"$OUT.state-refs" 2>>"$OUT.err" \
     && git cat-file --batch-check='%(objecttype) %(objectname) %(rest)' <"$OUT.state-refs" >"$OUT.state-types" 2>>"$OUT.err" || return
-  # One whose commit is gone could not be put back.
+  # A ref whose commit is gone could not be put back.
   while read -r type id name; do
     [ "$type" != commit ] || printf '%s\n' "$id" >"$OUT.ref.$name" || return
   done <"$OUT.state-types"
 }
 
-# state_tree: STATE_PART for an operation in progress, STATE_TIPS the commits that it needs.
+# state_tree: STATE_PART becomes the tree line of an operation in progress, STATE_TIPS the commits that it
+# needs.
 state_tree() {
   local name names=("${STATE_FILES[@]}") files=() refs=() dirs=() lines=''
   STATE_PART='' STATE_TIPS=''
@@ -150,7 +154,7 @@ state_tree() {
     state_refs || [ "$HEAD_KIND" = unreadable ] || return
     refs=("$OUT".ref.*) lines=" ${STATE_REFS[*]} "
   fi
-  # All begin with a capital letter, and mostly two or three files there do.
+  # All names begin with a capital letter, and mostly only two or three such files exist.
   [ ! -r "$HG" ] || names=("$HG"/[A-Z]*)
   for name in "${names[@]##*/}"; do
     [[ $name != *' '* && " ${STATE_FILES[*]} " == *" $name "* && $lines != *" $name "* && -f $HG/$name ]] && files+=("$name")
@@ -159,7 +163,7 @@ state_tree() {
   [ ${#files[@]} = 0 ] && [ ${#refs[@]} = 0 ] && [ ${#dirs[@]} = 0 ] || operation_tree
 }
 
-# operation_tree: makes it of these files, refs, and all in these directories.
+# operation_tree: makes the tree from these files and refs, and from everything in these directories.
 operation_tree() {
   local name file id
   for name in "${dirs[@]}"; do
@@ -180,7 +184,7 @@ operation_tree() {
   } | GIT_INDEX_FILE=$SHADOW/tmp-index git update-index -z --index-info || return
   lines=$(GIT_INDEX_FILE=$SHADOW/tmp-index git write-tree) || return
   STATE_PART="040000 tree $lines"$'\t'"state"$'\n'
-  # Of what is to be picked, git writes the commits in short (sequencer/todo).
+  # In the list of commits to pick (sequencer/todo), git writes short ids.
   lines=$(cd "$HG" && perhaps grep -hoE '\b[0-9a-f]{40,64}\b|^[a-z]+ [0-9a-f]{4,39}\b' -- "${files[@]}" </dev/null | sed 's/.* //' | sort -u) || return
   # A list of commits to pick may be long, but git needs only its start to go on.
   lines_in "$lines"
@@ -190,8 +194,8 @@ operation_tree() {
   for file in "${refs[@]}"; do line_of "$file" && STATE_TIPS+=$'\n'$TEXT; done
 }
 
-# host_key: HOST_KEY is everything that the host state is made from, as text, but for the lists of
-# the sidecar.
+# host_key: HOST_KEY becomes a text of everything that the host state is made from, except the lists of the
+# sidecar.
 host_key() {
   if [ -n "$HG" ]; then
     host_index_tree && state_tree || return
@@ -204,13 +208,14 @@ host_key() {
   fi
 }
 
-# host_state: META is the commit that holds host state and sidecar. Same input, same id: identity and date are fixed.
+# host_state: META becomes the commit that holds host state and sidecar. The same input gives the same id,
+# because identity and date are fixed.
 host_state() {
   local key text lists
   host_key || return
   key=$HOST_KEY
   if [ -s "$OUT.modes" ] || [ -s "$OUT.empty" ] || [ -s "$OUT.left-out" ]; then
-    # Without the path: it is another for each call, and sha256sum writes one with a backslash in another way.
+    # Leaves the path out: it differs in each call, and sha256sum writes a path with a backslash differently.
     text=${OUT##*/}
     lists=$(cd -- "${OUT%/*}" && exec sha256sum -- "$text.modes" "$text.empty" "$text.left-out") || return
     key+=${lists//"  $text."/  .}
@@ -219,11 +224,11 @@ host_state() {
   if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then META=$TEXT; else commit_host_state "$key"; fi
 }
 
-# commit_host_state KEY: makes that commit.
+# commit_host_state KEY: makes the commit of host state and sidecar.
 commit_host_state() {
   local key=$1 line text lists ids entries parents='' tree tip tips others=''
   rm -f -- "$SHADOW/meta.id" || return
-  # A symref has its own kind of line, which an older release does not take for a branch.
+  # A symref has a kind of line of its own, so that an older release does not take it for a branch.
   text=${BRANCHES:+$'\n'$BRANCHES}
   text=${text//$'\n'/$'\nbranch '}
   text=${text//$'\nbranch symref '/$'\nsymref '}
@@ -264,11 +269,11 @@ commit_host_state() {
   fi
   META=$(printf 'tree %s\n%sauthor Walkback <capture@walkback.invalid> %s\ncommitter Walkback <capture@walkback.invalid> %s\n\nhost state\n' "$tree" "$parents" "$ZERO_TIME" "$ZERO_TIME" \
     | git hash-object -t commit -w --stdin) || return
-  # A restore reads the entries here, and only without them from git.
+  # A restore reads the entries from this file, and asks git only when it is missing.
   printf '%s\n%send\n' "$META" "$entries" >"$SHADOW/meta.parts" && printf '%s' "$key" >"$SHADOW/meta.key" && printf '%s' "$META" >"$SHADOW/meta.id"
 }
 
-# list_remotes: addresses of remotes travel, credentials inside them do not.
+# list_remotes: the addresses of remotes travel with the capture, but credentials in them do not.
 list_remotes() {
   perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --no-includes --file "$HC/config" -z --get-regexp '^(remote\..*\.(url|pushurl|fetch|promisor|partialclonefilter)|branch\..*\.(remote|merge))$' 2>>"$OUT.err" \
     | sed -z 's#://[^/@]*@#://#' >"$OUT.remotes"

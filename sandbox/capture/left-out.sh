@@ -21,8 +21,8 @@ leave_forbidden() {
 }
 FORBIDDEN_WHY="git keeps nothing of this name: rename it, if it is to be captured"
 
-# leave_special: says of named pipes, sockets and devices that no capture holds them, but for those that are ignored. Git passes
-# over them. One in the place of a captured file is a failure (hear).
+# leave_special: reports that no capture holds named pipes, sockets and devices, except those that are
+# ignored. Git passes over them. One in the place of a captured file is a failure (hear).
 leave_special() {
   local path special=()
   local -A known=()
@@ -72,10 +72,10 @@ left_out() {
   emit skip-path "$1" && emit skip-reason "larger than maxFileBytes ($MAX_BYTES)" && emit skip-size "$2"
 }
 
-# add_ignored: drops files that the present rules ignore, even if they were captured before. A
-# secret that the user has ignored since must not reach the store again (C2). Exceptions are files
-# that the host tracks although a rule ignores them, and files that the session asks for by name.
-# Git is asked only when rules or the host's index changed. (A list of an older release has no ending, and may name our own files.)
+# add_ignored: drops files that the present rules ignore, even if they were captured before. A secret that the
+# user has ignored since must not reach the store again (C2). Exceptions are files that the host tracks
+# although a rule ignores them, and files that the session asks for by name. Git is asked only when rules or
+# the host's index changed. (A list of an older release has no end mark, and may name our own files.)
 add_ignored() {
   if [ -n "$HOST_INDEX_NEW$RULES_NEW" ] || [ ! -f "$SHADOW/tracked-ignored.list" ]; then outlaw || return; fi
   if [ -e "$SHADOW/tracked-ignored.own" ]; then
@@ -91,7 +91,7 @@ add_ignored() {
   fi
 }
 
-# outlaw: drops what is ignored now, and lists what the host tracks of it.
+# outlaw: drops what is ignored now, and lists which of these files the host tracks.
 outlaw() {
   git ls-files -z -c -i --exclude-standard >"$OUT.outlawed" 2>>"$OUT.err" || return
   if [ -s "$OUT.outlawed" ]; then
@@ -109,7 +109,8 @@ outlaw() {
   mv -f -- "$SHADOW/tracked-ignored.part" "$SHADOW/tracked-ignored.list"
 }
 
-# leave_own: our own files are in no capture, also where git was told to track them (git add -f .). A note says that it was.
+# leave_own: our own files are in no capture, even when git was told to track them (git add -f .). A note says
+# that it was.
 leave_own() {
   local path own='' paths=()
   while IFS= read -r -d '' path; do
@@ -153,8 +154,8 @@ leave_nested() {
   [ ! -s "$OUT.nested" ] || git update-index --force-remove -z --stdin <"$OUT.nested" 2>>"$OUT.err"
 }
 
-# existing: passes on the paths that are files or symlinks, that git accepts, and that are in no git
-# directory and behind no symlink.
+# existing: passes on only the paths that are files or symlinks, that git accepts, and that lie neither in a
+# git directory nor behind a symlink.
 existing() {
   local path
   local -A CLEAR=()

@@ -46,15 +46,15 @@ open_shadow() {
   global=${global//\"/\\\"}
   printf "$config$SHADOW_CONFIG" "${global//$'\n'/\\n}" >"$SHADOW/config" || return
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf\n' >"$SHADOW/info/attributes" || return
-  # Left behind by a crash of ours or of the sandbox. We hold the lock, so no other process uses
-  # them.
+  # Left behind when our process or the sandbox crashed. We hold the lock, so no other process uses these
+  # files.
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}" || return
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
 }
 
-# may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written. What of it is this
-# user's own and lost the permission (chmod -R a-w) gets it again.
+# may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written.
+# Files of this user's own in it that lost their write permission (chmod -R a-w) get it again.
 may_write() { [[ (-d $SHADOW && -w $SHADOW) || -L $PWD/.agent-shadow ]] || can_write; }
 
 can_write() {
@@ -70,13 +70,13 @@ can_write() {
   done
 }
 
-# shadow_without_odd SHADOW: removes every symlink from it in whose place something of ours is written, but for what
-# note_borrowed writes. Into a directory of single objects git only puts files that have the name of their content.
+# shadow_without_odd SHADOW: removes symlinks from it wherever we write a file, except in the places that
+# note_borrowed writes. In a directory of single objects, git only adds files that are named by their content.
 shadow_without_odd() {
   without_odd "$1"/* "$1"/objects/{info,pack} && without_odd "$1"/{info,objects/info,objects/pack}/* && without_odd "$1"/refs/$DEEP
 }
 
-# alternate DIRECTORY: TEXT is how a list of object directories names this one.
+# alternate DIRECTORY: TEXT becomes the name of this directory as a list of object directories writes it.
 alternate() {
   TEXT=$1
   case $TEXT in
@@ -100,7 +100,7 @@ borrow_host() {
   fi
 }
 
-# write_excludes DIRECTORY...: the shadow ignores what the host ignores, these directories, and the
+# write_excludes DIRECTORY...: makes the shadow ignore what the host ignores, these directories, and the
 # session's own patterns. Sets RULES_NEW when these rules changed.
 write_excludes() {
   local nested file='' text rules=''
@@ -117,7 +117,7 @@ write_excludes() {
   # Paths that a restore found ignored before it put older rules in place.
   rules+=${UNSEEN_RULES-}
   printf '%s' "$rules" >"$SHADOW/info/exclude" || return
-  # core.excludesFile as the user's own git would see it. Read only when some config mentions it.
+  # core.excludesFile, as the user's own git would see it. Read only when some config mentions it.
   [ -z "$USER_WAITS" ] || { bar "$USER_WAITS" || return; }
   text=${HOST_CONFIG,,}$USER_CONFIG
   if [[ $text == *excludesfile* || $text == *'[include'* ]]; then
@@ -135,14 +135,13 @@ write_excludes() {
   fi
 }
 
-# harmless LINE: whether this message of git is known, and says nothing of what is captured. Any
-# other warning fails its path or the capture (C5).
+# harmless LINE: whether this message of git is known and says nothing about what is captured. Any other
+# warning fails its path or the capture (C5).
 harmless() {
   case $1 in
     # leave_embedded and leave_childless report these.
     'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
-    # The user's git does not read a rules file that is a symlink either, so it sees the same
-    # files.
+    # The user's git does not read a rules file that is a symlink either, so both ignore the same files.
     'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
     # The user's git ignores rules that are too large as well.
     'warning: ignoring excessively large pattern file: '*) ;;
@@ -150,15 +149,15 @@ harmless() {
   esac
 }
 
-# of_attributes LINE: whether git says this of a file of attributes. It does no harm, because the shadow's own attributes
-# stand above all of them (attr.c of git).
+# of_attributes LINE: whether git says this about a file of attributes. It does no harm, because the shadow's
+# own attributes have priority over all of them (attr.c of git).
 of_attributes() {
   case $1 in
     'warning: unable to access '*'gitattributes'*': '*) ;;
     'warning: ignoring overly l'*' attributes '* | 'warning: ignoring overly large gitattributes '*) ;;
     'warning: Negative patterns are ignored in git attributes' | *"Use '\\!' for literal leading exclamation.") ;;
-    # Names that git does not take, and a macro below the top. What merges leave behind in the file is read as such.
-    # Git of before 2023 says of a macro in two lines that it is not allowed.
+    # Names that git does not accept, and a macro below the top. Conflict markers that a merge left in the
+    # file are read as such. Git before 2023 reports a macro that is not allowed in two lines.
     '[attr]'* | *' is not a valid attribute name: '*:[0-9]* | *' not allowed: '*:[0-9]*) ;;
     *) return 1 ;;
   esac
@@ -167,8 +166,8 @@ of_attributes() {
 # forget_rules: makes the next look check all rules again. An empty file means that they were checked.
 forget_rules() { printf 'again\n' >"$SHADOW/rules-seen"; }
 
-# read_user_config: USER_CONFIG is the config that the user's git reads for every repository, in
-# lower case. USER_WAITS is a file of it that git would wait for. Read once a call.
+# read_user_config: USER_CONFIG becomes the config that the user's git reads for every repository, in lower
+# case. USER_WAITS is a config file that git would wait for. Read once per call.
 read_user_config() {
   local file files=("$WB_GLOBAL_CONFIG" "$WB_XDG/config" /etc/gitconfig)
   USER_CONFIG='' USER_WAITS=''
@@ -179,8 +178,8 @@ read_user_config() {
   done
 }
 
-# parking_place PATH: the directory for the .git directories from a path that the target does not
-# have. They are numbered, the newest last. None is deleted while the session lives.
+# parking_place PATH: sets PARKING, the directory for the .git directories that were parked from a path. They
+# are numbered, the newest last. None is deleted while the session lives.
 parking_place() {
   local sum
   sum=$(printf '%s' "$1" | sha256sum) || return

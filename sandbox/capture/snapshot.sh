@@ -1,13 +1,13 @@
 # Captures one repository: working files, sidecar and host state become one commit in the shadow (docs/design.md).
 # shellcheck shell=bash
 
-# snapshot: TREE is the working files as they are now, META the rest. This is the only way to look
-# at a repository: capture uses it, and restore uses it before it writes and after.
+# snapshot: TREE becomes the working files as they are now, META the rest. This is the only way to look at a
+# repository: capture uses it, and restore uses it before it writes and after.
 snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED='' LEFT_OUT=()
   [ -f "$SHADOW/rules-seen" ] && [ ! -s "$SHADOW/rules-seen" ] && [ ! -e "$SHADOW/whole-seconds" ] || RULES_NEW=1
-  # Where git tracks our own files, a command such as git reset --hard gives them other times.
+  # When git tracks our own files, a command such as git reset --hard gives them other times.
   [ ! -e "$SHADOW/tracked-ignored.own" ] || RULES_NEW=1
   write_excludes "${NESTED[@]}" "${HELD[@]}" || return
   if [ -n "$HG" ]; then
@@ -17,8 +17,8 @@ snapshot() {
   fi
   begin_borrowed
   look && mend_borrowed || return
-  # A rules file written from here on is newer than this marker. The marker gets its final name
-  # when everything is done by these rules.
+  # A rules file that is written from now on is newer than this marker. The marker gets its final name when
+  # everything was done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
   : >"$OUT.left-out" || return
   [ ${#BIG[@]} = 0 ] || leave_out_big || return
@@ -51,15 +51,15 @@ known_index_tree() {
   [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ] && TREE=$TEXT
 }
 
-# note_tree_id TREE: notes the tree of the index, which nothing changes after this in the same call. While
-# the second name still belongs to an older index, the note is not believed. keep_tree_ids gives it.
+# note_tree_id TREE: notes the tree of the index, which nothing changes any more in this call. While the
+# second name still belongs to an older index, the note does not count. keep_tree_ids sets that name.
 note_tree_id() {
   [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ "$TEXT" = "$1" ] || { printf '%s\n' "$1" >"$SHADOW/tree.id" && printf '%s\n' "$SHADOW/index" >"$OUT.tree-noted"; }
 }
 
-# keep_tree_ids PATHS: gives the indexes of the repositories in this array their second name where a tree was noted, and
-# notes how large all of them are (room_in_memory), by one process in the background. Where the file system has no hard links, git is
-# asked for the tree each time.
+# keep_tree_ids PATHS: gives the indexes of the repositories in this array their second name where a tree was
+# noted, and notes how large all of them are (room_in_memory). One process in the background does it. On a
+# file system without hard links, git is asked for the tree each time.
 keep_tree_ids() {
   local i noted=() indexes=()
   local -n paths=$1
@@ -91,7 +91,7 @@ changes() {
   fi
 }
 
-# list_changes FROM TO: the same, asked of git.
+# list_changes FROM TO: the same, by asking git.
 list_changes() {
   local i count path entries=() added=() removed=() typed=() all IFS=$'\n' pair="$1 $2" file=$SHADOW/changes
   : >"$file.of" && : >"$file" || return
@@ -111,7 +111,7 @@ list_changes() {
     case ${entries[i]} in
       *D) removed+=("$path") ;;
       *A)
-        # An older release captured our own files where git was told to track them.
+        # An older release captured our own files when git was told to track them.
         [[ $path != .agent-shadow/* ]] || { printf 'the checkpoint holds files of .agent-shadow, which are in use\n' >&2 && return 1; }
         added+=("$path")
         ;;
@@ -153,8 +153,8 @@ in_place_of_added() {
       parent+=/
     done
     if [ -d "$path" ] && [ ! -L "$path" ]; then
-      # A file of the target takes its place. A file that was captured before it was ignored is
-      # captured once more. One that never was stands in the way.
+      # A file of the target takes the directory's place. A file in it that was captured before it was ignored
+      # is captured once more. A file that was never stored stands in the way.
       outlawed_below "$path"
     elif [ -L "$path" ] || [ -e "$path" ]; then
       printf '%s\0' "$path"
@@ -178,8 +178,8 @@ force_collisions() {
   if [ $status != 0 ]; then
     slurp "$OUT.collisions"
     [ $status = 128 ] && [[ $TEXT == *'bad object'* || $TEXT == *'unable to read'* || $TEXT == *'not a tree'* || $TEXT == *'bad tree'* || $TEXT == *'is corrupt'* ]] || return $status
-    # The shadow that has it may be parked, with what it borrows. A target that is not here yet has nothing to compare with. It is brought
-    # in, and then the collisions are checked again.
+    # The shadow that has the target may be parked, with everything that it borrows. A target that is not here
+    # yet cannot be compared. It is brought in first, and then the collisions are checked again.
     parking_place "$REPOSITORY" || return
     for path in "$PARKING"/*/{shadow,git}/objects; do alternate "$path" && objects+=${objects:+:}$TEXT; done
     [ -n "$objects" ] && GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects collisions "$1" 2>"$OUT.collisions" || return 0
@@ -198,5 +198,6 @@ force_collisions() {
   TREE=$(git write-tree 2>>"$OUT.err")
 }
 
-# note_sought TREE: what the capture does not have of this tree was not there, ignored or not (absent_then).
+# note_sought TREE: notes that what this tree has and the capture does not have was not there, ignored or not
+# (absent_then).
 note_sought() { [ -z "${TAG-}" ] || [ ! -s "$SHADOW/changes.added" ] || printf '%s %s\n' "$TAG" "$1" >>"$SHADOW/sought"; }

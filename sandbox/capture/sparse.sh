@@ -1,8 +1,9 @@
-# Partial checkouts (`git sparse-checkout`). Without their rules, git hides what happens to a file that they leave out.
+# Partial checkouts (`git sparse-checkout`). Without their rules in the capture, git would hide changes to the
+# files that they leave out.
 # shellcheck shell=bash
 
-# list_sparse: into $OUT.sparse, whether the rules are directories (cone), and the rules. Empty where everything is
-# checked out, as it is also where there is no file of rules.
+# list_sparse: writes into $OUT.sparse whether the rules are directories (cone), and the rules. The file is
+# empty when everything is checked out, which is also so when there is no file of rules.
 list_sparse() {
   local file entry on='' cone=false
   : >"$OUT.sparse"

@@ -50,7 +50,7 @@ plain_index() {
     [ "$count" = 0 ] || return 1
   fi
   git ls-files -z -c -o --exclude-standard -- '.gitattributes' '*/.gitattributes' >"$OUT.attributes" && mapfile -d '' -t paths <"$OUT.attributes" || return
-  # A symlink may lead to what has no end.
+  # A symlink may lead to something that never ends.
   for path in "${paths[@]}"; do [ ! -L "$path" ] || return 1; done
   if [ ${#paths[@]} -gt 0 ]; then
     count=$(xargs -0 cat -- <"$OUT.attributes" 2>/dev/null | perhaps grep -cE '(^|[[:space:]])[-!]?(text|eol|crlf|filter|ident|working-tree-encoding)([[:space:]=]|$)|\[attr\]') || return
@@ -68,14 +68,14 @@ plain_index() {
 look() {
   local started
   stopwatch && started=$MICROSECONDS
-  # Now and then they are walked as well: a repository may have come deeper in one.
+  # Now and then ignored directories are walked too: a repository may have appeared deeper in one.
   [ ! -s "$SHADOW/ignored-directories" ] || ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -le 600 ] || rm -f -- "$SHADOW/ignored-directories" || return
   known_ignored && find_odd || return
   stopwatch && started=$((MICROSECONDS - started))
-  # Before git reads any rules.
+  # This must happen before git reads any rules.
   [ ! -s "$OUT.special" ] || rules_read || return
   [ -z "$HG" ] || [ -f "$SHADOW/index" ] || [ ! -f "$SHADOW/host-index" ] || [ -n "${UNSEEDED-}" ] || seed_index
-  # A slow walk means that something big is ignored. Find it, and walk around it from now on.
+  # A slow walk means that something big is ignored. Find it, and leave it out of the walk from now on.
   if [ $started -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
     ! grep -qz ^R "$OUT.odd" || : >"$RUN/rescan"
     git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | sed -z '/^\.agent-shadow\/$/d;s#^#./#' >"$SHADOW/ignored-directories" || return
@@ -85,7 +85,7 @@ look() {
   sort_odd
 }
 
-# rules_read: whether git can read every file of rules that the walk met. A socket it reports itself.
+# rules_read: whether git can read every rules file that the walk found. A socket is reported by git itself.
 rules_read() {
   local line dir rest special=()
   mapfile -d '' -t special <"$OUT.special" || return
@@ -100,7 +100,7 @@ rules_read() {
   done
 }
 
-# unread DIRECTORY: whether git reads no rules in it: it is ignored, and holds nothing that is tracked.
+# unread DIRECTORY: whether git reads no rules in it, because it is ignored and holds nothing tracked.
 unread() {
   local index
   git check-ignore -q --no-index -- "./$1" 2>>"$OUT.err" || { survived $? && return 1; }
@@ -111,8 +111,8 @@ unread() {
   done
 }
 
-# rules_above PATH: whether git would wait for a file of rules in a directory above it, WAITS. CLEAR are the directories
-# where it would not.
+# rules_above PATH: whether git would wait for a rules file in a directory above PATH, in WAITS. CLEAR are the
+# directories where it would not.
 rules_above() {
   local above=./$1 name new=()
   while [[ $above == */* ]]; do
@@ -156,8 +156,8 @@ each_odd() {
   done <"$OUT.odd"
 }
 
-# new_root PATH/: a .git inside this repository that discovery did not know. If it is within
-# reach, discovery runs again in full.
+# new_root PATH/: a .git inside this repository that discovery did not know. If it is within the depth limit,
+# discovery runs again in full.
 new_root() {
   local path=${1%/} slashes
   [ "$REPOSITORY" = . ] || path=$REPOSITORY/$path
@@ -165,10 +165,11 @@ new_root() {
   [ ${#slashes} -ge "$MAX_DEPTH" ] || in_dependency_folder "$path" || : >"$RUN/rescan"
 }
 
-# known_ignored: PRUNE are tests of find for the nested roots, and the ignored directories found before that are still ignored.
-# AROUND are the same for find_odd, which looks for roots two levels deep in such directories. Git takes a name that begins with a colon for
-# a pattern, so that it gets all names with `./`, here and elsewhere. It does not look at one that is a symlink by now.
-# Where it refuses any, nothing is left out of the walk.
+# known_ignored: PRUNE becomes tests of find for the nested roots and for the ignored directories that were
+# found before and are still ignored. AROUND is the same for find_odd, which looks for roots two levels deep
+# in such directories. Git takes a name that begins with a colon for a pattern, so here and elsewhere it gets
+# all names with `./`. It does not look at a name that is a symlink now. If it refuses any name, nothing is
+# left out of the walk.
 known_ignored() {
   local path
   PRUNE=() AROUND=()
@@ -183,7 +184,7 @@ still_ignored() {
     [ ! -L "${path%/}" ] && ! symlink_above "${path%/}" || continue
     path=${path%/}
     ! rules_above "${path#./}" || { bar "$WAITS" || return; }
-    # With a slash at its end, git reads the rules in it too, when none above ignores it.
+    # With a slash at the end, git also reads the rules in the directory, when no rule above ignores it.
     waits "$path/.gitignore" || path+=/
     printf '%s\0' "$path"
   done <"$SHADOW/ignored-directories" >"$OUT.ignored.then" || return
@@ -197,10 +198,16 @@ still_ignored() {
   done <"$OUT.ignored"
 }
 
-# find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. With
-# SINCE, $OUT.touched lists what has a later change time, as a line `o` where its content claims to be
-# older. With LATEST, $OUT.mark gets the change time of the mark, and `late` where it is after LATEST. It also looks at the STORES (walk_stores).
-# $OUT.gitignores lists every file of rules, $OUT.special what is no file, directory or symlink, and rules behind a symlink that lead to a pipe. $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
+# find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. It also looks
+# at the STORES (walk_stores).
+#
+# - With SINCE, $OUT.touched lists everything with a later change time; the line begins with `o` when the
+#   modification time is older.
+# - With LATEST, $OUT.mark gets the change time of the mark, and `late` when it is after LATEST.
+# - $OUT.gitignores lists every rules file.
+# - $OUT.special lists what is neither file, directory nor symlink, and rules behind a symlink that lead to a
+#   pipe.
+# - $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
   local where=(.) touched=() first=(-path . -o) numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen STORE_TESTS=()
@@ -227,8 +234,8 @@ find_odd() {
   walked $? "$OUT.find"
 }
 
-# astray: handles paths that the walk could not look at. Git also reports an unreadable path
-# unless it is ignored. One that has gone since no longer counts.
+# astray: handles paths that the walk could not look at. Git also reports an unreadable path unless it is
+# ignored. A path that has disappeared since does not count.
 astray() {
   local line
   [ -s "$OUT.find" ] || return 0
@@ -239,8 +246,8 @@ astray() {
   done <"$OUT.find"
 }
 
-# drop_lost FILE: takes out the modes of what could not be captured (lost), and of what is below it. A restore leaves that as
-# it is.
+# drop_lost FILE: removes the modes of what could not be captured (lost), and of everything below it. A
+# restore leaves these as they are.
 drop_lost() { [ ! -s "$OUT.lost" ] || [ ! -s "$1" ] || without_lost "$1"; }
 
 without_lost() {

@@ -1,12 +1,12 @@
-# Runs one command as the agent's commands run, with a time limit, and answers how it ended and the
-# beginning and end of what it wrote. Pairs of key and value as in shared/lib.sh. Set by the caller:
-# WB_MARK, WB_COMMAND, WB_DIRECTORY, WB_SECONDS, WB_HEAD and WB_TAIL (bytes that are told), WB_MOST
-# (bytes that are kept in the sandbox).
+# Runs one command like an agent's commands, with a time limit. Answers how it ended, and the beginning and
+# end of its output, as pairs of key and value like those in shared/lib.sh. Set by the caller: WB_MARK,
+# WB_COMMAND, WB_DIRECTORY, WB_SECONDS, WB_HEAD and WB_TAIL (bytes that are answered), WB_MOST (bytes that are
+# kept in the sandbox).
 # shellcheck shell=bash
 set -u -o pipefail
 
-# What is written goes into a file, so that a process that stays behind holds nobody up. A command
-# that never stops writing does not fill the disk: all but the beginning and the end is dropped.
+# The output goes into a file, so that a process that stays behind delays nobody. A command that never stops
+# writing does not fill the disk: everything but the beginning and the end is dropped.
 watch_output() {
   local size
   while sleep 0.2; do
@@ -17,7 +17,7 @@ watch_output() {
   done
 }
 
-# The pairs end with NUL, so what was written may hold none.
+# The pairs end with NUL, so the output may hold none.
 text() { tr -d '\0'; }
 
 answer() {
@@ -46,14 +46,15 @@ if ! cd -- "$WB_DIRECTORY" 2>/dev/null; then
   exit
 fi
 : >"$RUN/out"
-# Not EPOCHREALTIME, which came with bash 5.
+# Not EPOCHREALTIME, which bash has only since 5.0.
 BEGAN=$(date +%s%3N)
-# A login shell, as the agent's is. timeout makes a process group of its own.
+# A login shell, like the agent's. timeout makes a process group of its own.
 timeout -k 2 "$WB_SECONDS" /bin/bash -l -c "$WB_COMMAND" </dev/null >>"$RUN/out" 2>&1 &
 JOB=$!
 watch_output >/dev/null 2>&1 &
 WATCHER=$!
-# Not before: a process that has only just been forked still has the traps of this one, and a signal would make it delete the answer.
+# Not set earlier: a process that has just been forked still has this shell's traps, and a signal would make
+# it delete the answer.
 trap 'rm -rf -- "$RUN"' EXIT
 { wait "$JOB"; } 2>/dev/null
 STATUS=$?

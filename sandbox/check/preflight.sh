@@ -1,7 +1,6 @@
-# The preflight command: what this sandbox has, as lines `MARK KEY VALUE`. It takes nothing but bash
-# for granted, because it is to say what else is missing. A directory that is made to see whether one
-# can be made is removed again. Set by the caller: WB_MARK, WB_BELOW, WB_TOOLS, WB_NEEDS.
-# shellcheck shell=bash
+# The preflight command: what this sandbox has, as lines `MARK KEY VALUE`. It assumes nothing but bash,
+# because it must say what else is missing. To find out whether a directory can be made it makes one, and
+# removes it again. Set by the caller: WB_MARK, WB_BELOW, WB_TOOLS, WB_NEEDS.
 
 say() {
   local text=${2//[[:cntrl:]]/ }
@@ -21,8 +20,8 @@ tools() {
   done
 }
 
-# place: the command was begun in the projects root, or in the nearest directory above it that is
-# there; then WB_BELOW is the next part of the way.
+# place: the command was started in the projects root, or in the nearest directory above it that exists. In
+# the second case WB_BELOW is the next part of the path.
 place() {
   local probe=.agent-shadow made=''
   if [ -n "$WB_BELOW" ]; then
@@ -39,7 +38,7 @@ place() {
   [ -z "$made" ] || rmdir -- $probe 2>/dev/null
 }
 
-# room KEY OPTION: the fourth column of the second line that df writes.
+# room KEY OPTION: the fourth column of the second line of df's output.
 room() {
   df "$2" . 2>/dev/null | {
     read -r _ && read -r _ _ _ free _ && say "$1" "$free"

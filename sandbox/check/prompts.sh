@@ -1,7 +1,6 @@
-# The prompts command: asks the origin of each repository for its branches, as a fetch would, and
-# answers no question that git or ssh ask. Lines `MARK KEY VALUE`. Only the user's own settings
-# apply: of a repository nothing but the address is read. Set by the caller: WB_MARK, WB_PATHS.
-# Begun in the projects root.
+# The prompts command: asks the origin of each repository for its branches, as a fetch would, and answers no
+# question of git or ssh. Prints lines `MARK KEY VALUE`. Only the user's own settings apply: of a repository,
+# only the address is read. Set by the caller: WB_MARK, WB_PATHS. Started in the projects root.
 # shellcheck shell=bash
 
 MOST=20
@@ -27,7 +26,7 @@ main() {
   local path url shown urls=() n line
   declare -A seen=()
   for path in "${WB_PATHS[@]}"; do
-    # Git would wait for a named pipe in the place of one of its files.
+    # Git would wait if one of its files were a named pipe.
     url=$(timeout -k 1 5 git -c 'safe.directory=*' -C "$path" config --no-includes --local --get remote.origin.url 2>/dev/null)
     [ -n "$url" ] && [ -z "${seen["$url"]-}" ] || continue
     seen["$url"]=1
@@ -38,7 +37,7 @@ main() {
   wait
   for n in "${!urls[@]}"; do
     shown=${urls[n]}
-    # Credentials in an address stay here.
+    # Credentials in an address stay in the sandbox.
     if [[ $shown =~ ^([a-z+]+://)[^/@]*@(.*)$ ]]; then shown=${BASH_REMATCH[1]}${BASH_REMATCH[2]}; fi
     say remote "$shown"
     say status "$(<"$RUN/$n.status")"

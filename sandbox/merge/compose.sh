@@ -1,6 +1,6 @@
-# The compose command: makes captures that no look at the working files made, from captures that
-# there are: one side's changes merged into the state of now, or taken out of it. Only the shadow is
-# written. compose-command.ts describes the variables set before it.
+# The compose command: makes captures from existing captures, without looking at the working files: it merges
+# one side's changes into the state of now, or takes them out of it. Only the shadow is written.
+# compose-command.ts describes the variables set before it.
 # shellcheck shell=bash
 
 # bring I: unpacks the bundles of one repository into the object store that GIT_DIR reads.
@@ -15,8 +15,8 @@ bring() {
   done
 }
 
-# all_here TREE... -- META...: whether the object store has all of these. One process tells, and the
-# entries of the host states with it (part_id).
+# all_here TREE... -- META...: whether the object store has all of these. One process answers this, and gives
+# the entries of the host states too (part_id).
 all_here() {
   local id name i asked=() parts=()
   local -A seen=()
@@ -35,7 +35,7 @@ all_here() {
   for i in "${!asked[@]}"; do
     id=${asked[i]} name=${parts[i]}
     if [[ $name == *' missing' ]]; then
-      # Every host state has the first one, or its tree cannot be read.
+      # Every host state has an entry `host`; if it is missing, the tree cannot be read.
       [[ $id != *'^{tree}' && $id != *:host ]] || { MISSING=1 && return 1; }
     elif [[ $id == *:* ]]; then
       PARTS[${id%:*}/${id#*:}]=$name
@@ -45,7 +45,7 @@ all_here() {
 }
 PART_NAMES=(host modes empty left-out index stage1 stage2 stage3 index-flags state shallow remotes sparse)
 
-# host_text META: TEXT is the part of a capture that is about the host's repository.
+# host_text META: TEXT becomes the part of a capture that is about the host's repository.
 host_text() {
   local name text=''
   for name in host index stage1 stage2 stage3 index-flags state shallow remotes sparse; do
@@ -55,15 +55,15 @@ host_text() {
   TEXT=$text
 }
 
-# merge_host BASE OURS THEIRS: HOST is the capture whose HEAD, branches and index the result has.
-# They are never mixed: where ours still has those of the base, theirs come whole.
+# merge_host BASE OURS THEIRS: HOST becomes the capture whose HEAD, branches and index the result has. The two
+# sides are never mixed: when ours still has those of the base, the result takes all of theirs.
 merge_host() {
   local base ours
   HOST=$2
   [ "$3" != "$2" ] && [ ${#ONLY[@]} = 0 ] || return 0
   host_text "$1" && base=$TEXT && host_text "$2" && ours=$TEXT && host_text "$3" || return
   if [ "$TEXT" = "$base" ] || [ "$TEXT" = "$ours" ]; then return 0; fi
-  # What is below the boundary of a shallow clone, a link on its chain cannot hold.
+  # A link on its chain cannot hold what lies below the boundary of a shallow clone.
   same_part "$2" "$3" shallow && part_id "$2" shallow || return
   if [ "$ours" = "$base" ] && { [ -n "$SAME" ] || [ -z "$ID" ]; }; then
     HOST=$3
@@ -73,7 +73,8 @@ merge_host() {
   emit host-kept 1
 }
 
-# merge_meta BASE OURS THEIRS OURS_TREE BASE_TREE: RESULT_META is the capture of everything but the files.
+# merge_meta BASE OURS THEIRS OURS_TREE BASE_TREE: RESULT_META becomes the capture of everything but the
+# files.
 merge_meta() {
   local tree text
   merge_host "$1" "$2" "$3" && merge_lists "$1" "$2" "$3" "$4" "$5" || return
@@ -108,8 +109,8 @@ one_step() {
   TREE=$RESULT META=$RESULT_META
 }
 
-# look_for_paths STEP...: names the paths that were asked for and that no state has: neither a file, nor a
-# directory, nor an empty one, which trees do not hold.
+# look_for_paths STEP...: names the requested paths that no state has, neither as a file, nor as a directory,
+# nor as an empty directory (which trees do not hold).
 look_for_paths() {
   local s path
   local -A at=() hollows=() above=()
@@ -142,7 +143,7 @@ compose_one() {
   scratch "$REPOSITORY" bare && cd -- "$RUN" || return
   printf '* -text -filter -ident -working-tree-encoding -eol -crlf merge\n' >"$GIT_DIR/info/attributes" || return
   bring "$i" || return
-  # A repository that is not here yet comes whole, on the base that it stands on.
+  # A repository that is not here yet is stored as a whole, on the base that it stands on.
   if [ "${C_NEW[i]}" = 1 ]; then
     BASE=${KNOWN_BASE[i]} HEAD_COMMIT=${KNOWN_BASE_COMMIT[i]} now=''
     all_here "$TREE" -- "$META" || return
@@ -159,7 +160,7 @@ compose_one() {
       record_changes "${KNOWN_TREE[i]}" "${KNOWN_META[i]}"
     fi
   fi
-  # What was captured and is not in the result goes, ignored or not (absent_then).
+  # What was captured and is not in the result is removed, ignored or not (absent_then).
   [ -z "${GIT_OBJECT_DIRECTORY-}" ] || printf '%s %s\n' "$TAG" "${KNOWN_TREE[i]}" >>"${GIT_OBJECT_DIRECTORY%/objects}/sought" || return
   emit state captured && emit commit "$COMMIT" && emit tree "$TREE" && emit meta "$META" || return
   if [ -n "$CHAIN" ]; then emit changed 1 && emit chain "$CHAIN" || return; fi

@@ -1,11 +1,10 @@
-# Keeps a path from being in two repositories at once: what one side has in a repository, the other
-# may have as files of the repository around it. No restore would write these, so they are conflicts.
-# shellcheck shell=bash
+# Keeps a path from being in two repositories at once. What one side has in a repository, the other side may
+# have as files of the outer repository. No restore would write these, so they are conflicts.
 
-# in_two TREE SIDE_TREE...: records each file of the merged TREE that lies in a repository inside this
-# one. INSIDE names these: `now:PATH` or `change:PATH`, by the side that has the repository. A
-# capture that was made before a rollback may hold such files twice (force_collisions), so those that
-# the tree of that side has as well are left alone. SIDE_TREE is that of now, then that of the change.
+# in_two TREE SIDE_TREE...: records each file of the merged TREE that lies in a repository inside this one.
+# INSIDE names these repositories as `now:PATH` or `change:PATH`, by the side that has them. A capture that
+# was made before a rollback may hold such files in both (force_collisions), so files that the tree of that
+# side also has are left alone. The SIDE_TREEs are that of now, then that of the change.
 in_two() {
   local entry path tree
   local -A twice=()
@@ -25,13 +24,13 @@ in_two() {
   done
 }
 
-# files_in TREE DIRECTORY LIST: the files that a tree has below a directory.
+# files_in TREE DIRECTORY LIST: writes the files that a tree has below a directory into a list.
 files_in() {
   git --literal-pathspecs ls-tree -r -z --name-only "$1" -- "$2/" >"$3" 2>>"$OUT.err"
 }
 
-# occupied I: records that something which no capture holds stands where a repository comes. C_AROUND
-# has the number of the repository around it: files of that one are in its capture.
+# occupied I: records a conflict when something that no capture holds stands where a repository is to come.
+# C_AROUND is the number of the outer repository: its files are in its own capture.
 occupied() {
   local path inner place=$REPOSITORY around=${C_AROUND[$1]} found=()
   local -A held=()

@@ -1,9 +1,9 @@
-# Notes for a composed state what lies in no repository, as a capture does: as it is now, and in the
-# directories of repositories that go, as it was without them.
+# Notes for a composed state what lies in no repository, as a capture does. Such files are noted as they are
+# now; in the directories of repositories that go, as they were without the repository.
 # shellcheck shell=bash
 
-# entries_below FILE PATH: prints the notes about what is in a directory. Unknown names are told as a
-# directory that was not looked into, so that its files stay.
+# entries_below FILE PATH: prints the notes about the content of a directory. When the names are not known, it
+# prints a directory that was not looked into, so that its files stay.
 entries_below() {
   local entry above entries=()
   [ -f "$1" ] && mapfile -d '' -t entries <"$1" || entries=()
@@ -18,13 +18,13 @@ entries_below() {
   done
 }
 
-# note_composed: writes the notes of this composition. What the other side of a merge has in such a
-# directory is not known here, and no capture holds it, so all captured files go with the repository.
+# note_composed: writes the notes of this composition. What the other side of a merge has in such a directory
+# is not known here, and no capture holds it. So all captured files go with the repository.
 note_composed() {
   local notes=$HOME_DIR/taken-$SESSION i from entries=()
   [ -f "$notes/$NOW_TAG" ] || return 0
   mapfile -d '' -t entries <"$notes/$NOW_TAG" || return
-  # Now is not known, so nothing is.
+  # Without a complete note about now, nothing is known.
   [ ${#entries[@]} -gt 0 ] && [ "${entries[-1]}" = e ] || return 0
   unset 'entries[-1]'
   {

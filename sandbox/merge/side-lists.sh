@@ -1,9 +1,8 @@
-# Merges the sidecar, three ways for each path: modes that git's trees do not hold, and empty
-# directories. The result is what a look at the merged files will find, or the merge is refused.
-# shellcheck shell=bash
+# Merges the sidecar three ways for each path: modes that git's trees do not hold, and empty directories. The
+# result is what a look at the merged files will find; otherwise the merge is refused.
 
-# modes_in META FILE ARRAY: a capture's modes by path, each as its letter and number. The line of
-# the umask has the empty path.
+# modes_in META FILE ARRAY: reads a capture's modes by path, each as its letter and number. The line of the
+# umask has the empty path.
 modes_in() {
   local line
   local -n into=$3
@@ -11,7 +10,7 @@ modes_in() {
   while IFS= read -r -d '' line; do into[./${line#*/}]=${line%%/*}; done <"$2"
 }
 
-# empties_in META FILE ARRAY: its empty directories.
+# empties_in META FILE ARRAY: reads a capture's empty directories.
 empties_in() {
   local line
   local -n into_empty=$3
@@ -30,7 +29,8 @@ mark_up() {
   done
 }
 
-# chosen PATH: whether a path is one of ONLY or below one, or all are asked for. ASKED has those of ONLY.
+# chosen PATH: whether a path is one of ONLY, lies below one, or everything is asked for. ASKED has the paths
+# of ONLY.
 chosen() {
   local path=$1
   [ ${#ONLY[@]} -gt 0 ] || return 0
@@ -40,8 +40,8 @@ chosen() {
   done
 }
 
-# merge_map BASE OURS THEIRS INTO: three ways for each key; with ONLY, other keys stay as they are.
-# A key that all three have differently is recorded as a conflict. An empty value is none.
+# merge_map BASE OURS THEIRS INTO: merges each key three ways; with ONLY, other keys stay as they are. A key
+# that has three different values is recorded as a conflict. An empty value means that the key is absent.
 merge_map() {
   local key base ours theirs
   local -n of_base=$1 of_ours=$2 of_theirs=$3 into_map=$4
@@ -59,8 +59,8 @@ merge_map() {
   done
 }
 
-# entries_of TREE ARRAY PATH...: what a tree has at these paths: mode and type, nothing where it has
-# none. Without -t, git leaves a directory out when something in it is asked for as well.
+# entries_of TREE ARRAY PATH...: reads mode and type of what a tree has at these paths. A path that the tree
+# lacks gets no entry. Without -t, git leaves out a directory when something in it is asked for as well.
 entries_of() {
   local line tree=$1
   local -n of_entries=$2
@@ -82,18 +82,19 @@ merge_lists() {
     part_id "$3" $name || return
     [ "$ID" = "$one" ] || same=''
   done
-  # Neither side has anything in them.
+  # Neither side has any such list.
   [ -z "$same" ] || return 0
   local -A base_modes=() ours_modes=() theirs_modes=() modes=() base_empty=() ours_empty=() theirs_empty=() empty=() CLASHED=()
   modes_in "$1" "$OUT.list" base_modes && modes_in "$2" "$OUT.list" ours_modes && modes_in "$3" "$OUT.list" theirs_modes || return
   empties_in "$1" "$OUT.list" base_empty && empties_in "$2" "$OUT.list" ours_empty && empties_in "$3" "$OUT.list" theirs_empty || return
-  # The modes of what the other side may not have seen are no change of it either (with_unseen).
+  # A mode that is missing on the other side is no change when that side may not have seen the file
+  # (with_unseen).
   for one in "${!KEPT[@]}"; do [ -z "${KEPT[$one]}" ] || [ -n "${theirs_modes[$one]-}" ] || theirs_modes[$one]=${base_modes[$one]-}; done
   merge_map base_modes ours_modes theirs_modes modes && merge_map base_empty ours_empty theirs_empty empty || return
   fit_lists "$4" "$5" && write_lists
 }
 
-# fit_lists OURS_TREE BASE_TREE: takes out what the merged files leave no room for.
+# fit_lists OURS_TREE BASE_TREE: removes entries for which the merged files leave no room.
 fit_lists() {
   local path parent
   local -a paths=()
@@ -107,7 +108,7 @@ fit_lists() {
     parent=$path
     while [ "${parent%/*}" != . ]; do
       parent=${parent%/*}
-      # Something below it is empty as well, so it is not; or a file is in its way.
+      # This directory is not empty, because an empty one lies below it; or a file is in its place.
       [ -z "${empty[$parent]-}" ] || empty[$parent]=''
       if [ -n "${here[$parent]-}" ] && [ "${here[$parent]}" != 040000 ]; then empty[$path]='' && break; fi
     done
@@ -119,8 +120,8 @@ fit_lists() {
   done
 }
 
-# fit_mode PATH: the same for one line of the modes. Where a side changed the mode of a file that the
-# other one deleted or renamed, git would not carry the mode along, so it is a conflict.
+# fit_mode PATH: the same for one line of the modes. When one side changed the mode of a file and the other
+# side deleted or renamed it, git would not carry the mode along. So this is a conflict.
 fit_mode() {
   local mode=${modes[$1]} entry=${here[$1]-}
   if [[ $mode == F* ]]; then
@@ -139,7 +140,7 @@ fit_mode() {
   if [ "$entry" = 040000 ]; then return 0; fi
   if [ -z "$entry" ]; then
     [ -z "${hollow[$1]-}" ] || return 0
-    # A directory that holds only what no capture has.
+    # The directory holds only what no capture has.
     [ -z "${before[$1]-}${ours_empty[$1]-}" ] && [ -n "${ours_modes[$1]-}" ] && return 0
   fi
   modes[$1]=''

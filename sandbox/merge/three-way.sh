@@ -1,6 +1,5 @@
-# Merges trees of working files, three ways, in a bare git directory of ours. With a working tree in
-# reach, a .gitattributes with `merge=union` would make git merge what is in conflict without a word.
-# shellcheck shell=bash
+# Merges trees of working files three ways, in a bare git directory of ours. If git could see a working tree,
+# a .gitattributes with `merge=union` would make it merge conflicts silently.
 
 # conflict PATH KIND MESSAGE: records a path that both sides changed.
 conflict() {
@@ -8,10 +7,10 @@ conflict() {
   emit conflict-path "$1" && emit conflict-kind "$2" && emit conflict-message "$3"
 }
 
-# git_merges: whether this git has `merge-tree --write-tree`. Asked once a call.
+# git_merges: whether this git has `merge-tree --write-tree`. Asked once per call.
 git_merges() { git_since 2 38; }
 
-# sides BASE OURS THEIRS: two branches with these trees, on a commit with the tree of the base, for git
+# sides BASE OURS THEIRS: makes two branches with these trees, on a commit with the tree of the base, for git
 # to merge. The same trees give the same commits.
 sides() {
   local who="author Walkback <capture@walkback.invalid> $ZERO_TIME"$'\n'"committer Walkback <capture@walkback.invalid> $ZERO_TIME" ids=()
@@ -22,7 +21,7 @@ sides() {
   printf '%s\n' "${ids[0]}" >"$GIT_DIR/refs/heads/$LABEL_OURS" && printf '%s\n' "${ids[1]}" >"$GIT_DIR/refs/heads/$LABEL_THEIRS"
 }
 
-# How a process ends that finds an error of its own: by SIGABRT.
+# Exit status of a process that stops because of an internal error: SIGABRT.
 ABORTED=134
 
 # merge_trees BASE OURS THEIRS: RESULT is the merged tree. Conflicts are recorded; the tree then has
@@ -43,7 +42,8 @@ merge_trees() {
   sides "$1" "$2" "$3" 2>>"$OUT.err" || return
   git merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
   if [ $status = $ABORTED ]; then
-    # Git stumbles over some renames of directories (process_renames in merge-ort.c of git 2.39). Without them it goes on.
+    # Git aborts on some renames of directories (process_renames in merge-ort.c of git 2.39). Without rename
+    # detection it succeeds.
     status=0
     git -c merge.directoryRenames=false merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
   fi
@@ -72,10 +72,10 @@ read_conflicts() {
     count=${fields[i]}
     [[ $count =~ ^[1-9][0-9]*$ ]] || return 2
     path=${fields[i + 1]} type=${fields[i + count + 1]}
-    # Git could not merge it, and what it left is no result.
+    # Git could not merge this, and its result is not usable.
     [[ $type != ERROR* ]] || return 2
     [[ $type == CONFLICT* ]] || continue
-    # A message about a path that has no stages of its own, for example the old name of a rename.
+    # A message about a path that has no stages of its own, for example the old name of a renamed file.
     [ -n "${stages[$path]-}${types[$path]-}" ] || order+=("$path")
     types[$path]+=$type
     texts[$path]=${fields[i + count + 2]%$'\n'}
@@ -87,7 +87,7 @@ read_conflicts() {
   done
 }
 
-# kind_of TYPES MODES STAGES: KIND of one conflict, as the caller names it.
+# kind_of TYPES MODES STAGES: KIND becomes the kind of one conflict, as the caller names it.
 kind_of() {
   KIND=content
   if [[ $1 == *rename* || $1 == *location* ]]; then
@@ -103,7 +103,7 @@ kind_of() {
   elif [[ $1 == *delete* ]] || { [ -z "$1" ] && { [ "$3" = 12 ] || [ "$3" = 13 ]; }; }; then
     KIND='modify/delete'
   elif [ -n "$1" ] && [[ $1 != *contents* ]]; then
-    # A word of another git than those that are known: whoever reads it refuses it.
+    # An unknown word of another git version. The caller refuses it.
     KIND=$1
   fi
 }

@@ -1,10 +1,13 @@
-# What the other side does not have and may have had all the same: that it is missing there is no change of it.
+# Files that the other side does not have, but may have had unseen. That they are missing there is not a
+# change of that side.
 # shellcheck shell=bash
 
-# with_unseen BASE THEIRS BASE_META META: RESULT is the tree THEIRS, and with it those files of BASE that its capture may not have seen. KEPT
-# has their paths, and those of the directories that only they are in. With ONLY, no others stay. Who merges
-# means that a file goes which the base's index had and the other's does not; who goes back to an index that did not
-# have it yet does not.
+# with_unseen BASE THEIRS BASE_META META: RESULT becomes the tree THEIRS plus those files of BASE that its
+# capture may not have seen. KEPT has the paths of these files, and of the directories that hold nothing else.
+# With ONLY, only such paths are kept.
+#
+# A file that the base's index had and the other's does not have was deleted on purpose, so a merge removes
+# it. This does not hold when going back to an index that did not have the file yet.
 with_unseen() {
   local i path mode id entries=() removed=() goes=() added=() above=()
   local -A stays=() included=() entry=() here=() WANTED=()
@@ -38,7 +41,8 @@ with_unseen() {
   rm -f -- "$GIT_INDEX_FILE" && git read-tree "$2" && git update-index -z --index-info <"$OUT.returning" && RESULT=$(exec git write-tree)
 }
 
-# unsaid BASE: nothing is said of those in the array `stays` that went since, or that are not captured now.
+# unsaid BASE: gives no warning about files in the array `stays` that have gone since, or that are not
+# captured now.
 unsaid() {
   local path
   [ ${#stays[@]} -gt 0 ] || return 0
@@ -46,7 +50,8 @@ unsaid() {
   while IFS= read -r -d '' path; do [ -z "${stays[$path]-}" ] || stays[$path]=' '; done <"$OUT.gone"
 }
 
-# rules_of_now: the scratch ignores what the last look at the repository ignored besides its files of rules. No capture has that.
+# rules_of_now: makes the scratch ignore what the last look at the repository ignored by other rules than its
+# rules files. No capture holds these rules.
 rules_of_now() {
   local rules='' shadow=${GIT_OBJECT_DIRECTORY-}
   [ -n "$shadow" ] || return 0

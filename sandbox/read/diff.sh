@@ -12,13 +12,13 @@ diff_one() {
   cd -- "$ROOT/${D_PATH[i]}" 2>/dev/null || { emit missing 1 && return 0; }
   export GIT_DIR=$PWD/.agent-shadow/session-$SESSION
   if [ ! -f "$GIT_DIR/HEAD" ] || git_waits "$GIT_DIR" "$GIT_DIR"; then emit missing 1 && return 0; fi
-  # Attributes are those of the index: in the working tree, a named pipe may stand in place of a file.
+  # Attributes are read from the index: in the working tree, a named pipe may stand in the place of a file.
   mkdir -p -- "$RUN/nothing" && cd -- "$RUN/nothing" || return
   local format=sha1
   line_of "$GIT_DIR/format" && [ "$TEXT" = sha1 ] || format=sha256
   if [ $format = sha256 ]; then : "${from:=$EMPTY_SHA256}" "${to:=$EMPTY_SHA256}"; else : "${from:=$EMPTY_SHA1}" "${to:=$EMPTY_SHA1}"; fi
   : >"$OUT.numstat"
-  # The repository was made again in another object format: one of the two is not here.
+  # The repository was made again in another object format, so one of the two states is not here.
   [ ${#from} = ${#to} ] || { emit missing 1 && return 0; }
   [ "$from" = "$to" ] || git diff-tree -r --no-renames --numstat -z "$from" "$to" >"$OUT.numstat" 2>"$OUT.err" || status=$?
   if [ $status != 0 ]; then
@@ -29,7 +29,7 @@ diff_one() {
     return
   fi
   local added deleted files=0 more=0 less=0
-  # A binary file has dashes for numbers.
+  # For a binary file, the numbers are dashes.
   while IFS=$'\t' read -r -d '' added deleted _; do
     files=$((files + 1)) more=$((more + ${added//-/0})) less=$((less + ${deleted//-/0}))
   done <"$OUT.numstat"
@@ -46,7 +46,7 @@ diff_one() {
   emit diff "$TEXT"
 }
 
-# host_differs I: the same for the host states, where the sandbox has both.
+# host_differs I: the same for the host states, when the sandbox has both.
 host_differs() {
   local meta
   for meta in "${D_FROM_META[$1]}" "${D_TO_META[$1]}"; do

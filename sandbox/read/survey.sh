@@ -1,8 +1,8 @@
 # The survey command: lists the repositories, without writing anything.
 # shellcheck shell=bash
 
-# survey_one PATH: leaves out what git could not tell, but only when LENIENT. The first look takes
-# any failure for one of the system, and is made again.
+# survey_one PATH: surveys one repository. With LENIENT, it leaves out what git could not tell. The first look
+# takes any failure for one of the system, and is repeated.
 survey_one() {
   local path=$1 line count
   emit repo "$path"
@@ -23,7 +23,7 @@ survey_one() {
   [ -n "$HEAD_COMMIT" ] || return 0
   emit head "$HEAD_COMMIT"
   emit base "$BASE"
-  # Where objects are missing, git cannot count.
+  # When objects are missing, git cannot count.
   count=$("${HOST_GIT[@]}" --git-dir="$HG" rev-list --count "$HEAD_COMMIT" 2>/dev/null) || { forgiven $? && count=0; } || return
   emit commits "$count"
   [ "$DETAIL" = 1 ] || return 0
@@ -32,7 +32,7 @@ survey_one() {
   line=$("${HOST_GIT[@]}" --git-dir="$HG" log -n 5 --no-show-signature --format='%h %s' "$HEAD_COMMIT" 2>/dev/null) || forgiven $? || return
   lines_in "$line"
   for line in "${SPLIT[@]}"; do emit recent "$line"; done
-  # Then this is not known.
+  # The count is then not known.
   ! look_waits || return 0
   # Filters of the repository are commands. `git status` would run them, and our own plain
   # comparison would count differently.
@@ -44,8 +44,9 @@ config_remote() {
   perhaps "${HOST_GIT[@]}" config --no-includes --file "$HC/config" --get remote.origin.url 2>/dev/null | sed 's#://[^/@]*@#://#'
 }
 
-# plain_status: changed paths as host git lists them, with every filter of the repository switched off. A file says so: in
-# an option, the name of a setting ends at the first `=`, and the name of a filter may hold one.
+# plain_status: the changed paths as the host's git lists them, with every filter of the repository switched
+# off. A config file does that, not options: in an option, the name of a setting ends at the first `=`, and
+# the name of a filter may contain one.
 plain_status() {
   local name names
   names=$(perhaps "${HOST_GIT[@]}" --git-dir="$HG" config --name-only --get-regexp '^filter\..*\.(clean|process|smudge|required)$' 2>/dev/null | sort -u) || return

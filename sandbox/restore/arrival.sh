@@ -1,7 +1,7 @@
 # What a fresh sandbox holds when the repositories come into it.
 # shellcheck shell=bash
 
-# arrive: puts aside what is in their places, and notes what is beside them.
+# arrive: puts aside what stands in the repositories' places, and notes what lies beside them.
 arrive() {
   first_arrival || return 0
   make_room || die SandboxUnavailable "What the template of the sandbox holds below the projects root cannot be put aside. Check its permissions."
@@ -22,8 +22,7 @@ note_arrival() {
   { [ -d "$notes" ] || mkdir -- "$notes"; } && note_beside "$notes/.came" "${R_PATH[@]}"
 }
 
-# make_room: where a repository comes, puts the template files of a fresh sandbox aside as a
-# whole.
+# make_room: puts aside, as a whole, the template files of a fresh sandbox that stand in a repository's place.
 make_room() {
   local path entry place=$HOME_DIR/replaced-$SESSION number=0
   for entry in "$place"/*; do [ "${entry##*/}" -le $number ] || number=${entry##*/}; done

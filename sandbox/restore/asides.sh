@@ -1,4 +1,5 @@
-# What restores put aside (put-aside.sh): what of it another process wrote, and what can go.
+# Looks after what restores put aside (put-aside.sh): which of it another process wrote, and what can be
+# deleted.
 # shellcheck shell=bash
 
 # settle_asides: checks everything that is put aside, including what a killed run left. A file
@@ -28,14 +29,15 @@ drop_settled() {
   rm -rf -- "${SETTLED[@]/%//files}" "${SETTLED[@]}" "$all/mark" && rmdir --ignore-fail-on-non-empty -- "$all"/*/ "$all"
 }
 
-# holds PLACE: whether it has files. One that a killed run only began, or nearly removed, has none.
+# holds PLACE: whether the place has files. A place that a killed run only began, or had nearly removed, has
+# none.
 holds() {
   local -a inside=("$1/files"/*)
   [ ${#inside[@]} -gt 0 ] || { [ -e "$1/files" ] && [ ! -r "$1/files" ]; }
 }
 
-# find_open: OPEN are the files put aside that a process holds open. OPEN_KNOWN tells that all
-# were looked at: the last one asked for is this shell, which holds one open itself.
+# find_open: OPEN becomes the files put aside that a process holds open. OPEN_KNOWN is set when all processes
+# were looked at: the last one in the search is this shell, which holds such a file open itself.
 find_open() {
   local line mark=$HOME_DIR/aside-$SESSION/mark list=${OUT-$RUN/call}.open
   declare -gA OPEN=()
@@ -50,8 +52,8 @@ find_open() {
   done <"$list"
 }
 
-# sum_few PLACE...: SUMS has the content of each file in these places that has an entry in `were`, by
-# its path. One process for all places of one format.
+# sum_few PLACE...: SUMS gets the content id, by path, of each file in these places that has an entry in
+# `were`. One process serves all places of one format.
 sum_few() {
   local place entry path
   local -A formats=()
@@ -67,7 +69,7 @@ sum_few() {
   for entry in "${!formats[@]}"; do sum_files "$entry" || return; done
 }
 
-# sum_files FORMAT: into SUMS, the content of the files that $RUN/sum.FORMAT lists.
+# sum_files FORMAT: SUMS gets the content ids of the files that $RUN/sum.FORMAT lists.
 sum_files() {
   local n paths=() ids=() list=$RUN/sum.$1
   [ -s "$list" ] || return 0
@@ -76,14 +78,14 @@ sum_files() {
   for n in "${!paths[@]}"; do SUMS[${paths[n]}]=${ids[n]}; done
 }
 
-# with_paths COMMAND...: runs it with the paths in the array of that name, in their order. Few need no xargs.
+# with_paths COMMAND...: runs it with the paths in the array `paths`, in their order. Few paths need no xargs.
 with_paths() {
   local file=${OUT-$RUN/call}.operands
   if [ ${#paths[@]} -le 100 ]; then "$@" "${paths[@]}"; else printf '%s\0' "${paths[@]}" >"$file" && xargs -0 "$@" <"$file"; fi
 }
 declare -A SUMS=()
 
-# sums_git FORMAT: GIT_OF is a git directory of this call with nothing in it.
+# sums_git FORMAT: GIT_OF becomes an empty git directory of this call.
 sums_git() {
   local version=0
   GIT_OF=$RUN/aside-$1
@@ -97,8 +99,8 @@ sums_git() {
   printf 'ref: refs/heads/none\n' >"$GIT_OF/HEAD"
 }
 
-# late_of_few PLACE: the array `late` of the caller gets what differs from the entries in `were`, by
-# content. What has none was made there meanwhile.
+# late_of_few PLACE: the array `late` of the caller gets the files whose content differs from the entries in
+# `were`. A file without an entry was made there meanwhile.
 late_of_few() {
   local place=$1 entry path mode id file
   local -A were=()
@@ -113,7 +115,7 @@ late_of_few() {
         if [ -L "$file" ] || [ ! -f "$file" ] || [ "${SUMS[$file]-}" != "$id" ]; then
           late[$path]=1
         elif [ -x "$file" ]; then
-          # Git knows the bit of the owner.
+          # Git looks only at the owner's bit.
           if [ "$mode" = 100644 ]; then
             TEXT=$(exec stat -c %a -- "$file") || return
             [ $((8#$TEXT & 0100)) = 0 ] || late[$path]=1
@@ -127,9 +129,9 @@ late_of_few() {
   done
 }
 
-# same_links GIT PLACE: the array `same` of the caller gets those of `listed`, files that were put aside, that are the links their
-# index has. git compares a link that was made when the index was written with the object itself, which is not in GIT, and then
-# calls it changed.
+# same_links GIT PLACE: the array `same` of the caller gets the put-aside links of `listed` that equal the
+# links in their index. When a link was made in the moment in which the index was written, git compares it
+# with the object itself. That object is not in GIT, so git would call the link changed.
 same_links() {
   local n path links=() paths=() targets=() ids=()
   local -A has=()
@@ -138,7 +140,7 @@ same_links() {
   GIT_DIR=$1 GIT_INDEX_FILE=$2/index git -C "$2/files" --work-tree="$2/files" ls-files -s -z >"$RUN/aside.entries" || return
   while IFS= read -r -d '' path; do has[/${path#*$'\t'}]=${path%%$'\t'*}; done <"$RUN/aside.entries"
   for path in "${links[@]}"; do paths+=("$2/files/$path"); done
-  # Where one is gone by now, all count as changed.
+  # When one is gone by now, all count as changed.
   with_paths readlink -z -- >"$RUN/aside.targets" && mapfile -d '' -t targets <"$RUN/aside.targets" && [ ${#targets[@]} = ${#links[@]} ] || return 0
   mkdir -p -- "$RUN/aside.links" || return
   paths=()
@@ -147,8 +149,8 @@ same_links() {
   for n in "${!links[@]}"; do [ "${has[/${links[n]}]-}" != "120000 ${ids[n]} 0" ] || same[/${links[n]}]=1; done
 }
 
-# late_in PLACE: the array `late` of the caller gets each path in a place that differs from the
-# capture. One whose content a checkpoint already holds is in `stored`, and is empty in the array.
+# late_in PLACE: the array `late` of the caller gets each path in a place that differs from the capture. A
+# path whose content a checkpoint already holds is in `stored`, and has an empty value in the array.
 late_in() {
   local place=$1 path line git
   [ -f "$place/late" ] && { [ -f "$place/were" ] || [ -f "$place/index" ]; } && line_of "$place/format" && sums_git "$TEXT" || return
@@ -176,15 +178,15 @@ late_in() {
   done <"$place/stored"
 }
 
-# late_of_index: the same for what differs from the index of the place.
+# late_of_index: the same for what differs from the place's index.
 late_of_index() {
   local path listed=()
   local -A same=()
-  # Most of the index is not here: git lists such a path twice, as deleted and as modified.
+  # Most paths of the index are not here: git lists such a path twice, as deleted and as modified.
   GIT_DIR=$git GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$place/index git -C "$place/files" ls-files -z -m -d -o | sort -z | uniq -zu >"$RUN/aside.list" || return
   mapfile -d '' -t listed <"$RUN/aside.list" && same_links "$git" "$place" || return
   for path in "${listed[@]}"; do
-    # What a directory stands in place of is listed, and so are the files in it.
+    # A path whose place a directory took is listed, and so are the files in that directory.
     { [ -d "$place/files/$path" ] && [ ! -L "$place/files/$path" ]; } || [ -n "${same[/$path]-}" ] || late[$path]=1
   done
 }

@@ -1,20 +1,19 @@
-# The proof that the captured state is restored (C4), without a capture, where little was to change.
+# The proof that the captured state is restored (C4), without a capture, when only little had to change.
 # shellcheck shell=bash
 
-# came_back TREE: the proof for the case where only working files were to change, without modes or
-# empty directories. The rest of the repository was checked under this lock before the first
-# write. git reads every file that was written, where many were also those whose times tell that they
-# changed, and compares the index with the tree. Deleted paths, and the directories in which
-# something was written or deleted, are checked here. CAME tells that it is proved. Any doubt is
-# left to a capture. Few files that each took the place of one (EXCHANGED) are left to prove_placed:
-# $OUT.placed has their entries.
+# came_back TREE: the proof for the case that only working files had to change, without modes or empty
+# directories. The rest of the repository was checked under this lock before the first write. git reads every
+# file that was written (of many files, also those whose times changed), and compares the index with the tree.
+# Deleted paths, and the directories in which something was written or deleted, are checked here. CAME is set
+# when it is proved. Any doubt is left to a capture. A few files that each replaced a file (EXCHANGED) are
+# left to prove_placed: $OUT.placed has their entries.
 came_back() {
   local path same='' few='' moved=()
   CAME=''
   plain "$META" && [ "$RULES_DIFFER" = 0 ] && [ ! -s "$OUT.kept" ] || return 0
-  # New files have another time of change than when git wrote them. They are read here, once.
-  # Where files were replaced by files, the index has the entries of this tree: whether the files have
-  # their content is all there is to ask.
+  # New files have another change time than when git wrote them. They are read here, once. When files only
+  # replaced files, the index has the entries of this tree. Then the only question is whether the files have
+  # their content.
   [ "$REMOVED" != 0 ] || [ -s "$SHADOW/changes.added" ] || same=1
   if [ $((WRITTEN + REMOVED)) -le 100 ]; then
     few=1
@@ -30,7 +29,8 @@ came_back() {
   git_proves "$1"
 }
 
-# git_proves TREE: the same, by asking git. `moved` are the files, when they are `few`, and `same` tells that the index has this tree.
+# git_proves TREE: the same, by asking git. `moved` are the files, when there are only a few, and `same` is
+# set when the index has this tree.
 git_proves() {
   local path status=0 where=()
   local -A seen=()
@@ -68,8 +68,8 @@ git_proves() {
   ! plain "$META" || CAME=1
 }
 
-# prove_placed I...: whether the files that came_back left to prove have their content and their mode, by
-# one process each for all. A repository in which one has not, or could not be read, is looked at.
+# prove_placed I...: checks content and mode of the files that came_back left to prove, with one process for
+# each of the two. A repository in which one is wrong or could not be read is looked at.
 prove_placed() {
   local i n entry path odd=() paths=() modes=()
   local -A formats=() mode=()
@@ -82,7 +82,7 @@ prove_placed() {
     done <"$RUN/$i.placed" >>"$RUN/sum.${R_FORMAT[i]}" || return
   done
   [ ${#formats[@]} -gt 0 ] || return 0
-  # What could not be asked for equals nothing.
+  # A value that could not be read equals nothing.
   [ ${#paths[@]} -eq 0 ] || with_paths stat -c %a -- >"$RUN/modes" 2>>"$RUN/aside.log" && mapfile -t modes <"$RUN/modes" && [ ${#modes[@]} = ${#paths[@]} ] || modes=()
   for n in "${!modes[@]}"; do mode[${paths[n]}]=${modes[n]}; done
   for i in "${!formats[@]}"; do sum_files "$i" || :; done

@@ -5,8 +5,7 @@
 # Entries of host states by "commit/name". Each commit is read once.
 declare -A PARTS=()
 
-# part_id META NAME: ID is the object id of one entry of the host state, or empty when there is
-# none.
+# part_id META NAME: ID becomes the object id of one entry of the host state, or empty when there is none.
 part_id() {
   local id name TEXT
   ID=''
@@ -27,8 +26,8 @@ part_id() {
   ID=${PARTS[$1/$2]-}
 }
 
-# same_part META META NAME: SAME tells whether two host states have the same entry of that name,
-# or both have none.
+# same_part META META NAME: SAME is set when two host states have the same entry of that name, or both have
+# none.
 same_part() {
   local one
   SAME=''
@@ -38,7 +37,7 @@ same_part() {
   [ "$one" != "$ID" ] || SAME=1
 }
 
-# plain META: whether it is the host state found by the last look, with no modes and no empty
+# plain META: whether it is the host state found by the last look, and that look found no modes and no empty
 # directories. Then git need not be asked.
 plain() { [ "$1" = "$META" ] && [ ! -s "$OUT.modes" ] && [ ! -s "$OUT.empty" ]; }
 
@@ -49,12 +48,12 @@ part() {
   [ -z "$ID" ] || [ "$ID" = "$EMPTY_BLOB" ] || git cat-file blob "$ID" >"$3" 2>>"$OUT.err"
 }
 
-# is_here ID: HERE is the type of this object, and empty when the shadow does not have it. Git's exit
-# alone does not tell a missing object from a failure.
+# is_here ID: HERE becomes the type of this object, or empty when the shadow does not have it. Git's exit
+# status alone does not tell a missing object from a failure.
 is_here() {
   local answer
   HERE=''
-  # Each line of input is one question.
+  # Each line of input is a separate question.
   if [[ $1 == *$'\n'* ]]; then
     HERE=$(git cat-file -t "$1" 2>/dev/null)
     return 0
@@ -94,7 +93,8 @@ refs_in() {
   done
 }
 
-# host_objects META: into OBJECTS, the commits and trees that the host's repository held at a capture, and the commits into COMMITS.
+# host_objects META: OBJECTS becomes the commits and trees that the host's repository held at a capture, and
+# COMMITS the commits among them.
 host_objects() {
   local line
   OBJECTS=()

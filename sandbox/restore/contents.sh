@@ -1,11 +1,11 @@
-# Reads at once what few files will hold, where a restore changes few.
+# Reads the contents of the files that a restore will write in one step, when there are only a few.
 # shellcheck shell=bash
 
-# Larger contents git writes itself.
+# Larger contents are written by git itself.
 CONTENTS_KIB=256
 
-# read_contents: reads the objects in IDS into $OUT.contents, so that they need not be asked for again when
-# they are written. In any doubt it fails, and whether they are there is asked alone.
+# read_contents: reads the objects in IDS into $OUT.contents, so that they need not be read again when they
+# are written. It fails in any doubt; then only their existence is checked.
 read_contents() {
   local parts=()
   type -P perl >/dev/null || return
@@ -13,8 +13,8 @@ read_contents() {
   mapfile -d '' -t parts <"$OUT.contents" && [[ ${parts[*]} != *' missing'* ]] && : >"$OUT.contents.whole"
 }
 
-# few_changed FROM TO: whether these trees differ in few files. IDS are the objects that the second
-# has and the first has not: git has read the trees between.
+# few_changed FROM TO: whether these trees differ in only a few files. IDS becomes the objects that TO has and
+# FROM does not have. Git has read the trees in between.
 few_changed() {
   local i entries=() WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   IDS=$2

@@ -1,14 +1,14 @@
-# Tells which files a returning .gitignore no longer ignores.
+# Warns of files that a returning .gitignore no longer ignores.
 # shellcheck shell=bash
 
-# tell_exposed TREE: where rules differ, warns of files that the present ones ignore and those of a tree do not. They stay
-# where they are, but git shows them then, and the next checkpoint captures them.
+# tell_exposed TREE: when rules differ, warns of files that the present rules ignore and those of the tree do
+# not. They stay where they are, but git will show them, and the next checkpoint captures them.
 tell_exposed() {
   local path count=0 probe=.walkback-probe
   local -a hidden=() closed=() open=()
   local -A whole=() still=()
   list_ignored "$OUT.hidden.all" 2>>"$OUT.err" && mapfile -d '' -t hidden <"$OUT.hidden.all" || return
-  # A directory is one entry when a rule names it, and also when all files in it are ignored.
+  # A directory is one entry both when a rule names it and when all files in it are ignored.
   for path in "${hidden[@]}"; do
     [ "$path" = .agent-shadow/ ] || { [[ $path != */ ]] && printf '%s\0' "$path"; } || closed+=("$path")
   done >"$OUT.hidden" || return

@@ -1,9 +1,9 @@
-# Whether anything that no capture holds stands where a target writes.
+# Checks whether something that no capture holds stands where a target is to be written.
 # shellcheck shell=bash
 
-# free_paths: checks that nothing uncaptured stands where the target writes: no ignored file, no
-# symlink above, no directory with other content, no file where a directory is to be empty. Git is not asked, because it would overwrite
-# ignored files.
+# free_paths: checks that nothing uncaptured stands where the target writes: no ignored file, no symlink
+# above, no directory with other content, no file where an empty directory is to be. Git is not asked, because
+# it would overwrite ignored files.
 free_paths() {
   local path list paths=()
   collisions "$GOAL" 2>>"$OUT.err" || { with_now_mended "$INDEX" && collisions "$GOAL" 2>>"$OUT.err"; } || {
@@ -15,7 +15,7 @@ free_paths() {
     problem conflict "not captured and in the way: $FIRST"
     return 1
   fi
-  # Those of the present state are empty, and its list may be lost.
+  # The empty directories of the present state are empty already, and their list may be lost.
   declare -gA WANTED=()
   [ "$META" = "${R_META[INDEX]}" ] || { want_empty "${R_META[INDEX]}" && blocked_directories; } 2>>"$OUT.err" || {
     refused $? failed "what stands in the way cannot be looked at"
@@ -28,13 +28,14 @@ free_paths() {
   fi
   for list in "$SHADOW/changes.added" "$SHADOW/changes.typed"; do
     [ -s "$list" ] || continue
-    # What a link above shows lies elsewhere. The link itself was looked at.
+    # What is seen through a link lies elsewhere. The link itself was checked.
     while IFS= read -r -d '' path; do [ ! -d "$path" ] || [ -L "$path" ] || symlink_above "$path" || paths+=("$path"); done <"$list"
   done
   [ ${#paths[@]} -eq 0 ] || no_foreign
 }
 
-# find_leaving: `leaving` are the repositories inside this one that the target does not have. What is in them is their own (plan_leave).
+# find_leaving: `leaving` becomes the repositories inside this one that the target does not have. Their
+# content is handled with them (plan_leave).
 find_leaving() {
   local i below=$REPOSITORY/
   [ "$below" != ./ ] || below=''
@@ -43,7 +44,8 @@ find_leaving() {
   done
 }
 
-# blocked_directories: lists in $OUT.forced, which is empty, the same for the directories that the target has empty.
+# blocked_directories: writes into $OUT.forced, which is empty, what stands in the way of directories that the
+# target has empty.
 blocked_directories() {
   local path
   local -A blocking=()
@@ -59,7 +61,7 @@ blocked_directories() {
   [ ! -s "$OUT.forced" ] || leave_to_leaving
 }
 
-# leave_to_leaving: takes off the list $OUT.forced what repositories that leave have captured.
+# leave_to_leaving: removes from the list $OUT.forced what leaving repositories have captured.
 leave_to_leaving() {
   local path inner shadow theirs leaving=()
   find_leaving
@@ -72,12 +74,13 @@ leave_to_leaving() {
   done
 }
 
-# no_foreign: whether the directories in `paths` hold nothing but what is captured, and what is in a repository that leaves.
+# no_foreign: whether the directories in `paths` hold nothing but captured files, and files of a leaving
+# repository.
 no_foreign() {
   local path dir inner leaving=() specs=()
   local -A captured=()
   find_leaving
-  # Git compares each file with each of few.
+  # Git compares each file with each pathspec, so they are given only when they are few.
   [ ${#paths[@]} -gt 100 ] || specs=(-- "${paths[@]}")
   printf './%s\0' "${paths[@]}" >"$OUT.directories-here" && {
     xargs -0 sh -c 'exec find "$@" ! -type d -printf "%p\0"' find <"$OUT.directories-here" >"$OUT.inside" && git --literal-pathspecs ls-files -z -c "${specs[@]}" >"$OUT.captured"

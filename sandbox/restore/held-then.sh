@@ -2,7 +2,7 @@
 # it leaves them as they are, and says so.
 # shellcheck shell=bash
 
-# held_then META: HELD_THEN are the directories that a capture left out because a repository used them.
+# held_then META: HELD_THEN becomes the directories that a capture left out because a repository used them.
 held_then() {
   local path
   HELD_THEN=()
@@ -10,8 +10,8 @@ held_then() {
   while IFS= read -r -d '' path; do [[ $path != */ ]] || HELD_THEN+=("${path%/}"); done <"$OUT.held"
 }
 
-# leave_held_then META: takes the files of such directories off the plan: FROM_TREE is without them, and
-# every look after this one leaves them out.
+# leave_held_then META: removes the files of such directories from the plan: FROM_TREE is without them, and
+# every later look leaves them out.
 leave_held_then() {
   held_then "$1" || return
   [ ${#HELD_THEN[@]} -gt 0 ] || return 0
@@ -19,7 +19,8 @@ leave_held_then() {
   git --literal-pathspecs ls-files -z -c -- "${HELD_THEN[@]/%//}" >"$OUT.held" 2>>"$OUT.err" && leave_alone "$OUT.held"
 }
 
-# free_part META NAME FILE: the modes or the empty directories of a capture, without those in git directories.
+# free_part META NAME FILE: the modes or the empty directories of a capture, without those inside such git
+# directories.
 free_part() {
   local entry path
   part "$1" "$2" "$3" || return
@@ -32,11 +33,11 @@ free_part() {
   mv -f -- "$3.free" "$3"
 }
 
-# seen_part META NAME FILE: the same, without the modes of what cannot be captured now. The captures of now do not have them, and a
-# restore leaves them as they are.
+# seen_part META NAME FILE: the same, without the modes of what cannot be captured now. Captures of now do not
+# have these, and a restore leaves them as they are.
 seen_part() { free_part "$@" && { [ "$2" != modes ] || drop_lost "$3"; }; }
 
-# same_free_part META META NAME: SAME tells whether these are equal, but for what cannot be captured now.
+# same_free_part META META NAME: SAME is set when these are equal, apart from what cannot be captured now.
 same_free_part() {
   local status=0
   same_part "$@" || return
@@ -47,8 +48,8 @@ same_free_part() {
   [ $status = 1 ] || SAME=1
 }
 
-# tell_held TREE META: warns of the directories that the restore to this capture leaves as they are although it
-# differs there. TREE is all that the target has.
+# tell_held TREE META: warns of the git directories that a restore to this capture leaves as they are although
+# they differ there. TREE is everything that the target has.
 tell_held() {
   local i dir then=' ' files=()
   held_then "$2" || return

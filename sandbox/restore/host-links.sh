@@ -1,8 +1,9 @@
 # Symlinks in the host's git directory. Git and a restore write through them, so one that leads elsewhere is refused.
 # shellcheck shell=bash
 
-# stays_here: whether everything that a restore of the host state writes lies in the git directory. Else LINK tells which
-# symlink leads elsewhere. A branch or a HEAD that is a link is none of them: git puts a file in its place.
+# stays_here: whether everything that a restore of the host state writes lies in the git directory. Otherwise
+# LINK is the symlink that leads elsewhere. A branch or a HEAD that is a link does not count: git replaces it
+# with a file.
 stays_here() {
   local place name entry places=("$HC")
   LINK=''
@@ -17,8 +18,8 @@ stays_here() {
   done
 }
 
-# leads_away FILE: whether it is a link to a place that is neither in the git directory nor has the same name in another one
-# below the projects root (git-new-workdir makes such links).
+# leads_away FILE: whether it is a link to a place that is neither in the git directory nor has the same name
+# in another git directory below the projects root (git-new-workdir makes such links).
 leads_away() {
   local name=${1#"$place"} to
   [ -L "$1" ] || return

@@ -2,14 +2,14 @@
 # somebody does.
 # shellcheck shell=bash
 
-# process_group PID: TEXT is the process group of a process.
+# process_group PID: TEXT becomes the process group of a process.
 process_group() {
   local words
-  # PID (NAME) STATE PARENT GROUP ...; the name may hold anything.
+  # PID (NAME) STATE PARENT GROUP ...; the name may contain anything.
   words=$(<"/proc/$1/stat") && words=${words##*') '} && words=${words#* } && words=${words#* } && TEXT=${words%% *}
 }
 
-# live_git DIRECTORY...: whether a git process that this call did not start works in one of these.
+# live_git DIRECTORY...: whether a git process that this call did not start works in one of these directories.
 live_git() {
   local process where directory own
   process_group $$ && own=$TEXT || return 0
@@ -23,7 +23,7 @@ live_git() {
   return 1
 }
 
-# free_lock FILE: removes a lock of the host's that no process holds. A live lock stops us.
+# free_lock FILE: removes a lock of the host's git that no process holds. Fails when a process holds it.
 free_lock() {
   [ -e "$1" ] || return 0
   ! live_git "$PWD" || return 1

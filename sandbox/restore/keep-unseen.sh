@@ -1,18 +1,17 @@
-# What the target does not have, and stays all the same: files that it may not have seen, and those that the present rules
-# ignore.
+# Files that the target does not have but that stay all the same: files that it may not have seen, and files
+# that the present rules ignore.
 # shellcheck shell=bash
 
-# leave_alone LIST: takes paths off the plan: they leave the index, and stay on disk. FROM_TREE is
-# the remaining tree.
+# leave_alone LIST: removes paths from the plan: they leave the index, and stay on disk. FROM_TREE becomes the
+# remaining tree.
 leave_alone() {
   [ -s "$1" ] || return 0
   git update-index --force-remove -z --stdin <"$1" && FROM_TREE=$(exec git write-tree)
 }
 
-# find_kept FROM TO: lists in $OUT.kept the files that the target does not have but that stay: those
-# that it may not have seen, and those that the present rules ignore. Of the last, those go that
-# were captured although they are ignored, because the host tracks them or the session asks for
-# them by name.
+# find_kept FROM TO: lists in $OUT.kept the files that the target does not have but that stay: those that it
+# may not have seen, and those that the present rules ignore. An ignored file still goes if it was captured on
+# purpose, because the host tracks it or the session asks for it by name.
 find_kept() {
   : >"$OUT.kept"
   changes "$1" "$2" || return
@@ -23,11 +22,11 @@ kept_of_removed() {
   local path above
   local -A goes=() stays=() included=()
   for path in "${R_SKIPPED[@]}"; do [ "${path%%:*}" != "$INDEX" ] || stays[${path#*:}]='was too large for it'; done
-  # The host state has all of them, the request only the first.
+  # The host state lists all of these, the request only the first ones.
   too_large_then "${R_META[INDEX]}" || return
   if [ ${#HELD_THEN[@]} -gt 0 ]; then
     while IFS= read -r -d '' path; do
-      # Said once for the whole directory (tell_held).
+      # The warning comes once for the whole directory (tell_held).
       for above in "${HELD_THEN[@]}"; do [[ $path != "$above"/* ]] || stays[$path]=' '; done
     done <"$SHADOW/changes.removed"
   fi
@@ -42,9 +41,9 @@ kept_of_removed() {
   staying "$SHADOW/changes.added" "$SHADOW/changes.removed" "$OUT.kept" "$OUT.warn.kept"
 }
 
-# absent_then: none of these stays that the target would have, ignored or not. The capture before a rollback looks for
-# whatever that one would write (force_collisions), so its undo takes away all that it brought. A composed state is made
-# from all that was captured (compose_one).
+# absent_then: a file does not stay when the target would have captured it, ignored or not. The capture before
+# a rollback looks for whatever the rollback will write (force_collisions), so its undo removes everything
+# that the rollback brought. A composed state is made from everything that was captured (compose_one).
 absent_then() {
   local tag tree path
   [ ${#stays[@]} -gt 0 ] && [ -n "$TARGET_TAG" ] && [ -f "$SHADOW/sought" ] || return 0
@@ -54,7 +53,7 @@ absent_then() {
   done <"$SHADOW/sought"
 }
 
-# keep_unseen FROM TO: takes these files off the plan and out of the proof.
+# keep_unseen FROM TO: removes these files from the plan and from the proof.
 keep_unseen() {
   FROM_TREE=$1
   find_kept "$1" "$2" || return
@@ -62,29 +61,29 @@ keep_unseen() {
   pass_on "$OUT.kept" >>"$OUT.unseen" && leave_alone "$OUT.kept"
 }
 
-# list_ignored FILE: lists the paths that the present rules ignore. A directory that they name is one line, which ends with a
-# slash; so may be one that holds nothing else.
+# list_ignored FILE: lists the paths that the present rules ignore. A directory that a rule names is one line
+# that ends with a slash; a directory that holds nothing else may be one too.
 list_ignored() {
   local status=0
   git_since 2 32 || status=$?
   if [ $status = 1 ]; then
-    # Here ls-files passes over what is ignored in a directory that holds nothing else.
+    # In these releases, ls-files passes over ignored files in a directory that holds nothing else.
     git status --porcelain -z -uall --ignored=matching --no-renames --ignore-submodules=all >"$1.status" && perhaps grep -z '^!! ' "$1.status" >"$1.marked" && cut -z -c4- "$1.marked" >"$1"
     return
   fi
   [ $status = 0 ] && git ls-files -z -o -i --exclude-standard --directory >"$1"
 }
 
-# list_unseen: lists, before older rules come, the paths that only the present rules ignore. They
-# are not part of the target, and the restore does not touch them. A directory that holds nothing
-# else is one line, which ends with a slash.
+# list_unseen: lists, before older rules come back, the paths that only the present rules ignore. They are not
+# part of the target, and the restore does not touch them. A directory that holds nothing else is one line
+# that ends with a slash.
 list_unseen() {
   list_ignored "$OUT.unseen.all" 2>>"$OUT.err" || return
   sed -z '/^\.agent-shadow\/$/d' "$OUT.unseen.all" >"$OUT.unseen"
 }
 
-# unseen_rules: UNSEEN_RULES are patterns for these paths, so that the proof of the target does
-# not read all of them.
+# unseen_rules: UNSEEN_RULES becomes patterns for these paths, so that the proof of the target does not read
+# all of them.
 unseen_rules() {
   local path paths=()
   UNSEEN_RULES=''

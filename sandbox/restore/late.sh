@@ -1,9 +1,9 @@
-# The late command: a capture of what other processes wrote while a restore was at work, of files
-# that it had put aside. It is the known state of each repository, with these files as they are
-# now. With DONE, the capture of that tag is durable: what it holds need not be kept here.
+# The late command: captures what other processes wrote while a restore was at work, from the files that the
+# restore put aside. The capture is the known state of each repository with these files as they are now. With
+# DONE, the capture of that tag is durable, so what it holds need not be kept here.
 # shellcheck shell=bash
 
-# places_of PATH: PLACES are the places with files of this repository.
+# places_of PATH: PLACES becomes the places with files of this repository.
 places_of() {
   local place path
   PLACES=()
@@ -21,7 +21,7 @@ storable() {
   while IFS= read -r -d '' path; do big[$path]=1; done <"$OUT.big"
   for path in "${!late[@]}"; do
     [ -n "${late[$path]}" ] || continue
-    # A repository or a special file that stood in the way is only kept where it is.
+    # A repository or special file that stood in the way is only kept where it is.
     [ -L "$place/files/$path" ] || [ -f "$place/files/$path" ] || continue
     case /${path,,}/ in */.git/*) continue ;; esac
     if [ -n "${big[$path]-}" ]; then
@@ -32,8 +32,8 @@ storable() {
   done 3>"$OUT.unsorted" && sort -z "$OUT.unsorted" >"$OUT.take"
 }
 
-# overlay_place PLACE: adds what is late in a place to the index. The name of a second version of a
-# file gets a number. The array `taken` has the names that are in use.
+# overlay_place PLACE: adds the late files of a place to the index. The second version of a file gets a number
+# in its name. The array `taken` has the names that are used already.
 overlay_place() {
   local place=$1 entry path name number attempt status
   storable "$place" || return
@@ -41,7 +41,7 @@ overlay_place() {
   for attempt in 1 2 3; do
     status=0
     rm -f -- "$OUT.part" "$OUT.part.lock" || return
-    # A file that is being written may not hold still for the first time.
+    # A file that is being written may change during the first try.
     (cd -- "$place/files" && GIT_WORK_TREE=$place/files GIT_INDEX_FILE=$OUT.part git update-index --add --replace -z --stdin <"$OUT.take") 2>>"$OUT.err" || status=$?
     [ $status != 0 ] || break
   done

@@ -46,7 +46,8 @@ drop_begun() {
   rmdir -p --ignore-fail-on-non-empty -- "$1"
 }
 
-# enclosing I: OUTER is the number of the nearest repository of the target around this one, BELOW this one's path in it.
+# enclosing I: OUTER becomes the number of the nearest repository of the target around this one, and BELOW the
+# path of this one in it.
 enclosing() {
   local j path=${R_PATH[$1]} best=''
   OUTER='' BELOW=''
@@ -60,9 +61,9 @@ enclosing() {
   done
 }
 
-# spare I: lists in $OUT.spared the files that stay when their repository goes: those that a
-# repository around it has in the target, and brings back itself, and those that this one may have had
-# then, unseen. WANTED are the empty directories that stay.
+# spare I: lists in $OUT.spared the files that stay when their repository goes: those that the outer
+# repository has in the target and brings back itself, and those that the outer repository may have had then,
+# unseen. WANTED becomes the empty directories that stay.
 spare() {
   local i=$1 path
   local -A stays=()
@@ -75,24 +76,24 @@ spare() {
   git ls-tree -r -z --name-only "$FROM_TREE" >"$OUT.mine" || return
   while IFS= read -r -d '' path; do printf '%s\0' "$BELOW/$path" || return; done <"$OUT.mine" >"$OUT.below"
   unseen_around "$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION" && staying "$OUT.theirs" "$OUT.below" "$OUT.below-stays" "$OUT.below-said" || return
-  # The proof of the repository around this one passes over them (unseen_of).
+  # The proof of the outer repository ignores them (unseen_of).
   while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}" || return; done <"$OUT.below-stays" >"$OUT.spared" && pass_on "$OUT.spared" >>"$OUT.unseen" || return
   while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}" || return; done <"$OUT.below-said" >"$OUT.warn.kept"
 }
 
-# unseen_around SHADOW: the array `stays` says so of them, as the repository around this one names them. This needs a git
-# directory of its own, because that of the other one ignores this one.
+# unseen_around SHADOW: marks these files in the array `stays`, by their paths in the outer repository. This
+# needs a git directory of its own, because the git directory of the outer repository ignores this one.
 unseen_around() {
   local path objects HIDING='' rules=$OUT.outer
   local -A included=()
   rm -rf -- "$rules" "$rules.mine" && mkdir -p -- "$rules"/{objects,refs,info} && printf 'ref: refs/heads/none\n' >"$rules/HEAD" && cp -- "$1/config" "$rules/config" || return
-  # What the last look there ignored besides files of rules, without the repositories in it.
+  # What the last look there ignored by other rules than rules files, without the repositories in it.
   slurp "$1/info/exclude"
   TEXT=$'\n'$TEXT
   printf '%s\n' "${TEXT%$'\n/.agent-shadow/\n'*}" >"$rules/info/exclude" || return
   alternate "$SHADOW/objects" && objects=$TEXT && alternate "$1/objects"
   local -x GIT_DIR=$rules GIT_INDEX_FILE=$rules.mine GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects:$TEXT
-  # A tree of one object format cannot be read in another.
+  # A tree of another object format cannot be read.
   if line_of "$1/format" && [ "$TEXT" = "$FORMAT" ]; then
     git read-tree --prefix="$BELOW/" "$FROM_TREE" && HIDING=1 && find_included || return
   fi
@@ -100,9 +101,9 @@ unseen_around() {
   while IFS= read -r -d '' path; do stays[$path]=' '; done <"$OUT.theirs"
 }
 
-# spare_beside I: the same where no repository of the target is around it. The directory was in no
-# capture then. The files whose names were noted stay, with their present content. If nothing was
-# noted, all files stay.
+# spare_beside I: the same when no repository of the target is around it. The directory was then in no
+# capture. The files whose names were noted stay, with their present content. If nothing was noted, all files
+# stay.
 spare_beside() {
   local i=$1 path count=0 below='' unseen='' why='they were there before it was a repository, and the checkpoint does not hold their content'
   [ "${R_PATH[i]}" = . ] || below=${R_PATH[i]}/
@@ -130,10 +131,9 @@ spare_beside() {
   esac >>"$OUT.warn"
 }
 
-# there_then: THERE says of each path that lay in no repository what it was when the target was
-# taken: d, f, or o for a directory that was not looked into. If the target was taken in another
-# sandbox, it says that of the moment in which the session came to this one. NOTED is empty when
-# that is not known.
+# there_then: THERE says for each path that lay in no repository what it was when the target was taken: d, f,
+# or o for a directory that was not looked into. If the target was taken in another sandbox, THERE holds what
+# was here when the session came to this sandbox. NOTED is empty when this is not known.
 there_then() {
   local entry entries=() file=$HOME_DIR/taken-$SESSION/$TARGET_TAG
   declare -gA THERE=()

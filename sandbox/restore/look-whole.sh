@@ -1,5 +1,5 @@
-# Replaces capture/follow.sh in a restore: only a capture follows the change times since the look before, so a restore need
-# not carry it.
+# Replaces capture/follow.sh in a restore. Only a capture uses the change times since the look before, so a
+# restore does not need that code.
 # shellcheck shell=bash
 
 SINCE='' LATEST='' FOLLOWED=''

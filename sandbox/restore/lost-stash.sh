@@ -1,7 +1,8 @@
-# Says which entries of the stash are not there after a restore: they are in no capture (shared/stash.sh).
+# Warns of stash entries that are missing after a restore: the stash is in no capture (shared/stash.sh).
 # shellcheck shell=bash
 
-# tell_lost_stash I: warns of the entries that the target had. A repository that was parked comes back with its own.
+# tell_lost_stash I: warns of entries that the target had. A repository that was parked comes back with its
+# own stash.
 tell_lost_stash() {
   local id lost=() HC=$HC
   [ -n "${R_STASH[$1]}" ] || return 0
@@ -18,13 +19,14 @@ tell_lost_stash() {
   fi >"$OUT.warn.stash"
 }
 
-# parked_common PATH: HC is the common directory of the repository in PARKED, as git will find it from PATH. Empty where none comes back.
+# parked_common PATH: HC becomes the common directory of the repository in PARKED, as git will find it from
+# PATH. Empty when no repository comes back.
 parked_common() {
   local at=${PARKED:+$PARKED/git}
   if [ -f "$at" ]; then
     path_in "$at" && at=${TEXT#gitdir: } || at=''
     [[ $at == /* ]] || at=$ROOT/$1/$at
-    # The directory that a relative path begins in may be gone by now.
+    # The directory in which a relative path begins may be gone by now.
     at=$(readlink -m -- "$at") || return
   fi
   common_of "$at" && [ -d "$HC/objects" ] || HC=''

@@ -1,13 +1,13 @@
-# Mends the host state after a rollback that broke off (mend.sh). Git moves branches and HEAD one
-# after the other, and the files of an operation are written one by one. A death in between leaves
-# a mixture of both ends, so each of them, a unit, is compared by itself.
+# Mends the host state after a rollback that broke off (mend.sh). Git moves branches and HEAD one after the
+# other, and the files of an operation are written one by one. A crash in between leaves a mixture of both
+# ends. So each branch, HEAD and each file is a unit of its own and is compared separately.
 # shellcheck shell=bash
 
 # Parts of the host state that are compared together.
 MEND_GROUPS=('host' 'index stage1 stage2 stage3 index-flags' 'sparse' 'state')
 
-# group_of META GROUP: GROUP_TEXT describes a group of parts in a host state; equal texts mean
-# equal states. It is `none` when there is no repository or no .git.
+# group_of META GROUP: GROUP_TEXT becomes a text for a group of parts in a host state; equal texts mean equal
+# states. It is `none` when there is no repository or no .git.
 group_of() {
   local meta=$1 name
   GROUP_TEXT=none
@@ -21,8 +21,8 @@ group_of() {
   done
 }
 
-# mend_host I: writes into $OUT.groups which groups of the host state move to the end, and counts
-# everything. A mixture counts as reached, as a half-written file does.
+# mend_host I: writes into $OUT.groups which groups of the host state move to the end, and counts everything.
+# A mixture in which some unit reached the target counts as reached, like a half-written file.
 mend_host() {
   local i=$1 group from to at reached unreached
   reached=$(tr -cd '\0' <"$OUT.reached" | wc -c) && unreached=$(cat -- "$OUT.unreached" "$OUT.torn" | tr -cd '\0' | wc -c) || return
@@ -51,9 +51,9 @@ mend_host() {
   printf '%s %s\n' "$reached" "$unreached" >"$OUT.counts"
 }
 
-# mend_mixture GROUP UNDO TARGET NOW: for a group that equals neither end. AT is `target` when some
-# unit reached the target, `undo` when some equal the undo only, and empty when nothing is to move.
-# WORKED tells that there is work in it, which stays. GOES has the units that go to the end.
+# mend_mixture GROUP UNDO TARGET NOW: for a group that equals neither end. AT becomes `target` when some unit
+# reached the target, `undo` when some units equal only the undo, and empty when nothing is to move. WORKED is
+# set when the group holds later work, which stays. GOES becomes the units that go to the end.
 mend_mixture() {
   local unit
   local -A undo=() target=() now=()
@@ -64,7 +64,7 @@ mend_mixture() {
     sparse) read_rules undo "$2" && read_rules target "$3" && read_rules now "$4" || return ;;
     *) return 0 ;;
   esac
-  # Where one of them has no repository, or one that cannot be read, this is not a mixture.
+  # When one of them has no repository, or one that cannot be read, this is not a mixture.
   [ "$1" != host ] || { [ ${#undo[@]} -gt 0 ] && [ ${#target[@]} -gt 0 ] && [ ${#now[@]} -gt 0 ]; } || return 0
   WORKED=''
   for unit in "${!undo[@]}" "${!target[@]}"; do
@@ -74,7 +74,7 @@ mend_mixture() {
     elif [ "${now[$unit]-}" = "${undo[$unit]-}" ]; then
       GOES+=("$unit") AT=${AT:-undo}
     elif [ "$1" = host ] && [ -z "${now[$unit]-}" ] && [[ ${undo[$unit]-}${target[$unit]-} == *symref* ]]; then
-      # A symbolic ref goes before all others and comes after them (move_refs).
+      # A symbolic ref is removed before all others and comes back after them (move_refs).
       GOES+=("$unit") AT=target
     elif [ "$1" = state ] && cut_short "${now[$unit]-}" "${target[$unit]-}"; then
       AT=target
@@ -85,8 +85,8 @@ mend_mixture() {
   if [ "$1" = host ]; then head_with_branch; else whole_group; fi
 }
 
-# read_units NAME META: branches and HEAD of a host state into the array of that name. HEAD is
-# `ref: BRANCH`, or a commit. Empty when there is no repository, or one that could not be read.
+# read_units NAME META: reads branches and HEAD of a host state into the array of that name. HEAD is `ref:
+# BRANCH`, or a commit. The array is empty when there is no repository, or when it could not be read.
 read_units() {
   local -n units=$1
   T_KIND=none
@@ -96,12 +96,12 @@ read_units() {
   units[HEAD]=$T_COMMIT
   if [ -n "$T_REF" ]; then
     units[HEAD]="ref: $T_REF"
-    # One that is no branch stands with HEAD only.
+    # A ref that is not a branch is captured only because HEAD stands on it.
     [[ $T_REF == refs/heads/* ]] || units[$T_REF]=$T_COMMIT
   fi
 }
 
-# head_with_branch: HEAD stays where it names a branch on which somebody committed since.
+# head_with_branch: HEAD stays when it names a branch on which somebody has committed since.
 head_with_branch() {
   local branch=${now[HEAD]#ref: } unit goes=()
   [ "$branch" != "${now[HEAD]}" ] || return 0
@@ -128,30 +128,29 @@ read_operation() {
   done <"$OUT.operation"
 }
 
-# read_rules NAME META: those of a partial checkout, and their kind, into the array of that name.
+# read_rules NAME META: reads the rules of a partial checkout, and their kind, into the array of that name.
 read_rules() {
   local -n rules=$1
   part "$2" sparse "$OUT.sparse-of" && slurp "$OUT.sparse-of" || return
   [ -z "$TEXT" ] || rules=([kind]=${TEXT%%$'\n'*} [rules]=${TEXT#*$'\n'}.)
 }
 
-# whole_group: an operation goes as a whole, and so do rules. So work on a part of it keeps it all.
+# whole_group: an operation moves as a whole, and so do rules. So work on one part of a group keeps all of it.
 whole_group() {
   local unit
   for unit in "${!now[@]}"; do [ -n "${undo[$unit]-}${target[$unit]-}" ] || WORKED=1; done
   [ -z "$WORKED" ] || AT=''
 }
 
-# cut_short NOW TARGET: whether one blob is a beginning of the other, as of a file that was being
-# written.
+# cut_short NOW TARGET: whether one blob is the beginning of the other, like a file that was being written.
 cut_short() {
   local size whole
   [ -n "$1" ] && [ -n "$2" ] && size=$(git cat-file -s "$1" 2>>"$OUT.err") && whole=$(git cat-file -s "$2" 2>>"$OUT.err") && [ "$size" -lt "$whole" ] || return
   cmp -s -n "$size" <(git cat-file blob "$1") <(git cat-file blob "$2")
 }
 
-# mend_refs END OTHER: ENTRY is the id of the entry `host` of a mixture: as it is now, except
-# that the units that go are as in END. Empty when it is no mixture, and goes as a whole.
+# mend_refs END OTHER: ENTRY becomes the id of the entry `host` of a mixture: as it is now, but with the units
+# that go as in END. Empty when the group is no mixture and moves as a whole.
 mend_refs() {
   local AT WORKED unit end_id other_id
   local -a GOES
@@ -168,7 +167,8 @@ mend_refs() {
   host_text >"$OUT.mend.host" && ENTRY=$(git hash-object -w --no-filters -- "$OUT.mend.host")
 }
 
-# host_text: writes the array goal as a host state has it (host_state). An empty value is none.
+# host_text: writes the array `goal` in the form of a host state (host_state). An empty value means that the
+# ref is absent.
 host_text() {
   local unit value hops kind=detached commit=${goal[HEAD]} branches=() dangling=()
   if [[ $commit == 'ref: '* ]]; then
@@ -185,7 +185,7 @@ host_text() {
   printf '%s\n' "${!goal[@]}" | sort >"$OUT.mend.units" || return
   while IFS= read -r unit; do
     value=${goal[$unit]}
-    # Git lists those that lead nowhere last.
+    # Git lists refs that lead nowhere last.
     if [[ -z $value || $unit != refs/heads/* && $unit != refs/bisect/* ]]; then
       continue
     elif [[ $value != 'symref '* ]]; then

@@ -1,4 +1,4 @@
-# Replaces mend.sh in a restore that mends nothing, so that most restores need not carry it.
+# Replaces mend.sh in a restore that mends nothing, so that most restores need not carry that code.
 # shellcheck shell=bash
 
 mend() { MENDED=''; }

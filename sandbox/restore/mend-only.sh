@@ -1,5 +1,5 @@
-# Replaces in a restore that mends what only a plan, a fresh sandbox and haste need, so that it need not carry it. Each of its
-# repositories is proved by a capture.
+# Replaces, in a restore that mends, code that only a plan, a fresh sandbox or the fast path needs, so that it
+# need not carry that code. Each of its repositories is proved by a capture.
 # shellcheck shell=bash
 
 arrive() { :; }

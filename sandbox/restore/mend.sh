@@ -28,7 +28,7 @@ mend() {
   each mend_goal "${!R_PATH[@]}"
   for i in "${!R_PATH[@]}"; do
     read -r tree meta <"$RUN/$i.goal-state" || {
-      # Without a plan, its exit status is reported.
+      # If there is no plan, its exit status is reported.
       rm -f -- "$RUN/$i.plan"
       return 1
     }
@@ -46,7 +46,8 @@ mend() {
   done 2>/dev/null
 }
 
-# mend_cleared: where nothing goes to the target, brings back what the restore had cleared away for it (clear_git).
+# mend_cleared: when nothing goes to the target, brings back what the restore had cleared away for it
+# (clear_git).
 mend_cleared() {
   local i n last old
   [ "$MENDED" != target ] || return 0
@@ -68,14 +69,15 @@ mend_cleared() {
   cd -- "$ROOT" || return
 }
 
-# only_begun: whether there is no .git, or one that the restore had only begun: it has no index and no ref yet.
+# only_begun: whether there is no .git, or only one that the restore had begun: it has no index and no ref
+# yet.
 only_begun() {
   local file
   [ ! -L .git ] || return
   for file in .git .git/index .git/packed-refs .git/refs/**; do [ ! -f "$file" ] || return; done
 }
 
-# mend_stand I: the repository as it is, as compared with its destination.
+# mend_stand I: the repository as it is now, compared with its destination.
 mend_stand() {
   rm -f -- "$RUN/$1.stand"
   open_repository "$1" || return
@@ -108,7 +110,7 @@ mend_open() {
   [ -z "$EXISTS" ] || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err"
 }
 
-# mend_look I: counts, and lists of paths into $OUT.reached, $OUT.unreached and $OUT.worked.
+# mend_look I: counts, and writes the lists of paths $OUT.reached, $OUT.unreached and $OUT.worked.
 mend_look() {
   local i=$1 list
   OUT=$RUN/$i
@@ -119,7 +121,7 @@ mend_look() {
   }
   printf '%s %s -\n' "${TREE:--}" "${META:--}" >"$OUT.stand"
   if [ -z "$EXISTS" ]; then
-    # The repository is not there. Either that is one of the ends, or someone removed it since.
+    # The repository is not there. Either its absence is one of the ends, or someone has removed it since.
     if [ -z "${R_TREE[i]}" ]; then
       printf '1 0\n' >"$OUT.counts"
     elif [ -z "${R_UNDO_TREE[i]}" ]; then
@@ -140,7 +142,7 @@ mend_look() {
   }
 }
 
-# mend_objects I: makes sure that the objects of both ends are in the sandbox, and brings them if
+# mend_objects I: makes sure that the objects of both ends are in the sandbox, and brings them if they are
 # not.
 mend_objects() {
   local i=$1
@@ -181,8 +183,8 @@ mend_torn() {
   mv -f -- "$OUT.worked.part" "$OUT.worked"
 }
 
-# mend_goal I: writes tree and host state of the repository at the end into $OUT.goal-state; a
-# dash when it is not to exist there.
+# mend_goal I: writes tree and host state of the repository at the end into $OUT.goal-state, or a dash when
+# the repository is not to exist there.
 mend_goal() {
   local i=$1 end_tree=${R_TREE[$1]} end_meta=${R_META[$1]} other=${R_UNDO_META[$1]} moving=$RUN/$1.unreached goal
   rm -f -- "$RUN/$i.goal-state"
@@ -202,7 +204,7 @@ mend_goal() {
   printf '%s %s\n' "$GOAL" "$META" >"$OUT.goal-state"
 }
 
-# mend_tree TREE LIST: GOAL is the present tree, except that the paths in a list are as in TREE.
+# mend_tree TREE LIST: GOAL becomes the present tree with the paths in a list as they are in TREE.
 mend_tree() {
   local status path mode id index=$OUT.mend.index
   local -A moving=()
@@ -228,8 +230,7 @@ mend_tree() {
   GOAL=$(GIT_INDEX_FILE=$index git write-tree 2>>"$OUT.err")
 }
 
-# mend_meta END OTHER TREE: META is the present host state, except that the parts that move are as
-# in END.
+# mend_meta END OTHER TREE: META becomes the present host state with the parts that move as they are in END.
 mend_meta() {
   local end=$1 other=$2 name group entry ENTRY parents='' tree
   : >"$OUT.mend.entries"
@@ -239,7 +240,7 @@ mend_meta() {
   while IFS= read -r entry; do [ -n "${replaced[${entry##*$'\t'}]-}" ] || printf '%s\n' "$entry" >>"$OUT.mend.entries"; done <"$OUT.mend.meta"
   if [ -n "$end" ]; then
     git ls-tree "$end" >"$OUT.mend.meta" 2>>"$OUT.err" || return
-    # What that end left out, a restore to it leaves alone.
+    # A restore to that end leaves alone what that end left out.
     ! grep -q $'\tleft-out$' "$OUT.mend.meta" || { sed -i '/\tleft-out$/d' "$OUT.mend.entries" && replaced[left-out]=1; } || return
     while IFS= read -r entry; do
       name=${entry##*$'\t'}
@@ -269,9 +270,8 @@ mend_meta() {
   META=$(git hash-object -t commit -w --stdin <"$OUT.mend.commit")
 }
 
-# mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, except for lines
-# in which the ends differ. Lines for paths that someone worked on stay. No empty directory is
-# made where the tree has a file.
+# mend_sidecar NAME END OTHER TREE: modes or empty directories as they are now, except for lines in which the
+# ends differ. Lines for paths with later work stay. No empty directory is made where the tree has a file.
 mend_sidecar() {
   local name=$1 line path
   local -A kept=()

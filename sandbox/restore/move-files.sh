@@ -2,7 +2,7 @@
 # captures, never from a directory walk (C2).
 # shellcheck shell=bash
 
-# Up to so many files are looked at one by one where a whole index could be asked.
+# Up to this many files are looked at one by one; for more, the whole index is asked.
 FEW_FILES=100
 
 # move_files FROM TO: moves working files from one tree to the other, on the index that was just
@@ -39,15 +39,15 @@ move_files() {
       seen[$path]=1 gone+=("$path")
     done
   done
-  # What a link leads to is not asked of many links by one process, as the content of files is.
+  # The targets of many links cannot be read by one process, as the contents of files can.
   [ -z "$links" ] || were=()
   list_into "$OUT.old" "${old[@]}" && list_into "$OUT.info" "${info[@]}" && list_into "$OUT.new" "${new[@]}" || return
-  # The files that come back may be ignored by now, so the next capture checks the rules again.
+  # Files that come back may be ignored by now, so the next capture checks the rules again.
   [ ${#come[@]} -eq 0 ] && [ "$RULES_DIFFER" = 0 ] || forget_rules || return
   write_over "${come[@]}" && drop_directories "${gone[@]}"
 }
 
-# list_changed: the lists of write_over where each file has another content.
+# list_changed: makes the lists for write_over when each file only changes its content.
 list_changed() {
   if type -P perl >/dev/null; then
     perl -e '
@@ -62,17 +62,17 @@ list_changed() {
   fi
 }
 
-# write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in
-# $OUT.old aside, and gives the new ones their names. $OUT.info has the entries of the index. The
-# paths are those that had no file before. The array `were` has the entries of the old files, when
-# they are few. EXCHANGED tells that few plain files each took the place of one.
+# write_over [PATH...]: lets git write the files in $OUT.new into a directory of ours, puts those in $OUT.old
+# aside, and gives the new ones their names. $OUT.info has the entries of the index. PATHs are those that had
+# no file before. When they are few, the array `were` has the entries of the old files. EXCHANGED is set when
+# only a few plain files were replaced, each by one file.
 write_over() {
   local exchange='' status=3
   [ ${#were[@]} -le $FEW_FILES ] || were=()
   [ ! -s "$OUT.old" ] || aside_place "$OUT.company" "${were[@]}" || return
   touch_it || return
   STAGE=$SHADOW/stage
-  # Each old file has a new one: both are done at once, and what cannot be, below.
+  # Each old file has a new one, so both steps are done at once. What fails is done below.
   [ "$REMOVED" != 0 ] || [ $# != 0 ] || ! type -P perl >/dev/null || exchange=1
   if [ -n "$exchange" ] && [ ${#were[@]} -gt 0 ] && [ -f "$OUT.contents.whole" ]; then
     status=0
@@ -99,8 +99,9 @@ write_over() {
   clear_way "$@" && place_new
 }
 
-# enter_new STATUS: gives the index the new files. When all of them are in place (STATUS 0), git reads them there,
-# so that the next capture finds the index up to date. What is in place is proven later in any case.
+# enter_new STATUS: puts the new files into the index. When all of them are in place (STATUS 0), git reads
+# them there, so that the next capture finds the index up to date. The files in place are proved later in any
+# case.
 enter_new() {
   local status=0
   if [ "$1" = 0 ] && [ ! -e "$STAGE" ]; then

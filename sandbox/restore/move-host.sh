@@ -5,11 +5,11 @@
 # lend_to_host META NOW_META: copies the objects of a capture's commits and index that the host's
 # repository lacks from the shadow.
 lend_to_host() {
-  # A commit graph still has commits that are gone.
+  # A commit graph still lists commits that are gone.
   local id type wanted=() known=() has=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}" -c core.commitGraph=false)
   local -A held=()
-  # It has everything that it held at the capture made just now. But git may have pruned what only an operation names
-  # (ORIG_HEAD), and the shadow have it all the same.
+  # The host has everything that it held at the capture just made. But git may have pruned objects that only
+  # an operation names (ORIG_HEAD), which the shadow still has.
   if [ -n "$2" ]; then
     host_objects "$2" || return
     for id in "${OBJECTS[@]}"; do held[$id]=1; done
@@ -36,7 +36,7 @@ lend_to_host() {
     while read -r type id; do [[ $id == missing ]] || printf '^%s\n' "$id"; done <"$OUT.known-here"
   } >"$OUT.revs" || return
   if [ -n "$PARTIAL_FLAG" ]; then
-    # Of missing trees, only rev-list allows any.
+    # Only rev-list allows missing trees.
     git rev-list --objects --missing=allow-any --stdin <"$OUT.revs" 2>>"$OUT.err" | git pack-objects --stdout --delta-base-offset -q >"$OUT.lend" 2>>"$OUT.err" || return
   else
     git pack-objects --revs --thin --stdout --delta-base-offset -q <"$OUT.revs" >"$OUT.lend" 2>>"$OUT.err" || return
@@ -55,13 +55,13 @@ move_refs() {
   try_refs
 }
 
-# try_refs: moves them. Their present values were compared with the capture made just before.
-# Compare and swap turns a later move by another process into an error.
+# try_refs: moves them. Their present values were compared with the capture just made. Compare-and-swap turns
+# a later move by another process into an error.
 try_refs() {
   local id ref symrefs=() N_REF N_COMMIT N_BRANCHES
   # Linked worktrees share their branches. The second one finds them already in place.
   exec 8>"$RUN/refs.lock" && flock 8 || return
-  # The file of the branch that HEAD names may be broken, and is mended below.
+  # The file of the branch that HEAD names may be broken; it is mended below.
   read_head || [ -n "$HEAD_REF" ] || return
   N_REF=$HEAD_REF N_COMMIT=$HEAD_COMMIT N_BRANCHES=$BRANCHES
   local -A have=() want=()
@@ -69,7 +69,7 @@ try_refs() {
   refs_in want "$T_BRANCHES"
   left_to_others "$INDEX" && keep_outside && with_head_ref || return
   for ref in "${!LEFT[@]}"; do want[$ref]=${have[$ref]-}; done
-  # A symbolic ref goes first and comes last. Git is asked never to write through it.
+  # A symbolic ref is removed first and comes back last. Git is asked never to write through it.
   for ref in "${!have[@]}"; do
     [[ ${have[$ref]} == 'symref '* && ${have[$ref]} != "${want[$ref]-}" ]] || continue
     symrefs+=("$ref")
@@ -105,7 +105,8 @@ try_refs() {
   exec 8>&-
 }
 
-# move_operation META NOW_META: files of a merge, rebase, pick or bisect in progress. Some are refs where the format is reftable.
+# move_operation META NOW_META: moves the files of a merge, rebase, pick or bisect in progress. With reftable,
+# some of them are refs.
 move_operation() {
   local to from file id refs='' host=(env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HG" "${HOST_GIT[@]}")
   local -A keep=()
@@ -140,7 +141,7 @@ move_operation() {
     case $file in */*) mkdir -p -- "$HG/${file%/*}" || return ;; esac
     git cat-file blob "$id" >"$HG/$file" || return
   done <"$OUT.state-to"
-  # A capture has none whose commit is gone, and that may have come back by now.
+  # No capture has refs whose commit is gone, and such a commit may have come back by now.
   for file in $refs; do [ -n "${keep[$file]-}" ] || printf 'option no-deref\ndelete %s\n' "$file" >>"$OUT.state-moves" || return; done
   [ ! -s "$OUT.state-moves" ] || "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err" || { free_ref_locks && "${host[@]}" update-ref --stdin <"$OUT.state-moves" 2>>"$OUT.err"; }
 }

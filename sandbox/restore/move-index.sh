@@ -27,13 +27,13 @@ move_index() {
   if [ -f "$SHADOW/host-index" ] && [ -z "$ID" ]; then
     cp -p -- "$SHADOW/host-index" "$new" || return
   elif [ ! -f "$SHADOW/host-index" ]; then
-    # It is new. What our index knows of the files is true for the host's as well.
+    # The index is new. What our index knows about the files also holds for the host's.
     cp -p -- "$SHADOW/index" "$new" || return
   fi
   # A sparse or split index of the host becomes a plain one here; git converts it back when it wants to.
   if [ "$tree" = "$EMPTY" ]; then
-    # Git would note the empty tree in the index, and the host's repository need not have it. An entry that comes and
-    # goes leaves none.
+    # Git would note the empty tree in the index, and the host's repository may not have that tree. Adding an
+    # entry and removing it leaves no note.
     rm -f -- "$new" && printf '100644 %s\tx\n0 %s\tx\n' "$EMPTY_BLOB" "$ZERO_ID" | GIT_INDEX_FILE=$new git update-index --index-info 2>>"$OUT.err" || return
   else
     GIT_INDEX_FILE=$new git read-tree --reset "$tree" 2>"$OUT.index" || {
@@ -52,8 +52,8 @@ move_index() {
   rm -f -- "$new.lock" && put_index "$new"
 }
 
-# put_index FILE: follows git's own protocol: takes the lock, then renames it over the index. It keeps the time of the
-# file, by which git knows which files may have changed since it looked at them.
+# put_index FILE: follows git's own protocol: takes the lock, then renames it over the index. It keeps the
+# file's time, from which git knows which files may have changed since.
 put_index() {
   (set -C && : >"$HG/index.lock") 2>>"$OUT.err" || return
   cp --preserve=timestamps -- "$1" "$HG/index.lock" && mv -f -- "$HG/index.lock" "$HG/index" || {
@@ -64,8 +64,8 @@ put_index() {
   rm -f -- "$1"
 }
 
-# flag_entries FILE: sets the flags in $OUT.flags in an index: lower case for assume-unchanged, s for skip-worktree, N for
-# intent to add, or X or L where that entry is executable or a link.
+# flag_entries FILE: sets the flags in $OUT.flags in an index: lower case for assume-unchanged, s for
+# skip-worktree, N for intent to add, and X or L when that entry is executable or a link.
 flag_entries() {
   local entry assumed=() skipped=() meant=() usual=() executable=() paths=() place=$OUT.meant
   local -A kind=()
@@ -81,8 +81,8 @@ flag_entries() {
   local -x GIT_INDEX_FILE=$1
   # Written into files, because git may end before it has read everything.
   if [ ${#meant[@]} -gt 0 ]; then
-    # git adds an intent only for an existing file. So it gets an empty one elsewhere, whatever is
-    # at that path here.
+    # git adds an intent only for an existing file. So an empty file is made in another directory, independent
+    # of what is at that path here.
     rm -rf -- "$place" && mkdir -p -- "$place" || return
     for entry in "${meant[@]}"; do
       # Beside a conflict, an entry may be listed twice.
@@ -110,12 +110,12 @@ flag_entries() {
   printf '%s\0' "${skipped[@]}" >"$OUT.list" && git update-index --skip-worktree -z --stdin <"$OUT.list" 2>>"$OUT.err"
 }
 
-# convertible: CONVERTIBLE tells whether the host's git may take a file for modified although it
-# holds the exact bytes of its entry. This happens where attributes or settings convert.
+# convertible: CONVERTIBLE is set when the host's git may take a file for modified although it holds the exact
+# bytes of its entry. This happens when attributes or settings convert.
 convertible() {
   CONVERTIBLE=1
   ! settings_convert || return 0
-  # A tree that has none below its top is remembered, and so is the one that a restore makes of it.
+  # A tree without attributes below its top is remembered, and so is the tree that a restore makes from it.
   if line_of "$SHADOW/attributes" && { [ "$TEXT" = "$GOAL none" ] || { [ "$TEXT" = "$FROM_TREE none" ] && line_of "$SHADOW/changes.of" && [[ $TEXT == "$FROM_TREE $GOAL "*' 0 end' ]]; }; }; then
     CONVERTIBLE=''
   else
@@ -126,17 +126,17 @@ convertible() {
   printf '%s none\n' "$GOAL" >"$SHADOW/attributes"
 }
 
-# converted: CONVERTED tells whether the host's index may have noted the sizes of files that git converted.
+# converted: CONVERTED is set when the host's index may have noted the sizes of files that git converted.
 converted() {
   CONVERTED=''
   convertible || return
   [ -z "$CONVERTIBLE" ] && [ "$ATTRIBUTES_DIFFER" = 0 ] && [ ! -e "$SHADOW/converted" ] || CONVERTED=1
 }
 
-# restat FILE [PATH...]: notes in an index the times of the files, or of these, that hold the exact
-# bytes of their entry. Git would take any other for changed, until somebody asks for its status. It
-# uses our own attributes, which convert nothing, so no filter of the user's runs. The host's git
-# will look at the other files.
+# restat FILE [PATH...]: notes in an index the times of all files, or of these, that hold the exact bytes of
+# their entry. Without this, git would take them for changed until somebody asks for its status. It uses our
+# own attributes, which convert nothing, so no filter of the user's runs. The host's git will look at the
+# other files itself.
 restat() {
   local status=0
   local -x GIT_INDEX_FILE=$1
@@ -145,36 +145,39 @@ restat() {
     git --literal-pathspecs add --refresh -- "$@" >/dev/null 2>"$OUT.index" || status=$?
     ! ended $status || return $status
     [ $status != 0 ] || return 0
-    # One of them is not in the index, and git has written nothing.
+    # One of them is not in the index, so git has written nothing.
     status=0
   fi
   git update-index -q --unmerged --refresh >/dev/null 2>"$OUT.index" || status=$?
   [ $status -le 1 ] || { cat -- "$OUT.index" >>"$OUT.err" && return $status; }
 }
 
-# forget_sizes FILE: git takes a file for changed when its size is not the one that the index noted, and does not ask
-# whether it converts to the entry. So what the index noted of such a file goes, and the host's git will look at it.
+# forget_sizes FILE: git takes a file for changed when its size differs from the one in the index, without
+# checking whether it converts to the entry. So the notes about such a file are removed, and the host's git
+# will look at it.
 forget_sizes() {
   local -x GIT_INDEX_FILE=$1
   git ls-files -m -s -v -z >"$OUT.entries" 2>>"$OUT.err" && perhaps grep -zE $'^C 100[0-7]+ [0-9a-f]+ 0\t' "$OUT.entries" >"$OUT.stale" || return
-  # An entry that is only meant to be added names the empty blob. It notes no size, and neither do empty files.
+  # An entry that is only meant to be added names the empty blob. Neither it nor an empty file has a size
+  # noted.
   perhaps grep -zvF " $EMPTY_BLOB " "$OUT.stale" >"$OUT.entries" || return
   [ -s "$OUT.entries" ] || return 0
   cut -z -c3- "$OUT.entries" >"$OUT.stale" && git update-index -z --index-info <"$OUT.stale" 2>>"$OUT.err"
 }
 
-# in_operation: whether the host is in the middle of a merge, a pick or a rebase, which git ends only where the index knows
-# the files.
+# in_operation: whether the host is in the middle of a merge, a pick or a rebase. Git ends these only when the
+# index knows the files.
 in_operation() {
   local name
   for name in MERGE_HEAD MERGE_MSG CHERRY_PICK_HEAD REVERT_HEAD "${STATE_DIRS[@]}"; do [ ! -e "$HG/$name" ] || return 0; done
   return 1
 }
 
-# refresh_index: notes the times (restat) where files were written but the index already matches the target, and git would not
-# find out by itself. It works on the index itself, in its lock, because our copy names trees that only the shadow has. That
-# copy gets its time, because the entries are the same, and so the next capture reads nothing again: before the lock is
-# given up, so that what another process writes then has another time.
+# refresh_index: notes the times (restat) when files were written but the index already matches the target,
+# and git would not find out by itself. It works on the index itself, under its lock, because our copy names
+# trees that only the shadow has. Our copy gets the index's time, because the entries are the same, so the
+# next capture reads nothing again. This happens before the lock is given up, so that a later write of another
+# process gets another time.
 refresh_index() {
   [ -s "$OUT.new" ] && [ -f "$HG/index" ] || return 0
   converted || return
@@ -185,7 +188,7 @@ refresh_now() {
   local paths=() lock=$HG/index.lock status=0 known=''
   mapfile -d '' -n $((FEW_FILES + 1)) -t paths <"$OUT.new" || return
   [ ${#paths[@]} -le $FEW_FILES ] || paths=()
-  # Another process works with it. Git itself would do without the refresh, too.
+  # Another process works with the index. Git itself would skip the refresh too.
   free_lock "$lock" && (set -C && : >"$lock") 2>/dev/null || return 0
   [ ! -e "$lock.lock" ] || rm -f -- "$lock.lock" || status=$?
   if [ $status = 0 ]; then

@@ -1,12 +1,12 @@
-# Brings modes and empty directories from one capture to another: what git's trees do not hold.
+# Brings modes and empty directories, which git's trees do not hold, from one capture to another.
 # shellcheck shell=bash
 
-# old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old.
-# Paths that the rules ignore by now stay as they are: the capture that does not have them may not have seen them. Those behind a
-# symlink that came are gone, and git cannot be asked about them.
+# old_part META NAME STRIP: writes the modes or empty directories to remove into $OUT.NAME.old. Paths that the
+# rules ignore now stay as they are, because a capture that lacks them may not have seen them. Paths behind a
+# new symlink are gone, and git cannot be asked about them.
 old_part() { seen_part "$1" "$2" "$OUT.$2.of" && not_behind "$3" <"$OUT.$2.of" >"$OUT.$2.old" && drop_ignored "$OUT.$2.old" "$3"; }
 
-# not_behind STRIP: passes on the entries ("mode/path" or "path") that are behind no symlink.
+# not_behind STRIP: passes on the entries ("mode/path" or "path") that do not lie behind a symlink.
 not_behind() {
   local entry path
   while IFS= read -r -d '' entry; do
@@ -16,7 +16,7 @@ not_behind() {
   done
 }
 
-# want_empty META: WANTED names the directories that a capture has empty.
+# want_empty META: WANTED becomes the directories that a capture has empty.
 want_empty() {
   local path
   declare -gA WANTED=()
@@ -53,8 +53,8 @@ is_empty() {
   [ -r "$1" ] && [ ${#inside[@]} -eq 0 ]
 }
 
-# loosen META: gives directories that were captured without write permission that permission
-# during the restore. Afterwards the target's sidecar sets their modes. Those of another user cannot be given it.
+# loosen META: gives directories that were captured without write permission that permission during the
+# restore. Afterwards the target's sidecar sets their modes. Directories of another user cannot be changed.
 loosen() { plain "$1" || open_closed "$1"; }
 
 open_closed() {
@@ -65,7 +65,7 @@ open_closed() {
     mode=${entry%%/*}
     [ $((8#${mode#D} & 0300)) = 192 ] || closed+=("${entry#*/}")
   done <"$OUT.modes-of"
-  # One in another may be seen only when that one is open.
+  # A closed directory inside another may be visible only when the outer one is open.
   while [ ${#closed[@]} -gt 0 ]; do
     paths=() hidden=()
     for entry in "${closed[@]}"; do
@@ -81,8 +81,8 @@ open_closed() {
   done
 }
 
-# move_sidecar FROM_META TO_META I: applies modes and empty directories, by the difference of two
-# captures. WANTED belongs to the target.
+# move_sidecar FROM_META TO_META I: applies the difference between two captures' modes and empty directories.
+# WANTED belongs to the target.
 move_sidecar() {
   local from=$1 to=$2 path plain=$1
   [ -z "$VACATED" ] && [ ! -g . ] || plain=''
@@ -109,7 +109,8 @@ change_sidecar() {
     [[ $entry == U* ]] || keep[${entry#*/}]=${entry%%/*}
   done <"$OUT.modes-of"
   if [ -n "$VACATED" ]; then modes_here "$3"; else old_part "$from" modes 1; fi || return
-  # What stays although the target does not have it keeps its mode: with the usual one, all could read it.
+  # A file that stays although the target does not have it keeps its mode: with the usual mode, everybody
+  # could read it.
   while IFS= read -r -d '' path; do stay[$path]=1; done <"$OUT.kept"
   while IFS= read -r -d '' entry; do
     path=${entry#*/}
@@ -123,7 +124,7 @@ change_sidecar() {
   set_modes || return
   take_handed_down "$from" "$3" || return
   [ ${#keep[@]} -gt 0 ] || return 0
-  # What has its mode is left alone. It may be another user's.
+  # A path with the right mode is left alone. It may belong to another user.
   paths=("${!keep[@]}") wrong=()
   with_paths stat --printf='%a/%n\0' -- >"$OUT.modes-now" 2>/dev/null || survived $?
   while IFS= read -r -d '' entry; do now[${entry#*/}]=${entry%%/*}; done <"$OUT.modes-now"
@@ -135,8 +136,8 @@ change_sidecar() {
   set_modes
 }
 
-# set_modes: gives each path of `wrong` its mode: files first, then directories from the deepest up, because a directory
-# may lose the bit needed to pass through it.
+# set_modes: gives each path of `wrong` its mode: first files, then directories from the deepest up, because a
+# directory may lose the permission to enter it.
 set_modes() {
   local path mode last='' paths=()
   [ ${#wrong[@]} -gt 0 ] || return 0
@@ -150,8 +151,8 @@ set_modes() {
   set_mode ''
 }
 
-# set_mode MODE PATH: collects those of one mode that follow each other, and sets it when another mode comes. It has five
-# digits or more: with fewer, chmod leaves the set-group-ID bit of a directory as it is.
+# set_mode MODE PATH: collects consecutive paths of one mode, and sets the mode when another one follows. The
+# number has at least five digits: with fewer, chmod leaves the set-group-ID bit of a directory as it is.
 set_mode() {
   if [ "$1" != "$last" ] && [ ${#paths[@]} -gt 0 ]; then
     with_paths chmod "0000${last:1}" -- || return
@@ -161,8 +162,8 @@ set_mode() {
   paths+=("${@:2}")
 }
 
-# take_handed_down FROM_META I: a directory that is made in one with the set-group-ID bit gets that bit. Those that the target,
-# whose modes are in `keep`, has without it lose it again.
+# take_handed_down FROM_META I: a directory that is made inside one with the set-group-ID bit gets that bit.
+# Directories that the target has without it (their modes are in `keep`) lose it again.
 take_handed_down() {
   local entry path paths=() modes=("${keep[@]}")
   if [ ! -g . ]; then

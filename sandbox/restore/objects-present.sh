@@ -1,4 +1,4 @@
-# Whether the shadow has what a restore will read.
+# Checks whether the shadow has what a restore will read.
 # shellcheck shell=bash
 
 # objects_present TREE META [KNOWN...]: whether everything that a restore reads can be read. The
@@ -20,7 +20,7 @@ objects_present() {
   git rev-list --objects --quiet "$1" ${2:+"$2"} --not ${3:+"$3"} ${4:+"$4"} >/dev/null 2>"$OUT.missing"
 }
 
-# ids_present IDS: whether these objects, one a line, are there.
+# ids_present IDS: whether these objects, one id per line, are there.
 ids_present() {
   git cat-file --batch-check='%(objecttype)' <<<"$1" >"$OUT.there" 2>"$OUT.missing" || return
   slurp "$OUT.there"
@@ -29,7 +29,7 @@ ids_present() {
   return 1
 }
 
-# lists_present META: whether the lists of a host state can be read. A restore goes from those of now.
+# lists_present META: whether the lists of a host state can be read. A restore starts from the lists of now.
 lists_present() {
   local name ids=''
   for name in host modes empty left-out index-flags sparse; do

@@ -1,9 +1,10 @@
-# Parks a repository that the target does not have, and brings it back. Nothing of it is lost.
+# Parks a repository that the target does not have, and brings it back. Nothing is lost.
 # shellcheck shell=bash
 
-# carry FROM TO PART: what is at FROM gets the name TO, where nothing is. Where it cannot be renamed (TO is in another file system, FROM in
-# a lower layer of an overlay), TO is a copy, made as PART so that it is whole when it has its name, and FROM stays: COPIED. `mv` alone would leave
-# halves under both names when it is killed.
+# carry FROM TO PART: renames FROM to TO, where nothing is. When it cannot be renamed (TO is in another file
+# system, or FROM in a lower layer of an overlay), TO becomes a copy. The copy is made as PART, so that it is
+# complete when it gets its name. FROM then stays, and COPIED is set. `mv` alone would leave halves under both
+# names if it were killed.
 carry() {
   local status=0 place=.
   COPIED=''
@@ -14,7 +15,7 @@ carry() {
     TEXT=$(exec mv -T --no-copy -- "$1" "$2" 2>&1) && return || status=$?
     case $TEXT in
       *ross-device*) ;;
-      # An older release, which does not know the option. In an overlay it may copy.
+      # An older release of mv, which does not know the option. In an overlay it may copy.
       *'unrecognized option'*)
         [[ $2 != */* ]] || place=${2%/*}
         TEXT=$(exec stat -c %d -- "$1" "$place") && lines_in "$TEXT" || return
@@ -28,7 +29,8 @@ carry() {
   COPIED=1
 }
 
-# leave_place PLACE: removes it after what was parked there came back. A place without this mark holds something that did not.
+# leave_place PLACE: removes a parking place after its content came back. A place without this mark holds
+# something that did not come back.
 leave_place() {
   : >"$1/back"
   rm -rf -- "$1"/{cleared,metas} "$1"
@@ -47,7 +49,7 @@ park_git() {
   mkdir -p -- "$PARKED" || return
   printf '%s\n' "$2" >"$PARKED/metas" || return
   if [ -n "${GIT_DIR-}" ]; then
-    # A shadow that was made again lacks captures before it that it has tags of.
+    # A shadow that was made again lacks earlier captures that still have tags.
     git for-each-ref --format='%(objectname)' refs/tags/chkpt >"$PARKED/parents" 2>>"$OUT.err" \
       && git rev-list --no-walk --parents --ignore-missing --stdin <"$PARKED/parents" >"$PARKED/parents.of" 2>>"$OUT.err" || return
     tr ' ' '\n' <"$PARKED/parents.of" >>"$PARKED/metas" || return
@@ -55,10 +57,11 @@ park_git() {
   [ -e .git ] || [ -L .git ] || return 0
   carry .git "$PARKED/git" "$PARKED/git.part" || return
   [ -n "$COPIED" ] || return 0
-  # This one goes. It is no repository from its first step on, and the next call goes on with it (finish_parking).
+  # The original .git goes. From its first step on it is no longer a repository, and the next call continues
+  # the removal (finish_parking).
   if [ -d .git ] && [ ! -L .git ]; then
     printf '%s' "$1" >"$PARKED/leaving" && rm -f -- .git/HEAD || return
-    # What is mounted in it, or may not be deleted, stays and does no harm.
+    # Parts that are mounted, or may not be deleted, stay and do no harm.
     rm -rf -- .git 2>>"$OUT.err" || { survived $? && printf 'not all of the .git that was put aside could be deleted: %s\n' "$PWD/.git" >>"$OUT.warn"; } || return
   else
     rm -f -- .git || return
@@ -66,19 +69,19 @@ park_git() {
   rm -f -- "$PARKED/leaving"
 }
 
-# clear_git PATH: parks a .git in the way that git cannot use, which no capture has, and notes where it is. `cleared` marks it
-# until the restore is done: one that was killed is mended by another call.
+# clear_git PATH: parks a .git that is in the way and that git cannot use; no capture has it. Notes where it
+# is. `cleared` marks it until the restore is done: if the restore is killed, another call mends it.
 clear_git() {
   if [ -e .git ] || [ -L .git ]; then park_git "$1" '' && : >"$PARKED/cleared" && printf '%s' "$PARKED" >"$OUT.cleared"; fi
 }
 
-# forget_cleared: the restore is done, so these stay parked.
+# forget_cleared: the restore is done, so the cleared .git directories stay parked.
 forget_cleared() {
   local marks=("$HOME_DIR/parked-$SESSION"/*/*/cleared)
   [ ${#marks[@]} -eq 0 ] || rm -f -- "${marks[@]}"
 }
 
-# bring_cleared: on the way back, brings it again.
+# bring_cleared: on the way back, brings a cleared .git back.
 bring_cleared() {
   [ -n "$BACK" ] && [ -s "$OUT.cleared" ] && [ ! -e .git ] && [ ! -L .git ] || return 0
   slurp "$OUT.cleared"
@@ -96,7 +99,7 @@ find_parked() {
   [ ${#numbers[@]} -gt 0 ] && [ -n "$2" ] || return 0
   for n in "${numbers[@]##*/}"; do
     [[ $n != *[!0-9]* ]] || continue
-    # A crash leaves a place without its notes, or one from which everything came back.
+    # After a crash there may be a place without its notes, or one from which everything has come back.
     [ -e "$PARKING/$n/git" ] || [ -L "$PARKING/$n/git" ] || [ -d "$PARKING/$n/shadow" ] || continue
     [ -f "$PARKING/$n/metas" ] && mapfile -t metas <"$PARKING/$n/metas" || continue
     [[ " ${metas[*]-} " == *" $2 "* ]] || continue
@@ -145,7 +148,7 @@ park() {
     if is_empty .agent-shadow; then rmdir -- .agent-shadow; else printf '*\n' >.agent-shadow/.gitignore; fi || return
     cd -- "$ROOT" || return
     : >"$RUN/dropped"
-    # The global THERE names the directories that were there before.
+    # The global THERE names the directories that existed before.
     while [ -z "${THERE[$path]-}" ] && is_empty "$path"; do
       rmdir -- "$path" 2>>"$OUT.err" || return
       [[ $path == */* ]] || break

@@ -1,9 +1,10 @@
-# New files of a restore: git writes them beside the repository's own, and each gets its name when it
-# is complete. So no other process opens one that is half written, and none is overwritten.
+# Gives new files of a restore their names. Git writes them into a directory beside the repository's own
+# files, and each gets its name when it is complete. So no other process opens a half-written file, and no
+# file is overwritten.
 # shellcheck shell=bash
 
-# stage_new: lets git write the new files into STAGE, on the file system of the repository. What it
-# says is a failure, because older versions exit with 0 after some.
+# stage_new: lets git write the new files into STAGE, on the file system of the repository. Any message of git
+# is a failure, because older versions exit with 0 after some failures.
 stage_new() {
   local status=0 list=$OUT.new
   [ ! -e "$STAGE" ] || rm -rf -- "$STAGE" || return
@@ -13,14 +14,15 @@ stage_new() {
   return $status
 }
 
-# name_full_disk: git does not say why it could not write a file. When there is no room beside STAGE, that is the reason.
+# name_full_disk: git does not say why it could not write a file. When there is no room beside STAGE, that is
+# the reason.
 name_full_disk() {
   slurp "$OUT.move"
   [[ $TEXT == *'unable to write file'* ]] && ! no_room "$TEXT" || return 0
   has_room "$STAGE" || printf 'No space left on device\n' >>"$OUT.err"
 }
 
-# wrote_all: whether git said nothing, or only what it thinks of a file of attributes.
+# wrote_all: whether git said nothing, or only complained about a file of attributes.
 wrote_all() {
   local line
   while IFS= read -r line; do
@@ -28,20 +30,19 @@ wrote_all() {
   done <"$OUT.move"
 }
 
-# place_new: gives the staged files their names, each in one step that never overwrites. One cp
-# makes all these names; without -n it would remove what stands where a link goes. If another
-# process made a file again that was put aside, that one is put aside as well. Any other file in
-# the way ends the move.
+# place_new: gives the staged files their names, each in one step that never overwrites. One cp makes all
+# these names; without -n it would remove what stands where a link goes. If another process has made a file
+# again that was put aside, the new one is put aside as well. Any other file in the way ends the move.
 place_new() {
   local path status=0 unlinked=''
   local -A ours=()
   cp -rlPnT -- "$STAGE" . 2>"$OUT.move" || status=$?
   ! ended $status || return $status
-  # Those that have their name have two.
+  # Files that have their name have two links.
   find "$STAGE" ! -type d -links 1 -printf '%P\0' >"$OUT.left" 2>>"$OUT.err" || return
   if [ -s "$OUT.left" ]; then
     slurp "$OUT.move"
-    # The file system has no links, or another one is mounted here.
+    # The file system has no hard links, or another one is mounted here.
     case $TEXT in *'cross-device'* | *'not permitted'* | *'not supported'*) unlinked=1 ;; esac
     : >"$OUT.unlinked"
     : >"$OUT.again.late"
@@ -76,7 +77,7 @@ drop_made() {
   [ -n "$HERE" ] || return 0
   git diff-tree -r -z --no-renames --name-only --diff-filter=A "$GOAL" "${R_TREE[$1]}" >"$OUT.made" || return
   while IFS= read -r -d '' path; do
-    # A repository inside this one puts back its own.
+    # A repository inside this one puts back its own files.
     for inner in "${NESTED[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
     while [[ $path == */* ]]; do
       path=${path%/*}
@@ -87,8 +88,8 @@ drop_made() {
   drop_directories "${dirs[@]}"
 }
 
-# write_unlinked: gives their names to files that cannot be linked: by renaming, else git writes them
-# in place, with a warning of the instant in which another process could lose what it writes there.
+# write_unlinked: gives their names to files that cannot be linked. It renames them; where that fails, git
+# writes them in place, with a warning about the moment in which another process could lose a write.
 write_unlinked() {
   local paths=()
   rename_unlinked || return
@@ -99,10 +100,10 @@ write_unlinked() {
   printf '%s: nothing can be linked here, so %s files were written in place; what another process wrote into one at that instant may be lost\n' "${paths[0]//$'\n'/ }" "${#paths[@]}" >>"$OUT.warn"
 }
 
-# rename_unlinked: renames staged files by renameat2 with RENAME_NOREPLACE, which overwrites nothing.
-# mv -n does the same only where the file system can, and does not say so. What could not be
-# renamed stays in the list: another file system, a system without this call, or something stands
-# there by now.
+# rename_unlinked: renames staged files by renameat2 with RENAME_NOREPLACE, which overwrites nothing. mv -n
+# does the same only where the file system supports it, and does not say when it does not. Files that could
+# not be renamed stay in the list: another file system, a system without this call, or something is in their
+# place by now.
 rename_unlinked() {
   local call
   case $HOSTTYPE in
@@ -124,20 +125,20 @@ rename_unlinked() {
   mv -- "$OUT.in-place" "$OUT.unlinked"
 }
 
-# inherit_groups: gives new files in a directory that hands on its group (setgid) that group, as
-# they would have had it if they had been written there.
+# inherit_groups: gives new files in a directory that passes on its group (setgid) that group, as if they had
+# been written there.
 inherit_groups() {
   local path dir='' group paths status=0
   local -A among=() group_of=() groups=()
   while IFS= read -r -d '' path; do
     path=./$path
-    # Those of one directory follow each other.
+    # Files of one directory are consecutive.
     [ "${path%/*}" != "$dir" ] || continue
     dir=${path%/*}
     [ ! -g "$dir" ] || among[$dir]=1
   done <"$OUT.new"
   [ ${#among[@]} -gt 0 ] || return 0
-  # One that another process removed meanwhile is for the proof to find.
+  # The proof will notice a file that another process has removed meanwhile.
   printf '%s\0' "${!among[@]}" >"$OUT.operands" || return
   xargs -0 sh -c 'exec find "$@" -maxdepth 0 -perm -2000 -printf "%G %p\0"' find <"$OUT.operands" >"$OUT.groups-of" 2>"$OUT.groups-err" || status=$?
   [ $status != 123 ] || status=1

@@ -2,7 +2,7 @@
 # for plans and diffs.
 # shellcheck shell=bash
 
-# operation_of META: TEXT names the operation in progress, or is empty.
+# operation_of META: TEXT becomes the name of the operation in progress, or empty.
 operation_of() {
   local name
   part_id "$1" state || return
@@ -20,7 +20,7 @@ operation_of() {
   done <"$OUT.operation"
 }
 
-# More branches are only counted: each takes a process, and there may be thousands.
+# More branches than this are only counted: each needs a process, and there may be thousands.
 BRANCHES_MOST=200
 
 # plan_branches: lists the branches that differ, in order of their names.
@@ -67,8 +67,8 @@ plan_host() {
   [ "$name" = "$TEXT" ] || { emit host-operation-from "$name" && emit host-operation-to "$TEXT"; }
 }
 
-# heads_in HEADS COMMITS BRANCHES: reads the branches into the array HEADS: the commit of each, or the
-# ref that it is an alias of. COMMITS gets those that hold a commit themselves.
+# heads_in HEADS COMMITS BRANCHES: reads the branches into the array HEADS: the commit of each, or the ref
+# that it is an alias of. COMMITS gets the branches that hold a commit themselves.
 heads_in() {
   local -n heads=$1 commits=$2
   local -A all=()
@@ -81,8 +81,7 @@ heads_in() {
   done
 }
 
-# plan_head KIND COMMIT: the commits that HEAD comes to beside what was there, and those that it leaves
-# where no branch held them.
+# plan_head KIND COMMIT: the commits that HEAD gains, and those that it leaves behind and no branch holds.
 plan_head() {
   local count
   [ "$2" != "$T_COMMIT" ] || return 0
@@ -101,7 +100,7 @@ plan_branch() {
   local left=''
   emit host-branch "${1#refs/heads/}" && emit host-branch-from "${have[$1]-}" && emit host-branch-to "${want[$1]-}"
   [ -n "${held[$1]-}" ] || return 0
-  # Where the sandbox lacks objects, the number is not known.
+  # When the sandbox lacks objects, the number is not known.
   left=$(git rev-list --count "${held[$1]}" --not "${holds[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || left=''
   emit host-branch-left "$left"
 }
@@ -121,17 +120,17 @@ plan_index() {
   emit host-index "$count"
 }
 
-# Longer rules of a partial checkout are cut.
+# Longer rules of a partial checkout are cut to this size.
 RULES_MOST=2000
 
-# plan_rules FROM TO: the rules of a partial checkout, where they differ. Empty: everything is checked out.
+# plan_rules FROM TO: the rules of a partial checkout, if they differ. Empty: everything is checked out.
 plan_rules() {
   local meta side=from
   same_part "$1" "$2" sparse || return
   [ -z "$SAME" ] || return 0
   for meta; do
     part "$meta" sparse "$OUT.sparse-of" && slurp "$OUT.sparse-of" || return
-    # Behind the line that says their kind.
+    # The rules follow the line with their kind.
     [ -z "$TEXT" ] || { TEXT=${TEXT#*$'\n'} && TEXT=${TEXT:-$'\n'}; }
     emit host-rules-$side "${TEXT:0:RULES_MOST}" && side=to
   done

@@ -1,4 +1,4 @@
-# What is said of the files that are written, deleted and left: the numbers, and their paths where nothing but a plan is wanted.
+# Reports which files are written, deleted and left: always the numbers, and in a plan also the paths.
 # shellcheck shell=bash
 
 # plan_paths FROM TO: the counts and the first paths of the plan for a preview, and the files that
@@ -35,8 +35,8 @@ plan_gone() {
   in_order up plan_leave "${gone[@]}"
 }
 
-# plan_leave I: the plan of a repository that leaves. It comes after all checks, because it reads the target of the
-# repository around this one.
+# plan_leave I: the plan of a repository that leaves. It comes after all checks, because it reads the target
+# of the outer repository.
 plan_leave() {
   local i=$1 tree meta
   rm -f -- "$RUN/$i.plan" && read -r tree meta _ <"$RUN/$i.stand" && open_repository "$i" || return

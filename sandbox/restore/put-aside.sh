@@ -7,8 +7,8 @@
 # (late.sh).
 # shellcheck shell=bash
 
-# aside_places I...: makes the first place of each of these repositories, and what sums_git needs, by one
-# process. What it cannot make, they make, or say why not, as they do for one repository.
+# aside_places I...: makes the first place of each of these repositories, and what sums_git needs, in one
+# process. What it cannot make is made later for each repository alone, which then reports why it fails.
 aside_places() {
   local i git places=()
   for i; do
@@ -18,8 +18,8 @@ aside_places() {
   [ ${#places[@]} -lt 8 ] || mkdir -p -- "${places[@]}" 2>/dev/null || :
 }
 
-# aside_place LATE [ENTRY...]: PLACE is a new directory for files of this repository. LATE lists the
-# files known to differ from the capture. The entries are all that will be put there.
+# aside_place LATE [ENTRY...]: PLACE becomes a new directory for files of this repository. LATE lists the
+# files that are known to differ from the capture. The entries are everything that will be put there.
 aside_place() {
   local number=1
   until [ ! -e "$HOME_DIR/aside-$SESSION/$CALL/$INDEX.$number/format" ]; do number=$((number + 1)); done
@@ -35,12 +35,15 @@ aside_place() {
   ln -- "$GIT_INDEX_FILE" "$PLACE/index" 2>/dev/null || cp -p -- "$GIT_INDEX_FILE" "$PLACE/index"
 }
 
-# put_aside LIST [STAGE [lenient [CONTENTS INFO]]]: renames these files to the same names below PLACE. A
-# file that is gone by now is skipped. With STAGE, the file there takes the place at the same instant,
-# however often another process makes the file again. A lenient one tries it once: it takes away from
-# STAGE what has its place, and leaves the rest there. Then $OUT.groups lists the directories that hand on
-# their group. With contents, as `git cat-file --batch` says them, it first writes the plain files of these
-# entries of an index into STAGE. If it cannot tell one, it ends with 3, and has done nothing.
+# put_aside LIST [STAGE [lenient [CONTENTS INFO]]]: renames these files to the same names below PLACE. A file
+# that is gone by now is skipped.
+#
+# - With STAGE, the staged file takes the place in the same instant, even if another process keeps making the
+#   file again.
+# - `lenient` tries each file once. What got its place is removed from STAGE, and the rest stays there. Then
+#   $OUT.groups lists the directories that pass on their group.
+# - With CONTENTS, in the format of `git cat-file --batch`, it first writes the plain files of the index
+#   entries INFO into STAGE. If it cannot read one, it ends with status 3 and has done nothing.
 put_aside() {
   [ -s "$1" ] || return 0
   if type -P perl >/dev/null; then
@@ -103,7 +106,7 @@ put_aside() {
       rmdir $stage;' "$PLACE/files" "${@:2}" <"$1" >"$OUT.groups" 2>>"$OUT.err"
     return
   fi
-  # Without perl, one mv for each directory.
+  # Without perl, one mv per directory.
   local path dir n paths=() here
   local -A among=()
   mapfile -d '' -t paths <"$1" || return

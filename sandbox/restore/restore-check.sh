@@ -4,8 +4,8 @@
 # problem KIND MESSAGE: records a problem of the repository being worked on.
 problem() { { emit problem "$1" && emit problem-message "$2"; } >>"$OUT.problems"; }
 
-# refused STATUS KIND MESSAGE: the same for a command's refusal. A command that was ended by a
-# signal, or for lack of memory, refused nothing and is to be tried again.
+# refused STATUS KIND MESSAGE: the same for a command that failed. A command that was ended by a signal, or
+# for lack of memory, refused nothing and must be tried again.
 refused() {
   local kind=$2 what=$3
   said_in "$OUT.missing" "$OUT.move" "$OUT.err" "$OUT.add" "$OUT.find"
@@ -20,8 +20,8 @@ cut_off() {
   ended "$1" || [[ $2 == *'ut of memory'* || $2 == *'annot allocate memory'* || $2 == *'Resource temporarily unavailable'* ]]
 }
 
-# barred PATH: whether something that is no directory of its own, BAR, stands in the place of this directory below the
-# projects root or of one above it. A capture does not go through a link either.
+# barred PATH: whether something that is not a real directory stands in the place of this directory below the
+# projects root, or of one above it. BAR is its path. A capture does not go through a link either.
 barred() {
   BAR=$1
   while :; do
@@ -31,8 +31,9 @@ barred() {
   done
 }
 
-# bar_goes I: whether BAR is a file or a symlink of the repository around this one that its target does not have: then it is away
-# before this one comes. Where the target is not here yet, that shows when it is.
+# bar_goes I: whether BAR is a file or a symlink of the outer repository that its target does not have. Then
+# it is gone before this repository comes. If the outer repository's target is not here yet, this is checked
+# when it is.
 bar_goes() {
   local path=$BAR entry
   enclosing "$1"
@@ -47,9 +48,9 @@ bar_goes() {
   [[ $entry != *' blob '* ]]
 }
 
-# open_repository I [COMMIT]: enters it, finds host and shadow, and sets the variables that the
-# other functions read. EXISTS tells whether it is there: it may have no .git, as a capture found it. COMMIT is the host's HEAD for a caller
-# that needs nothing else of the host.
+# open_repository I [COMMIT]: enters the repository, finds host and shadow, and sets the variables that the
+# other functions read. EXISTS says whether it is there; it may have no .git, when a capture found it so.
+# COMMIT is the host's HEAD, for a caller that needs nothing else about the host.
 open_repository() {
   local i=$1
   INDEX=$i OUT=$RUN/$i REPOSITORY=${R_PATH[i]}
@@ -84,7 +85,7 @@ stand() {
   open_shadow "$FORMAT" && snapshot "$2" >"$OUT.report"
 }
 
-# stand_still I: the same where nothing has happened since the capture, which was of this target.
+# stand_still I: the same when nothing has happened since the capture, which was made for this target.
 stand_still() {
   REPOSITORY=${R_PATH[$1]}
   nested_below "$REPOSITORY"
@@ -122,16 +123,17 @@ bring_objects() {
   mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
 }
 
-# with_now_mended I: whether the objects are there after those of the present state, which the shadow may have lost, were made
-# again from its files. Git tells the one loss as the other. All of the target's are looked for: what the present state
-# shares with it may be gone from both.
+# with_now_mended I: whether the objects are there once those of the present state, which the shadow may have
+# lost, were made again from its files. Git reports both losses in the same way. All of the target's objects
+# are checked, because objects that both states share may be gone.
 with_now_mended() {
   local was="$TREE $META"
   : >"$OUT.missing"
   read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}"
 } 2>>"$OUT.err"
 
-# not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is for a process that says nothing of objects.
+# not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is used when the process
+# says nothing about objects.
 not_there() {
   said_in "$OUT.missing"
   if [ -z "$SAID" ] || cut_off "$1" "$SAID"; then refused "$1" failed "$3"; else lacking "$2" "$SAID"; fi
@@ -251,9 +253,9 @@ only_content() {
   done >"$OUT.company"
 }
 
-# goal_tree TREE: GOAL is the part of a tree that belongs to this repository, without the files in
-# a git directory, and in a repository inside it that the same target has. A capture holds those
-# twice when a rollback was about to overwrite them.
+# goal_tree TREE: GOAL becomes the part of a tree that belongs to this repository: without files in a git
+# directory, and without files in an inner repository that the same target has. A capture holds the latter
+# twice when it was made because a rollback was about to overwrite them.
 goal_tree() {
   local index=$OUT.goal.index inside=("${INNER[@]/%//}" "${HELD[@]/%//}")
   GOAL=$1
@@ -292,12 +294,12 @@ tell_unread() {
   while IFS= read -r -d '' path; do printf '%s stays as it is, because it could not be captured\0' "$path"; done <"$OUT.not-read" >"$OUT.warn.unread"
 }
 
-# first_paths LIST: FIRST is the first five of them, for a person.
+# first_paths LIST: FIRST becomes the first five paths, for a person.
 first_paths() {
   local path count=0
   FIRST=''
   while [ $count -lt 5 ] && IFS= read -r -d '' path; do FIRST+="$path " && count=$((count + 1)); done <"$1"
 }
 
-# counted DELETED: reports how many files are written and deleted. What counts is the last.
+# counted DELETED: reports how many files are written and deleted. The last report counts.
 counted() { emit written "$WRITTEN" >"$OUT.counted" && emit deleted "$1" >>"$OUT.counted"; }

@@ -1,10 +1,10 @@
 # Moves one repository to its target, or back.
 # shellcheck shell=bash
 
-# own I: finds the files here that this restore may overwrite or delete: those with the same path
-# and content in the target, or in the capture from which it started. All others appeared
-# meanwhile and leave the plan: they are in $OUT.late, and FROM_TREE and GOAL are without them. If
-# the repository was set aside, the one around it wrote them.
+# own I: finds the files here that this restore may overwrite or delete: those with the same path and content
+# in the target, or in the capture from which it started. All other files appeared meanwhile and are not
+# touched: they are listed in $OUT.late, and FROM_TREE and GOAL are without them. If the repository was set
+# aside, the outer one wrote them.
 own() {
   local i=$1 tree entry index=$OUT.goal.index
   local -A ours=()
@@ -16,7 +16,7 @@ own() {
   done
   enclosing "$i"
   if [ -n "$OUTER" ]; then
-    # The repository around it may be missing, and so may this directory in it.
+    # The outer repository may be missing, and so may this directory in it.
     (
       GIT_DIR=$ROOT/${R_PATH[OUTER]}/.agent-shadow/session-$SESSION
       [ -d "$GIT_DIR" ] || exit 0
@@ -49,8 +49,8 @@ own() {
   GOAL=$(GIT_INDEX_FILE=$index git write-tree)
 }
 
-# half_written TREE: finds files that git could not write completely, on a full disk. They are
-# only ours.
+# half_written TREE: finds files that git could not write completely on a full disk. Nobody but this restore
+# wrote them.
 half_written() {
   local path size tree=$1
   [ -s "$OUT.late" ] && [ -n "$tree" ] || return 0
@@ -87,7 +87,7 @@ reach() {
     return
   fi
   if [ -z "$HG" ] && { [ "$FILES_ONLY" = 0 ] || [ -z "$EXISTS" ]; }; then
-    # If the shadow exists, the state tells whether there was a .git at all.
+    # If the shadow exists, the host state says whether there was a .git at all.
     [ -z "${GIT_DIR-}" ] || load_state "$meta" || return
     if [ -z "${GIT_DIR-}" ] || [ "$T_KIND" != none ]; then
       unpark "${R_PATH[i]}" "$meta" 2>>"$OUT.err" || return
@@ -105,7 +105,7 @@ reach() {
     fi
     EXISTS=1
     look_at_host
-    # On the way back, what was put aside takes its place again (stage_aside).
+    # On the way back, files that were put aside return to their places (stage_aside).
     [ -n "$BACK" ] || ! vacant || vacant=1
     : >"$OUT.made" || return
   fi
@@ -120,7 +120,8 @@ reach() {
     if [ "$made$vacant" = 11 ]; then
       TREE=$EMPTY META='' && nested_below "${R_PATH[i]}"
     else
-      # What was captured although it is ignored is looked at again: it belongs to the state to come back to.
+      # Files that were captured although they are ignored must be looked at again, because they belong to the
+      # state to come back to.
       stand "$i" "${BACK:+$tree}" 2>>"$OUT.err" || return
     fi
     objects_present "$tree" "$meta" || {
@@ -132,7 +133,7 @@ reach() {
     goal_tree "$tree" 2>>"$OUT.err" || return
     if [ -n "$vacant" ]; then FROM_TREE=$TREE; else own "$i" 2>>"$OUT.err" || return; fi
   fi
-  # It is there already, as a capture in this same call found.
+  # It is already there, as a capture in this same call found.
   vacated "$i"
   [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || return 0
   [ -n "$HG" ] || load_state "$meta" || return
@@ -162,7 +163,7 @@ reach() {
     STEP='moving HEAD, branches and index'
     move_host "$meta" "$from_meta" "${R_PATH[i]}" 2>>"$OUT.err" || return
   fi
-  # Else its index was written.
+  # Otherwise its index has just been written.
   [ -z "$HG" ] || { [ "$from_meta" != "$meta" ] && [ "$FILES_ONLY" = 0 ]; } || refresh_index 2>>"$OUT.err" || return
   STEP='proving it'
   if [ "$from_meta" = "$meta" ]; then
@@ -177,7 +178,7 @@ reach() {
   verify "$i" "$meta"
 }
 
-# spare_unseen: takes off the plan what the target does not have but what stays.
+# spare_unseen: removes from the plan the files that the target does not have but that stay.
 spare_unseen() {
   changes "$from_tree" "$GOAL" || return
   : >"$OUT.unseen"
@@ -187,7 +188,7 @@ spare_unseen() {
   [ "$FROM_TREE" = "$TREE" ] || count_again 2>>"$OUT.err"
 }
 
-# count_again: reports how many files really are written and deleted, where some stay.
+# count_again: reports the real numbers of written and deleted files, when some files stay.
 count_again() {
   local WRITTEN REMOVED RULES_DIFFER ATTRIBUTES_DIFFER
   changes "$FROM_TREE" "$GOAL" && counted "$REMOVED"

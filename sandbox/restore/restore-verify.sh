@@ -12,7 +12,7 @@ verify() {
   [ "$META" != "$meta" ] || return 0
   for name in modes empty; do
     same_free_part "$META" "$meta" $name || return
-    # Where a restore broke off, a directory may be empty that is empty in neither of its ends.
+    # After a restore that broke off, a directory may be empty that is empty at neither end.
     if [ -z "$SAME$MEND" ]; then
       SAME=''
       [ -z "$BACK" ] || holds_part "$META" "$meta" $name || return
@@ -38,13 +38,13 @@ verify() {
   done
 }
 
-# unproved WHAT: says what is not as it is to be, and what a person can do about it.
+# unproved WHAT: reports what is not as it should be, and what a person can do about it.
 unproved() {
   printf 'verification failed: %s. Another process may be at work here: stop what writes into this repository\n' "${1% }" >>"$OUT.err"
   return 1
 }
 
-# apart META META NAME: FIRST names paths that one of the lists has and the other has not.
+# apart META META NAME: FIRST becomes the paths that are in only one of the two lists.
 declare -A KINDS=([modes]='modes' [empty]='empty directories')
 apart() {
   local line path
@@ -62,7 +62,7 @@ apart() {
   done | sort -zu >"$OUT.apart" && first_paths "$OUT.apart"
 }
 
-# holds_part META META NAME: SAME tells whether the first has every line of the second.
+# holds_part META META NAME: SAME is set when the first has every line of the second.
 holds_part() {
   local line
   local -A has=()
@@ -72,10 +72,13 @@ holds_part() {
   while IFS= read -r -d '' line; do [ -n "${has[$line]-}" ] || SAME=''; done <"$OUT.asked"
 }
 
-# unseen_part META META NAME: SAME tells whether the first only differs as it may. It may have more where nobody looked
-# before, because the rules of then ignored it (unseen_of). A directory that was empty may hold by now what no capture sees, and
-# keeps it: whether anything else is in it, the proof of the tree and the other lines say. And the rules of now, the user's own
-# or older ones that came back, may hide from a look a mode that is as the second has it.
+# unseen_part META META NAME: SAME is set when the first differs only in ways that are allowed:
+#
+# - It may have more lines where nobody looked before, because the rules of then ignored the path (unseen_of).
+# - A directory that was empty may now hold what no capture sees, and keeps it. The proof of the tree and the
+#   other lines show whether anything else is in it.
+# - The rules of now (the user's own, or older ones that came back) may hide a mode from the look that equals
+#   the second's.
 unseen_part() {
   local line path mode hidden=$OUT.mode-hidden lacks=()
   local -A has=() asked=() known=()
@@ -110,11 +113,12 @@ unseen_part() {
   SAME=1
 }
 
-# is_left_out LINE: whether a line of modes is of a directory that is not there. If the target had anything in it, or had it
-# empty, the proof of the tree or of the empty ones would fail. So it held only what no capture has, and does not come back.
+# is_left_out LINE: whether a line of modes belongs to a directory that is not there. If the target had
+# captured anything in it, or had it empty, the proof of the tree or of the empty directories would fail. So
+# it held only what no capture has, and does not come back.
 is_left_out() { [[ $1 == D*/* ]] && [ ! -d "${1#*/}" ]; }
 
-# under_known PATH: whether `known` has this path, or a directory at it or above it, which ends with a slash there.
+# under_known PATH: whether `known` has this path, or a directory at or above it (ending with a slash).
 under_known() {
   local dir=$1
   [ -z "${known[/$1]-}" ] || return 0

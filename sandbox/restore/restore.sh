@@ -1,10 +1,10 @@
-# The restore command: checks everything, then writes, then verifies; or puts everything back.
-# restore-command.ts describes the variables.
+# The restore command: checks everything, then writes, then verifies. If anything fails, it puts everything
+# back. restore-command.ts describes the variables.
 # shellcheck shell=bash
 
-# each FUNCTION I...: runs it for these repositories, some at once (count_processors).
-# Each exit status goes into its own file, with the STEP that it was at. A process that was ended
-# from outside leaves that file empty.
+# each FUNCTION I...: runs it for these repositories, several at once (count_processors). Each exit status
+# goes into a file of its own, with the STEP that was reached. A process that was ended from outside leaves
+# that file empty.
 each() {
   local i how=$1
   shift
@@ -26,7 +26,7 @@ each() {
   done
 }
 
-# in_order up|down FUNCTION I...: the same, those deepest in the directories first, or last.
+# in_order up|down FUNCTION I...: the same, with the deepest directories first, or last.
 in_order() {
   local direction=$1 how=$2 i slashes depth
   local -a levels=() now
@@ -51,8 +51,8 @@ checked() {
   printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
-# touch_it: notes that this repository is written from here on, so that a failure puts it back. One that fails before this is
-# as it was.
+# touch_it: notes that this repository is written from here on, so that a failure puts it back. A repository
+# that fails before this is unchanged.
 touch_it() { [ -f "$OUT.touched" ] || : >"$OUT.touched"; }
 
 applied() {
@@ -83,14 +83,14 @@ put_back() {
   : >"$OUT.move"
   if [ -n "$EXISTS" ] && [ -d ".agent-shadow/session-$SESSION" ]; then
     open_shadow "$FORMAT" || return
-    # The repositories that came may have written there.
+    # The repositories that came back may have written there.
     held_then "${R_META[i]}" || HELD_THEN=()
     nested_below "${R_PATH[i]}"
   fi
   reach "$i" "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" && : >"$OUT.back"
 }
 
-# roots_of HOW: ROOTS during HOW: those that a target has, and those that no restore touches.
+# roots_of HOW: ROOTS while HOW: the repositories that a target has, and those that no restore touches.
 roots_of() {
   local i
   local -A ours=()
@@ -202,9 +202,9 @@ main() {
     outcome=broken
   fi
   [ "$outcome" != applied ] || { mend_cleared && forget_cleared; } || die SandboxUnavailable "What is parked in $HOME_DIR cannot be brought back. Check its permissions, then call again."
-  # The answer needs room, too.
+  # The answer needs room too.
   : >"$BULK/room"
-  # It goes on in the meantime: nothing below reads what it writes.
+  # This goes on in the background: nothing below reads what it writes.
   keep_tree_ids R_PATH
   settle_asides
   report "$outcome" >"$RUN/report" && [ -z "$LOST" ] || die SandboxUnavailable "Cannot write to $RUN. Free some disk space, then call again."
@@ -227,7 +227,7 @@ report() {
     pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems" || LOST=1
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
-      # Where there is no room, nothing may have been noted.
+      # On a full disk, nothing may have been noted.
       if [ -f "$RUN/$i.touched" ] || [ -s "$RUN/$i.ended" ] || [ -s "$RUN/$i.log" ] || { [ -n "$FULL" ] && [ ! -f "$RUN/$i.done" ]; }; then failed "$i"; fi
     fi
     for name in warn warn.exposed; do
@@ -246,7 +246,7 @@ went_wrong() {
   shift
   ! line_of "$RUN/$i.ended" || { status=${TEXT%% *} && STEP=${TEXT#* }; }
   said_in "$@"
-  # Where there was no room, it may have ended without a note of it.
+  # On a full disk, it may have ended without a note of it.
   [ -z "$FULL" ] || [ "$status" != 137 ] || status=1 SAID=$FULL
   ! cut_off "$status" "$SAID" || kind=interrupted
   if [ -s "$RUN/$i.lacks" ]; then
@@ -261,7 +261,7 @@ went_wrong() {
 failed() {
   local i=$1
   local said=("$RUN/$i.why" "$RUN/$i.log")
-  # Nothing had to be put back, so what it said first is still there.
+  # Nothing had to be put back, so its first messages are still there.
   [ -f "$RUN/$i.touched" ] || said=("$RUN/$i.err" "$RUN/$i.move" "$RUN/$i.log")
   [ -f "$RUN/$i.done" ] || went_wrong "$i" "${said[@]}"
   if [ ! -f "$RUN/$i.back" ] && [ -f "$RUN/$i.touched" ]; then

@@ -1,23 +1,24 @@
-# Linked worktrees share their branches. In a capture they agree about them. In a composed state they
-# may not: in a fork each of them is a repository of its own, and moves its own branches. Then one of
-# them decides: the worktree that stands on the branch, else the repository itself, else the first.
-# A branch that only some of them have stays.
+# Linked worktrees share their branches. In a capture they agree about them. In a composed state they may not:
+# in a fork each of them is a repository of its own, and moves its own branches. Then one of them decides: the
+# worktree that stands on the branch, else the repository itself, else the first one. A branch that only some
+# of them have stays.
 # shellcheck shell=bash
 
 # note_goal I META: notes for the others which branches this repository is to have.
 note_goal() {
   local main='' T_KIND=$HEAD_KIND T_REF=$HEAD_REF T_COMMIT='' T_BRANCHES=$BRANCHES T_META=''
   [ -n "$HG" ] || return 0
-  # That of now was read from the host just before.
+  # The state of now was read from the host just before.
   [ "$2" = "$META" ] || load_state "$2" || return
   [[ $T_KIND != none && $T_KIND != unreadable ]] || return 0
   [ "$HG" != "$HC" ] || main=1
   printf '%s\0' "$HC" "$main" "$T_REF" "$T_BRANCHES" >"$RUN/$1.wanted-refs"
 }
 
-# same_host META: whether the repository here can be the one of that capture. A linked worktree that took the place of another
-# repository is another one: its branches are those of the repository that it belongs to, which has none of the commits
-# that the capture stood on, and not where their history began. Ends with 2 when git cannot tell.
+# same_host META: whether the repository here can be the one of that capture. A linked worktree that took the
+# place of another repository is a different one: its branches are those of the repository that it belongs to.
+# That repository has none of the commits that the capture stood on, and not the commits where their history
+# began. Ends with 2 when git cannot tell.
 same_host() {
   local id roots ids=()
   [ -n "$HG" ] && [ "$HG" != "$HC" ] || return 0
@@ -34,15 +35,15 @@ same_host() {
   host_has "${SPLIT[@]}"
 }
 
-# host_has COMMIT...: whether the host's own objects have one of them. Ends with 2 when git cannot tell.
+# host_has COMMIT...: whether the host's own objects include one of them. Ends with 2 when git cannot tell.
 host_has() {
   local answer
   answer=$(printf '%s\n' "$@" | env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HC" "${HOST_GIT[@]}" cat-file --batch-check='%(objecttype)' 2>>"$OUT.err") || return 2
   [[ $'\n'$answer$'\n' == *$'\ncommit\n'* ]]
 }
 
-# stand_outside: OUTSIDE has the branches on which a worktree stands that lies outside of the projects root. They are not
-# ours to move: its files would stay behind.
+# stand_outside: OUTSIDE becomes the branches that are checked out in a worktree outside of the projects root.
+# They are not ours to move: that worktree's files would stay behind.
 stand_outside() {
   local dir ref place bare
   declare -gA OUTSIDE=()
@@ -56,7 +57,7 @@ stand_outside() {
       [ -e "$place" ] || continue
       straight "${place%/*}" && place=$TEXT/.git || return
     else
-      # Where worktrees have settings of their own, it is among those of the main one.
+      # When worktrees have settings of their own, this setting is in that of the main worktree.
       bare=$(perhaps env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$HC" "${HOST_GIT[@]}" config --type=bool core.bare 2>>"$OUT.err") || return
       [ "$bare" != true ] || continue
     fi
@@ -64,8 +65,8 @@ stand_outside() {
   done
 }
 
-# left_to_others I: LEFT has the branches that another worktree of the same repository decides about.
-# On the way back none is left: captures of now agree.
+# left_to_others I: LEFT becomes the branches about which another worktree of the same repository decides. On
+# the way back it is empty, because captures of now agree.
 left_to_others() {
   local file ref rank fields=()
   local -A list=() value=() best=()
@@ -94,7 +95,7 @@ left_to_others() {
   for ref in "${!OUTSIDE[@]}"; do LEFT[$ref]=1; done
 }
 
-# as_decided META META: SAME tells whether two host states are equal but for the branches in LEFT.
+# as_decided META META: SAME is set when two host states are equal except for the branches in LEFT.
 as_decided() {
   local ref kind
   local -A is=() was=()
@@ -112,7 +113,7 @@ as_decided() {
   SAME=1
 }
 
-# keep_outside: of the branches in OUTSIDE, what is wanted is what there is. A warning names those that would have moved.
+# keep_outside: keeps the branches in OUTSIDE as they are. A warning names those that would have moved.
 keep_outside() {
   local ref
   for ref in "${!OUTSIDE[@]}"; do
@@ -121,8 +122,8 @@ keep_outside() {
   done
 }
 
-# with_head_ref: HEAD may have stood on a ref that is no branch, as refs/remotes/origin/main. It is wanted as HEAD was. It never goes
-# but where HEAD stands on it, because no other capture has it.
+# with_head_ref: HEAD may have stood on a ref that is not a branch, like refs/remotes/origin/main. It is moved
+# together with HEAD. It is never removed unless HEAD stands on it, because no other capture has it.
 with_head_ref() {
   local id
   [[ $T_REF == refs/* && $T_REF != refs/heads/* && $T_REF != refs/bisect/* ]] || return 0
@@ -134,7 +135,8 @@ with_head_ref() {
   have[$T_REF]=$id want[$T_REF]=$T_COMMIT
 }
 
-# plan_refs: tells for a plan what a restore does otherwise than the two captures say, in `have` and `want`.
+# plan_refs: changes `have` and `want` for a plan where a restore does something else than the two captures
+# say.
 plan_refs() {
   local ref
   stand_outside && keep_outside && with_head_ref || return

@@ -1,9 +1,10 @@
-# What a restore put aside takes its place again when everything is put back, without being written anew.
+# Reuses files that a restore put aside when everything is put back, so that they need not be written anew.
 # shellcheck shell=bash
 
-# stage_aside: on the way back, takes into STAGE what this restore put aside and git would write there again: plain files with
-# the content of their entries in $OUT.info, which nobody has open. They get the usual mode, as if git had written them: so none
-# that has another name elsewhere, whose mode is the same one. The `list` of the caller is what is left to write.
+# stage_aside: on the way back, moves into STAGE the files that this restore put aside and git would otherwise
+# write again: plain files that have the content of their entries in $OUT.info and that nobody has open. They
+# get the usual mode, as if git had written them. So files with another hard link are left out, because it
+# shares their mode. The `list` of the caller becomes what is left to write.
 stage_aside() {
   local entry file n ids=() files=() paths=()
   [ -n "$BACK" ] && type -P perl >/dev/null && find_open && [ -n "$OPEN_KNOWN" ] || return 0
@@ -15,7 +16,7 @@ stage_aside() {
     done <"$OUT.info"
   done
   [ ${#paths[@]} -gt 0 ] || return 0
-  # Where one is gone by now, git writes all.
+  # When one is gone by now, git writes all of them.
   with_paths git hash-object --no-filters -- >"$OUT.ids" 2>/dev/null && mapfile -t ids <"$OUT.ids" && [ ${#ids[@]} = ${#paths[@]} ] || return 0
   for n in "${!ids[@]}"; do
     # MODE ID<TAB>PATH

@@ -1,8 +1,8 @@
-# A repository from which another one left in this call. What lies below the other one belongs to it now,
-# and was not looked at with it.
+# A repository that another repository has left in this call. What lies below the other one's place now
+# belongs to this one, and was not looked at with it.
 # shellcheck shell=bash
 
-# vacated I: VACATED tells whether a repository inside this one, which the target does not have, left it.
+# vacated I: VACATED is set when a repository inside this one, which the target does not have, has left.
 vacated() {
   local j path=${R_PATH[$1]}/
   VACATED=''
@@ -11,8 +11,8 @@ vacated() {
   for j in "${GONE[@]}"; do [[ ${R_PATH[j]} != "$path"* ]] || VACATED=1; done
 }
 
-# modes_here I: writes into $OUT.modes.old the modes of now that a proof would find, files that no capture
-# holds left out.
+# modes_here I: writes into $OUT.modes.old the modes of now that a proof would find, without files that no
+# capture holds.
 modes_here() {
   local path entry
   local -A known=()

@@ -59,7 +59,7 @@ too_deep() {
   done
 }
 
-# glob_quote PATH: a pattern of find that matches only this path, in TEXT.
+# glob_quote PATH: TEXT becomes a pattern of find that matches only this path.
 glob_quote() {
   TEXT=${1//\\/\\\\}
   TEXT=${TEXT//\*/\\*}
@@ -67,7 +67,7 @@ glob_quote() {
   TEXT=${TEXT//\[/\\[}
 }
 
-# named LINE: the path that find complains about, in TEXT. find writes odd bytes as \NNN, and a
+# named LINE: TEXT becomes the path that find complains about. find writes unusual bytes as \NNN, and a
 # newline as \n.
 named() {
   TEXT=${1#find: \'}
@@ -79,8 +79,7 @@ named() {
 
 pass_over() { PASSED_OVER+=("$1") PASSED_WHY+=("$2"); }
 
-# passed_over: reports these directories, except those that are captured anyway: the directories
-# in the global SEEN.
+# passed_over: reports these directories, except those in the global SEEN, which are captured anyway.
 passed_over() {
   local i
   for i in "${!PASSED_OVER[@]}"; do
@@ -123,8 +122,9 @@ discover() {
   done <"$known"
 }
 
-# finish_parking: where a process was killed while it parked a repository by copying it, what is left of the one that is
-# parked goes, and so do copies that are not whole, and those that came back. What cannot be deleted stays, and does no harm.
+# finish_parking: cleans up after a process that was killed while it parked a repository by copying it:
+# removes what is left of the original, copies that are incomplete, and copies whose repository came back.
+# What cannot be deleted stays and does no harm.
 finish_parking() {
   local mark place places=("$HOME_DIR/parked-$SESSION"/*/*)
   [ ${#places[@]} -gt 0 ] || return 0
@@ -139,9 +139,9 @@ finish_parking() {
   rm -rf -- "$HOME_DIR/parked-$SESSION"/*/*/{git,shadow}.part || survived $?
 }
 
-# look_beside START...: finds roots below directories that are not repositories. The capture of a
-# known repository looks below that one itself. If the rest is so large that this takes a second,
-# the search is less deep for some minutes, and this is reported.
+# look_beside START...: finds roots below directories that are not repositories. Below a known repository, its
+# own capture looks. If the rest is so large that this takes a second, the search is less deep for some
+# minutes, and this is reported.
 look_beside() {
   local found started slow=$HOME_DIR/slow-$SESSION WALK_DEPTH=$MAX_DEPTH
   while IFS= read -r -d '' found; do

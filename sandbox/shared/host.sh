@@ -1,9 +1,8 @@
-# The repository of the host: its place, HEAD and branches. Only read, and mostly without asking
-# git.
+# The repository of the host: its place, HEAD and branches. It is only read, mostly without asking git.
 # shellcheck shell=bash
 
-# find_host: sets HG (git dir), HC (common dir) of the host repository at $PWD; fails when there is no usable one. WAITS is
-# the file that git would wait for, where that is why.
+# find_host: sets HG (git dir) and HC (common dir) of the host repository at $PWD. Fails when there is no
+# usable one. If git would wait for a file, WAITS is that file.
 find_host() {
   WAITS=''
   locate_host && ! git_waits "$HG" "$HC" && ! stores_wait && ! settings_wait "$HC/config" "$HG/config.worktree" || {
@@ -33,7 +32,8 @@ locate_host() {
   common_of "$HG" && { [ -e "$HG/HEAD" ] || [ -L "$HG/HEAD" ]; } && [ -d "$HC/objects" ]
 }
 
-# common_of GIT_DIR: HC is what this git directory shares with the worktrees of its repository: itself, or the one that it names.
+# common_of GIT_DIR: HC becomes the directory that this git directory shares with the worktrees of its
+# repository: itself, or the one that it names.
 common_of() {
   HC=$1
   [ -f "$1/commondir" ] || return 0
@@ -42,7 +42,8 @@ common_of() {
   straight "$HC" && HC=$TEXT
 }
 
-# stores_of DIRECTORY ARRAY: the array of that name gets this directory of objects, and those that it names in turn.
+# stores_of DIRECTORY ARRAY: the array of that name gets this directory of objects, and those that it names in
+# turn.
 stores_of() {
   local i line
   local -n stores=$2
@@ -58,13 +59,13 @@ stores_of() {
       esac
       [[ $line == /* ]] || line=${stores[i]}/$line
       while [[ $line == *?/ ]]; do line=${line%/}; done
-      # One that cannot be looked into has nothing to read.
+      # A directory that cannot be entered has nothing to read.
       [ ! -r "$line" ] || [ ! -x "$line" ] || stores+=("$line")
     done
   done
 }
 
-# stores_wait: whether git would wait for a file in one of the host's directories of objects, WAITS.
+# stores_wait: whether git would wait for a file in one of the host's directories of objects (WAITS).
 stores_wait() {
   local store from=() files=()
   stores_of "$HC/objects" from
@@ -78,7 +79,8 @@ stores_wait() {
   return 1
 }
 
-# settings_wait FILE...: whether git would wait for one of these files of settings, or for one that they include, WAITS.
+# settings_wait FILE...: whether git would wait for one of these settings files, or for one that they include
+# (WAITS).
 settings_wait() {
   local at path files=("$@")
   for ((at = 0; at < ${#files[@]} && at < 50; at++)); do
@@ -98,7 +100,8 @@ settings_wait() {
   return 1
 }
 
-# refs_wait DIRECTORY...: whether git would wait for a file when it lists these directories of refs, WAITS. It lists `refs` too.
+# refs_wait DIRECTORY...: whether git would wait for a file when it lists these directories of refs (WAITS).
+# It always lists `refs` too.
 refs_wait() {
   local name files=("$HC"/refs/* "$HG"/refs/*)
   for name; do files+=("$HC/$name"/** "$HG/$name"/**); done
@@ -109,7 +112,8 @@ refs_wait() {
   return 1
 }
 
-# look_waits: whether git would wait for a file of rules or attributes when it looks at all files here, WAITS.
+# look_waits: whether git would wait for a file of rules or attributes when it looks at all files here
+# (WAITS).
 look_waits() {
   local files
   files=$("${HOST_GIT[@]}" --git-dir="$HG" config --path --get-regexp '^core\.(excludes|attributes)file$' 2>/dev/null) || files=''
@@ -119,8 +123,9 @@ look_waits() {
   [ -n "$WAITS" ]
 }
 
-# head_says FILE: what a HEAD says, in TEXT. With core.preferSymlinkRefs, and in old repositories, it is a symlink to the
-# branch. Its text counts, because the branch may be packed or have no commit, and then nothing is there.
+# head_says FILE: TEXT becomes the content of a HEAD. With core.preferSymlinkRefs, and in old repositories,
+# HEAD is a symlink to the branch. Only the link's text counts: the branch may be packed or have no commit,
+# and then the link leads nowhere.
 head_says() {
   if [ -L "$1" ]; then
     TEXT=$(readlink -- "$1") || return
@@ -130,10 +135,11 @@ head_says() {
   line_of "$1"
 }
 
-# in_reftable: whether the host keeps its refs in the format reftable. Its file HEAD says so, and nothing else.
+# in_reftable: whether the host keeps its refs in the reftable format. The file HEAD then has exactly this
+# content.
 in_reftable() { head_says "$HG/HEAD" && [ "$TEXT" = 'ref: refs/heads/.invalid' ]; }
 
-# branch_of GIT_DIR: the ref that its HEAD names, in TEXT; empty where it names none.
+# branch_of GIT_DIR: TEXT becomes the ref that its HEAD names; empty when it names none.
 branch_of() {
   head_says "$1/HEAD" || return
   [ "$TEXT" = 'ref: refs/heads/.invalid' ] || {
@@ -143,25 +149,26 @@ branch_of() {
   TEXT=$(env -u GIT_INDEX_FILE -u GIT_WORK_TREE "${HOST_GIT[@]}" --git-dir="$1" symbolic-ref -q HEAD) || [ $? = 1 ]
 }
 
-# path_in FILE: the path in a file of git, in TEXT. The path may hold newlines, but newlines at
-# the end are not part of it.
+# path_in FILE: TEXT becomes the path in a file of git. The path may contain newlines, but newlines at the end
+# are not part of it.
 path_in() {
   slurp "$1"
   while [[ $TEXT == *[$'\n\r'] ]]; do TEXT=${TEXT%?}; done
   [ -n "$TEXT" ]
 }
 
-# straight DIRECTORY: its path without links, in TEXT. The x protects a newline at the end of a
-# name.
+# straight DIRECTORY: TEXT becomes its path without links. The x protects a newline at the end of a name.
 straight() {
   TEXT=$(cd -P -- "$1" && printf '%sx' "$PWD") || return
   TEXT=${TEXT%x}
 }
 
-# read_settings: HOST_CONFIG is the text of the host's settings, FORMAT its object format. WORKTREE_CONFIG is the file with the
-# settings of this worktree alone, and empty where git does not read it (extensions.worktreeConfig).
+# read_settings: HOST_CONFIG becomes the text of the host's settings, FORMAT its object format.
+# WORKTREE_CONFIG becomes the file with the settings of this worktree alone, or empty when git does not read
+# it (extensions.worktreeConfig).
 read_settings() {
-  # What a setting begins with. The names of others end as these do: init.defaultObjectFormat, extensions.compatObjectFormat.
+  # What must precede a setting's name. Other names end in the same way: init.defaultObjectFormat,
+  # extensions.compatObjectFormat.
   local begin=$'(^|\n|])[[:blank:]]*'
   FORMAT=sha1 WORKTREE_CONFIG=''
   slurp "$HC/config"
@@ -173,9 +180,8 @@ read_settings() {
   HOST_CONFIG+=$'\n'$TEXT
 }
 
-# read_head: HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES
-# ("commit ref" lines) and BROKEN, the branches that git cannot read. Fails where HEAD cannot be
-# determined.
+# read_head: sets HEAD_KIND (branch, unborn, detached, unreadable), HEAD_REF, HEAD_COMMIT, BRANCHES ("commit
+# ref" lines) and BROKEN, the branches that git cannot read. Fails when HEAD cannot be determined.
 read_head() {
   HEAD_KIND=unreadable HEAD_REF='' HEAD_COMMIT='' BRANCHES='' BROKEN=()
   local status=0
@@ -190,7 +196,7 @@ resolve_head() {
   head_says "$HG/HEAD" && line=$TEXT || return 1
   case $line in
     'ref: refs/heads/.invalid')
-      # with reftable, the file holds only a placeholder
+      # With reftable, the file holds only a placeholder.
       HEAD_REF=$("${HOST_GIT[@]}" --git-dir="$HG" symbolic-ref -q HEAD) || [ $? = 1 ] || return
       ;;
     'ref: '*) HEAD_REF=${line#ref: } ;;
@@ -223,8 +229,8 @@ may_hold() {
   [ ${#packs[@]} -gt 0 ] || [ -f "$HC/objects/${1:0:2}/${1:2}" ] || [ -s "$HC/objects/info/alternates" ]
 }
 
-# read_branches: BRANCHES as git lists them, with the marks of a bisect: lines `commit ref`, or
-# `symref target ref` for a symbolic ref. The same ref files give the same answer, so git is asked
+# read_branches: BRANCHES becomes the branches as git lists them, with the marks of a bisect: lines `commit
+# ref`, or `symref target ref` for a symbolic ref. The same ref files give the same answer, so git is asked
 # again only when they changed, or are too many to read here.
 read_branches() {
   local known=$PWD/.agent-shadow/session-${SESSION-}/branches files=''
@@ -232,14 +238,14 @@ read_branches() {
     files=$REF_FILES
     slurp "$known"
     BRANCHES=$TEXT
-    # The answer stands in both files, so that one that was damaged is none.
+    # The answer is in both files, so that a damaged file is noticed.
     slurp "$known.files"
     [ "$TEXT" != "$files"$'\n'"$BRANCHES" ] || return 0
   fi
   list_branches
 }
 
-# list_branches: asks git for them, and notes the answer for the ref files in `files`.
+# list_branches: asks git for them, and notes the answer together with the ref files in `files`.
 list_branches() {
   local said=/dev/null line
   ! refs_wait refs/heads refs/bisect || return 1
@@ -250,7 +256,7 @@ list_branches() {
     case $line in
       'warning: ignoring broken ref '*)
         line=${line#warning: ignoring broken ref }
-        # Before 2.34, git said this of symbolic refs to a missing branch, too.
+        # Before 2.34, git also said this about symbolic refs to a missing branch.
         line_of "$HC/$line" && [[ $TEXT == 'ref: '* ]] || BROKEN+=("$line")
         ;;
       # Handled below.
@@ -264,7 +270,7 @@ list_branches() {
     line=refs/${line#"$HC"/refs/}
     [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
   done
-  # Nobody removed what somebody may have put there (without_odd).
+  # Nothing has removed links that somebody may have put there (without_odd).
   for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do if [ -L "$line" ] || waits "$line"; then files=''; fi; done
   if [ -n "$files" ] && [ -n "${SESSION-}" ] && [ -d "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
     # Files left half-written by a crash must not count as an answer.
@@ -272,8 +278,8 @@ list_branches() {
   fi
 }
 
-# ref_files: REF_FILES is the text of every file that holds branches. Fails where they are stored
-# in another way.
+# ref_files: REF_FILES becomes the text of every file that holds branches. Fails when branches are stored in
+# another way.
 ref_files() {
   # shellcheck disable=SC2206
   local file files=("$HC"/refs/heads/$DEEP "$HG"/refs/bisect/$DEEP)
@@ -295,7 +301,7 @@ ref_files() {
   REF_FILES=$text
 }
 
-# base_name: BASE names the base bundle for the host commit: equal names hold equal history.
+# base_name: BASE becomes the name of the base bundle for the host commit. Equal names mean equal history.
 base_name() {
   BASE=''
   [ -n "$HEAD_COMMIT" ] || return 0
@@ -310,7 +316,7 @@ base_name() {
   local packs=("$HC"/objects/pack/*.promisor)
   if [ ${#packs[@]} -gt 0 ]; then
     PARTIAL=1
-    # Each fetch of what was left out makes a pack. So clones with the same packs lack the same.
+    # Each fetch of missing objects makes a pack. So clones with the same packs lack the same objects.
     local names=${packs[*]##*/}
     names=$(sha256sum <<<"$names") || return
     BASE+=-p${names:0:16}

@@ -19,17 +19,17 @@ fetch_bundles() {
   for name in "${files[@]}"; do printf '%s  %s\n' "${name%%.*}" "$name"; done >"$RUN/expected" || return
   sha256sum --quiet --strict -c "$RUN/expected" >"$RUN/sums" 2>&1 || {
     said_in "$RUN/sums"
-    # Only its own message proves that a checksum differs. It may also have been killed before it
-    # could report.
+    # Only sha256sum's own message proves that a checksum differs. The process may also have been killed
+    # before it could report.
     [[ $SAID == *': FAILED'* ]] || die SandboxUnavailable "The bundles that arrived in the sandbox could not be looked at: ${SAID:-sha256sum said nothing}. Call again."
     die BundleCorrupt "A bundle that arrived in the sandbox does not have its SHA-256: ${SAID:-sha256sum said nothing}. Nothing was changed. Choose another checkpoint."
   }
   cd -- "$ROOT" || return
 }
 
-# unpack FILE KIND [OPTION]: brings a bundle's objects into the object store GIT_DIR points at. A large one
-# stays a pack. A `small` one becomes loose objects, as with git's own fetch, because 64 packs
-# would make every later command slower. Small ones that are `many` when joined become one pack, where they can.
+# unpack FILE KIND [OPTION]: brings a bundle's objects into the object store of GIT_DIR. A large bundle stays
+# a pack. A `small` one becomes loose objects, as with git's own fetch, because 64 packs would make every
+# later command slower. Small bundles that are `many` when joined become one pack, where possible.
 unpack() {
   local how=(index-pack --stdin --fix-thin ${3:+"$3"}) status=0
   case $2 in
@@ -44,8 +44,8 @@ unpack() {
   pack_in "$1" "${how[@]}" >/dev/null
 }
 
-# pack_in FILE COMMAND...: gives git the pack of a bundle. It begins behind the first empty line, where reading lines
-# leaves the file.
+# pack_in FILE COMMAND...: gives git the pack of a bundle. The pack begins after the first empty line, where
+# reading the lines leaves the file.
 pack_in() {
   local line
   {
@@ -54,16 +54,16 @@ pack_in() {
   } <"$1"
 }
 
-# pack_joined FILE: keeps joined links as one pack, which costs a fifth of writing each object into a file. Not when an
-# object is in it twice: the deltas of such a pack may lead in a circle (join-links.ts). Before that is known,
-# git does not see it.
+# pack_joined FILE: keeps joined links as one pack, which costs a fifth of writing each object into a file. It
+# cannot do this when an object is in it twice: the deltas of such a pack may form a circle (join-links.ts).
+# Until this is checked, git does not see the pack.
 pack_joined() {
   local packs=${GIT_OBJECT_DIRECTORY:-$GIT_DIR/objects}/pack name
   local new=$packs/tmp_joined
   local left=("$new".*)
   [ ${#left[@]} = 0 ] || rm -f -- "${left[@]}" || return
   pack_in "$1" -c pack.writeReverseIndex=false index-pack --stdin --fix-thin -o "$new.index" "$new.pack" >"$OUT.packed" && line_of "$OUT.packed" && name=pack-${TEXT##*$'\t'} || return
-  # OFFSET ID (CHECKSUM), by their ids
+  # Sorted by id: OFFSET ID (CHECKSUM)
   git show-index <"$new.index" | uniq -d -f 1 -w $((1 + ${#EMPTY})) >"$OUT.twice" || return
   if [ -s "$OUT.twice" ]; then
     rm -f -- "$new".*

@@ -5,7 +5,8 @@
 # shellcheck shell=bash disable=SC2034
 set -u -o pipefail
 shopt -s dotglob nullglob globstar
-# The pattern of everything below a directory. Of links to directories, which it does not follow, bash 5.0 alone leaves `**` without.
+# The pattern for everything below a directory. In bash 5.0 alone, `**` leaves out links to directories, which
+# it does not follow.
 DEEP='**'
 [[ $BASH_VERSION != 5.0.* ]] || DEEP='**/*'
 export LC_ALL=C
@@ -17,8 +18,8 @@ WB_XDG=${4:-$HOME/.config}/git
 export HOME=/dev/null XDG_CONFIG_HOME=/dev/null
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1
 export GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1 GIT_ADVICE=0
-# Git of before 2.39.4 does not know GIT_NO_LAZY_FETCH. It may start a fetch, which then finds no protocol that is
-# allowed, so it starts none of the commands that the settings of a repository name for it.
+# Git before 2.39.4 does not know GIT_NO_LAZY_FETCH. It may start a fetch. With this setting the fetch finds
+# no allowed protocol, so git runs none of the commands that a repository's settings name for it.
 export GIT_ALLOW_PROTOCOL=
 export GIT_AUTHOR_NAME=Walkback GIT_AUTHOR_EMAIL=capture@walkback.invalid
 export GIT_COMMITTER_NAME=Walkback GIT_COMMITTER_EMAIL=capture@walkback.invalid
@@ -29,13 +30,13 @@ EMPTY_SHA1=4b825dc642cb6eb9a060e54bf8d69288fbee4904
 EMPTY_SHA256=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
 EMPTY_BLOB_SHA1=e69de29bb2d1d6434b8b29ae775ad8c2e48c5391
 EMPTY_BLOB_SHA256=473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813
-# An empty core.fsmonitor, because before 2.36 git ran what it names, also where that is `false`.
+# core.fsmonitor is empty, because git before 2.36 ran the command that it names, even when it is `false`.
 HOST_GIT=(git -c 'safe.directory=*' -c core.hooksPath=/dev/null -c core.fsmonitor= -c core.untrackedCache=false -c core.preferSymlinkRefs=false)
 STATE_FILES=(MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR MERGE_AUTOSTASH SQUASH_MSG CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD AUTO_MERGE
   BISECT_FIRST_PARENT BISECT_LOG BISECT_NAMES BISECT_START BISECT_TERMS BISECT_EXPECTED_REV BISECT_ANCESTORS_OK)
 STATE_DIRS=(rebase-merge rebase-apply sequencer)
-# Of these files, those that are refs where the format of refs is reftable. AUTO_MERGE would be one, too, but names a tree that is in
-# no capture, and only `git diff AUTO_MERGE` asks for it.
+# Those of the files above that are refs in a repository with reftable. AUTO_MERGE would be one too, but it
+# names a tree that is in no capture, and only `git diff AUTO_MERGE` asks for it.
 STATE_REFS=(MERGE_AUTOSTASH CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD BISECT_EXPECTED_REV)
 # Folders that hold other people's checkouts by the thousand; roots inside them are not the agent's work.
 LINKED_GIT='a git repository whose .git is a symlink'
@@ -54,7 +55,7 @@ perhaps() {
   [ $status = 1 ] || return $status
 }
 
-# git_since MAJOR MINOR: whether this git is that release or a newer one. Ends with 2 when it does not say.
+# git_since MAJOR MINOR: whether this git has at least that version. Ends with 2 when git does not say.
 git_since() {
   local version
   version=$(exec git version) && [[ $version =~ ([0-9]+)\.([0-9]+) ]] || return 2
@@ -69,11 +70,11 @@ ended() { [ "$1" -gt 129 ] || [ "$1" = 125 ]; }
 # ends too, and the caller tries again.
 survived() { ! ended "$1" || exit "$1"; }
 
-# no_room TEXT: whether this says that nothing more can be written: the disk is full, or what this user may have of it. Then
-# neither the repository nor a file of ours is at fault.
+# no_room TEXT: whether this message says that nothing more can be written: the disk is full, or the user's
+# quota is used up. Then neither the repository nor a file of ours is at fault.
 no_room() { [[ $1 == *'No space left on device'* || $1 == *'Out of diskspace'* || $1 == *'Disk quota exceeded'* ]]; }
 
-# has_room FILE: whether something more can be written beside this one.
+# has_room FILE: whether something more can be written beside this file.
 has_room() {
   printf '%65536s' '' 2>/dev/null >"$1.probe" && rm -f -- "$1.probe" || ! rm -f -- "$1.probe"
 }
@@ -87,21 +88,22 @@ walked() {
   while IFS= read -r line; do [[ $line == "find: '."*"': "* ]] || return 1; done <"$2"
 }
 
-# slurp FILE: its text in TEXT, without starting a process. NULs end it early; the files read so are text. It says nothing of a
-# file that may not be read, and does not redirect what bash would say: that costs as much as reading.
+# slurp FILE: reads its text into TEXT, without starting a process. A NUL ends it early; the files that are
+# read with it are text. It does not report a file that may not be read, and does not redirect bash's own
+# message: that costs as much as reading.
 slurp() {
   TEXT=''
   [[ ! -f $1 || ! -r $1 ]] || IFS= read -r -d '' TEXT <"$1" || :
 }
 
-# line_of FILE: its first line in TEXT.
+# line_of FILE: reads its first line into TEXT.
 line_of() {
   TEXT=''
   [[ -f $1 && -r $1 ]] && IFS= read -r TEXT <"$1" || [[ -n $TEXT ]]
 }
 
-# lines_in TEXT: SPLIT is its lines, without empty ones. Not by `<<<`: bash writes a longer text into a file below /tmp, and where
-# there is no room for that file, what reads it does not run.
+# lines_in TEXT: SPLIT becomes its lines, without empty ones. It does not use `<<<`: bash writes a longer text
+# into a file in /tmp, and if there is no room for that file, the reading command does not run.
 lines_in() {
   local - IFS=$'\n'
   set -f
@@ -109,11 +111,12 @@ lines_in() {
   SPLIT=($1)
 }
 
-# waits PATH: whether this is a named pipe or a device. Who opens a pipe waits until somebody writes into it, and a device
-# may have no end. A socket is refused at once.
+# waits PATH: whether this is a named pipe or a device. A process that opens a pipe waits until somebody
+# writes into it, and a device may never end. A socket is refused at once.
 waits() { [[ -e $1 && ! -f $1 && ! -d $1 && ! -S $1 && ! $1 -ef /dev/null ]]; }
 
-# any_odd PATH...: whether one of these is neither a file nor a directory. One look at many, before each is asked about by itself.
+# any_odd PATH...: whether one of these is neither a file nor a directory. It checks many at once, before each
+# is checked alone.
 any_odd() {
   local path
   for path; do [[ -f $path || -d $path || ! -e $path ]] || return 0; done
@@ -121,15 +124,15 @@ any_odd() {
 }
 WAITS_WHY='is a named pipe or a device. Git reads a file of that name, and would wait for ever'
 
-# bar PATH: fails what works on this repository, because git would wait for that file.
+# bar PATH: fails the work on this repository, because git would wait for that file.
 bar() {
   printf '%s %s: remove it, then call again\n' "$1" "$WAITS_WHY" >"$OUT.barred"
   printf 'error: %s %s: remove it, then call again\n' "$1" "$WAITS_WHY" >&2
   return 1
 }
 
-# git_waits GIT_DIR COMMON_DIR: whether git would wait for one of its own files there, WAITS. Refs, objects and logs
-# of branches are looked at elsewhere.
+# git_waits GIT_DIR COMMON_DIR: whether git would wait for one of its own files there (WAITS). Refs, objects
+# and logs of branches are checked elsewhere.
 GIT_FILES=(HEAD config.worktree commondir index info/sparse-checkout "${STATE_FILES[@]}" "${STATE_DIRS[@]}" logs/HEAD)
 COMMON_FILES=(config packed-refs shallow info/exclude info/attributes info/grafts objects/info/alternates)
 git_waits() {
@@ -143,24 +146,24 @@ git_waits() {
   return 1
 }
 
-# die NAME MESSAGE: ends the script with an error the caller turns into a WalkbackError of that name. Where the files of this call have
-# no room any more, it says so.
+# die NAME MESSAGE: ends the script with an error that the caller turns into a WalkbackError of that name. If
+# the files of this call have no room any more, it reports that instead.
 die() {
   [ ! -w "${RUN-}" ] || has_room "$RUN/" || set -- "$1" "$2 No space left on device: $RUN"
   { emit error "$1" && emit message "$2" && emit end ''; } | finish
   exit 70
 }
 
-# fault MESSAGE: ends the script without an answer. Something outside of it failed, and the same
-# call may well succeed.
+# fault MESSAGE: ends the script without an answer. Something outside of it failed, and the same call may
+# succeed later.
 fault() {
   printf '%s\n' "$1" >&2
   exit 75
 }
 
-# finish: writes standard input as the answer between two lines that only this call knows, so that
-# noise and odd bytes do no harm. An answer that was cut short has no second line, and one without
-# the pair `end` is invalid.
+# finish: writes standard input as the answer, between two lines that only this call knows, so that noise and
+# unusual bytes do no harm. An answer that was cut short has no second line, and an answer without the pair
+# `end` is invalid.
 finish() { printf '\n%s\n' "$WB_MARK" && base64 -w 0 && printf '\n%s\n' "$WB_MARK"; }
 
 # list_into FILE [PATH...]: writes a list, each path ended by NUL.
@@ -181,8 +184,8 @@ pass_on() {
   done 2>/dev/null
 }
 
-# said_in FILE...: SAID is the messages of git and others in these files, in one line of some
-# hundred characters.
+# said_in FILE...: SAID becomes the messages of git and others in these files, as one line of a few hundred
+# characters.
 said_in() {
   local file line count=0
   SAID=''
@@ -198,7 +201,8 @@ said_in() {
   SAID=${SAID:0:500}
 }
 
-# or_step STATUS: where nobody said anything, SAID is that there was no room to say it (FULL), else the exit, and what was being done (STEP).
+# or_step STATUS: when there was no message, SAID becomes that there was no room for one (FULL), else the exit
+# status and what was being done (STEP).
 STEP='' FULL=''
 or_step() { SAID=${SAID:-${FULL:-"a command ended with $1 and said nothing${STEP:+, while $STEP}"}}; }
 
@@ -226,8 +230,8 @@ take_lock() {
   done
 }
 
-# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY
-# describes a foreign file in its place, or in that of one of our own.
+# shadow_home DIR: makes an .agent-shadow folder that the host's git does not see. IN_THE_WAY describes a
+# foreign file that stands in its place, or in the place of a file of ours.
 shadow_home() {
   local home=$1 entry what='a symlink'
   IN_THE_WAY=''
@@ -237,7 +241,7 @@ shadow_home() {
     return 1
   fi
   [ -d "$home" ] || mkdir -p -- "$home" || return
-  # Each before what is in it.
+  # Each directory is checked before what is in it.
   without_odd "$home"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/* && without_odd "$home"/{aside,parked}-"${SESSION-}"/*/* || return
   for entry in "$home"/*; do
     case ${entry##*/} in
@@ -252,8 +256,8 @@ shadow_home() {
   printf '*\n' >"$home/.gitignore"
 }
 
-# symlink_above PATH: whether a directory above PATH is a symlink. No repository is looked for behind one, and nothing is
-# written or deleted through one.
+# symlink_above PATH: whether a directory above PATH is a symlink. No repository is looked for behind a
+# symlink, and nothing is written or deleted through one.
 symlink_above() {
   local parent=$1
   while [[ $parent == */* ]]; do
@@ -263,8 +267,9 @@ symlink_above() {
   return 1
 }
 
-# without_odd PATH...: removes those of our own that are neither files nor directories. We make none. What is written
-# through a symlink, or deleted, lies elsewhere, and a named pipe waits for somebody.
+# without_odd PATH...: removes from our own files those that are neither files nor directories. We make no
+# such files. A write or delete through a symlink would happen elsewhere, and a named pipe would wait for
+# somebody.
 without_odd() {
   local path
   for path; do
@@ -272,10 +277,10 @@ without_odd() {
   done
 }
 
-# count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. These are more
-# than the processors: work on one waits for processes that start and end, and those that come last leave
-# processors idle. FEW is the number where git may need much memory: when a repository is captured for the
-# first time, or comes with all its files.
+# count_processors: sets PROCESSORS, and PARALLEL, the number of repositories worked on at once. PARALLEL is
+# larger than PROCESSORS: work on a repository waits for processes that start and end, and the last
+# repositories leave processors idle. FEW is the number for work in which git may need much memory: when a
+# repository is captured for the first time, or comes with all its files.
 count_processors() {
   slurp /proc/stat
   # The file has one line for all processors, one for each, then `intr`; each of these lines has
@@ -298,13 +303,14 @@ jobs_limit() {
   fi
 }
 
-# stopwatch: MICROSECONDS since the epoch. Before 5.0, bash does not know them.
+# stopwatch: MICROSECONDS becomes the time since the epoch. bash has it only since 5.0.
 stopwatch() {
   MICROSECONDS=${EPOCHREALTIME:-$(exec date +%s%6N)} || MICROSECONDS=0
   MICROSECONDS=${MICROSECONDS/[.,]/}
 }
 
-# read_umask: FILE_MODE and EXEC_MODE are what new files get here; those modes need no line in the sidecar.
+# read_umask: FILE_MODE and EXEC_MODE become the modes that new files get here; these modes need no line in
+# the sidecar.
 read_umask() {
   # Uses a file, because a command substitution would start a process.
   local file=${OUT-$RUN/call}.umask

@@ -1,9 +1,9 @@
 # A git directory of our own beside the shadow, for work that does not look at the working files.
 # shellcheck shell=bash
 
-# scratch PATH [bare]: a git directory of this call, which reads the objects of the repository wherever
-# a restore left them: in place, or parked. With `bare` it has no working tree, so that git finds no
-# attributes but ours.
+# scratch PATH [bare]: a git directory of this call, which reads the objects of the repository wherever a
+# restore left them: in place, or parked. With `bare` it has no working tree, so git finds no attributes but
+# ours.
 scratch() {
   local from path=$1 version=0 bare=false
   [ -z "${2-}" ] || bare=true
@@ -15,7 +15,7 @@ scratch() {
     printf '[core]\n\trepositoryformatversion = %s\n\tbare = %s\n\tfilemode = true\n\tcommitgraph = false\n\tprotectNTFS = false\n\tprotectHFS = false\n[pack]\n\tthreads = 1\n' $version $bare
     [ "$FORMAT" = sha1 ] || printf '[extensions]\n\tobjectformat = sha256\n'
   } >"$GIT_DIR/config" || return
-  # What is new goes to the shadow, where it can be compared with other captures.
+  # New objects go to the shadow, where they can be compared with other captures.
   from=$ROOT/$path/.agent-shadow/session-$SESSION
   if symlink_above "$from"; then from=$HOME_DIR/none; fi
   without_odd "$from" && shadow_without_odd "$from" || return

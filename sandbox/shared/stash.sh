@@ -1,11 +1,12 @@
-# The stash of the host's repository. It is in no capture, because its entries may hold what git ignores. A capture names the
-# newest ones, so that a restore can say which of them are not there now.
+# The stash of the host's repository. It is in no capture, because its entries may hold files that git
+# ignores. A capture names the newest entries, so that a restore can say which of them are missing now.
 # shellcheck shell=bash
 
-# Entries that a capture names: each takes 43 bytes of the checkpoint.
+# Most entries that a capture names: each takes 43 bytes of the checkpoint.
 STASH_MOST=10
 
-# read_stash [MOST]: STASH has the commits of the entries, or of so many of them, newest first. Git keeps the list as the log of its ref.
+# read_stash [MOST]: STASH becomes the commits of all entries, or of the newest MOST, newest first. Git keeps
+# the list as the log of the stash ref.
 read_stash() {
   local i line lines=()
   STASH=()

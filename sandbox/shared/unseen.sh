@@ -1,8 +1,9 @@
-# What a capture does not have although it may have been there: files that its rules ignored, or that were too large for it.
+# What a capture does not have although it may have existed: files that its rules ignored, or that were too
+# large for it.
 # shellcheck shell=bash
 
-# ignored_by TREE META LIST KEPT: writes the paths of a list that a capture's rules ignore
-# into another list. What its index tracks is not ignored; without META that is not asked.
+# ignored_by TREE META LIST KEPT: writes the paths of a list that a capture's rules ignore into another list.
+# Paths that the capture's index tracks are not ignored; without META this is not checked.
 ignored_by() {
   local rules=$OUT.rules path found=()
   rm -rf -- "$rules" "$rules.index" && mkdir -p -- "$rules" || return
@@ -21,15 +22,15 @@ ignored_by() {
   mv -f -- "$4.untracked" "$4"
 }
 
-# hiding_rules RULES LIST: brings files of rules that are in a list, and that ignore themselves, to those of a capture. As in
-# a Python environment, whose .gitignore holds `*`: no capture has it until git is told to track it (git add -f). The index in
-# use has their content.
+# hiding_rules RULES LIST: adds rules files in a list that ignore themselves to those of a capture. An example
+# is a Python environment, whose .gitignore holds `*`: no capture has it until git is told to track it (git
+# add -f). The index in use has their content.
 hiding_rules() {
   local path own=() count=-1
   while IFS= read -r -d '' path; do [[ /$path != */.gitignore ]] || own+=("$path"); done <"$2"
   [ ${#own[@]} -gt 0 ] || return 0
   list_into "$OUT.own" "${own[@]}" && git checkout-index -f -z --stdin --prefix="$1/" <"$OUT.own" || return
-  # One that goes may have been what another one was ignored by.
+  # When one of them is removed, another one may no longer be ignored.
   while [ ${#own[@]} -gt 0 ] && [ ${#own[@]} != $count ]; do
     count=${#own[@]}
     (cd -- "$1" && GIT_WORK_TREE=$1 GIT_INDEX_FILE=$1.index check_ignore "$OUT.own" "$OUT.own-ignored") || return
@@ -42,7 +43,7 @@ hiding_rules() {
   done
 }
 
-# tracked_by META ARRAY: the paths of a capture's index.
+# tracked_by META ARRAY: reads the paths of a capture's index into the array.
 tracked_by() {
   local path
   local -n paths_of=$2
@@ -52,9 +53,9 @@ tracked_by() {
   while IFS= read -r -d '' path; do paths_of[$path]=1; done <"$OUT.tracked"
 }
 
-# check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. An
-# exit of 1 means that they ignore nothing, where git read them all: a file of rules that its own
-# commands do not read either is no loss (harmless).
+# check_ignore LIST KEPT: writes the paths of a list that git's rules ignore into another list. Exit status 1
+# means that they ignore nothing, provided git read all rules. A rules file that git's own commands do not
+# read either is no loss (harmless).
 check_ignore() {
   local line status=0
   sed -z 's#^#./#' -- "$1" >"$2.asked" || return
@@ -68,15 +69,16 @@ check_ignore() {
   sed -z 's#^\./##' -- "$2.found" >"$2"
 }
 
-# too_large_then META: the array `stays` says so of the files that a capture left out for their size.
+# too_large_then META: marks in the array `stays` the files that a capture left out for their size.
 too_large_then() {
   local path
   part "$1" left-out "$OUT.left.then" || return
   while IFS= read -r -d '' path; do stays[$path]='was too large for it'; done <"$OUT.left.then"
 }
 
-# ignored_then TREE META LIST: the array `stays` says so of the paths of a list that a capture's rules ignored. Those in the
-# array `included` it would have had all the same. With an empty HIDING, files of rules in the list do not count.
+# ignored_then TREE META LIST: marks in the array `stays` the paths of a list that a capture's rules ignored.
+# Paths in the array `included` would have been captured all the same. With an empty HIDING, rules files in
+# the list do not count.
 ignored_then() {
   local path HIDING=${HIDING-1}
   ignored_by "$1" "$2" "$3" "$OUT.kept.then" || return
@@ -84,7 +86,7 @@ ignored_then() {
 }
 IGNORED_THEN='its rules ignore it'
 
-# find_included: `included` are the paths of the index that the session asks for by name, ignored or not.
+# find_included: `included` becomes the paths of the index that the session asks for by name, ignored or not.
 find_included() {
   local path
   [ ${#INCLUDE[@]} -gt 0 ] || return 0
@@ -92,9 +94,10 @@ find_included() {
   while IFS= read -r -d '' path; do included[$path]=1; done <"$OUT.included"
 }
 
-# staying ADDED REMOVED LIST SAID: writes the paths of the list REMOVED that are in the array `stays` into LIST, and into SAID a
-# warning of each that has a reason there, not only a space. One in the way of a path of ADDED, or of a directory
-# in the array WANTED, does not stay: a file where a directory comes, or the reverse.
+# staying ADDED REMOVED LIST SAID: writes the paths of the list REMOVED that are in the array `stays` into
+# LIST. SAID gets a warning for each whose value there is a reason, not only a space. A path in the way of a
+# path of ADDED, or of a directory in the array WANTED, does not stay: a file where a directory comes, or the
+# reverse.
 staying() {
   local path above
   local -A added=()
