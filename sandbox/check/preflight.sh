@@ -1,6 +1,7 @@
 # The preflight command: what this sandbox has, as lines `MARK KEY VALUE`. It assumes nothing but bash,
 # because it must say what else is missing. To find out whether a directory can be made it makes one, and
 # removes it again. Set by the caller: WB_MARK, WB_BELOW, WB_TOOLS, WB_NEEDS.
+# shellcheck shell=bash
 
 say() {
   local text=${2//[[:cntrl:]]/ }

@@ -1,5 +1,6 @@
 # Keeps a path from being in two repositories at once. What one side has in a repository, the other side may
 # have as files of the outer repository. No restore would write these, so they are conflicts.
+# shellcheck shell=bash
 
 # in_two TREE SIDE_TREE...: records each file of the merged TREE that lies in a repository inside this one.
 # INSIDE names these repositories as `now:PATH` or `change:PATH`, by the side that has them. A capture that

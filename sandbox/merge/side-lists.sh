@@ -1,5 +1,6 @@
 # Merges the sidecar three ways for each path: modes that git's trees do not hold, and empty directories. The
 # result is what a look at the merged files will find; otherwise the merge is refused.
+# shellcheck shell=bash
 
 # modes_in META FILE ARRAY: reads a capture's modes by path, each as its letter and number. The line of the
 # umask has the empty path.

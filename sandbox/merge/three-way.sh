@@ -1,5 +1,6 @@
 # Merges trees of working files three ways, in a bare git directory of ours. If git could see a working tree,
 # a .gitattributes with `merge=union` would make it merge conflicts silently.
+# shellcheck shell=bash
 
 # conflict PATH KIND MESSAGE: records a path that both sides changed.
 conflict() {

@@ -1,5 +1,6 @@
 # Notes the names of files and directories that lie in no repository. No capture holds these. But when such a
 # directory becomes a repository, a restore of an earlier capture must know what was in it before.
+# shellcheck shell=bash
 
 # With more than this, nothing is noted, and a restore leaves everything where it is.
 BESIDE_BYTES=$((4 << 20))

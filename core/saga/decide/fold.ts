@@ -141,7 +141,6 @@ const applyProbe = (state: SagaState, entry: EntryOf<'probe'>): SagaState => {
       const { effect } = operationOf(state);
       // A probe said that the call did not happen. An effect that nothing could take back then counts as not
       // happened. Any other is undone all the same.
-      // undone all the same.
       const cleared = entry.status === 'absent' && state.effects[effect]?.kind === 'irreversible';
       return cleared ? withOperation(settled, { doubted: false }) : settled;
     }
