@@ -11,7 +11,7 @@ export const anchorStore = ({ env }: Runtime): AnchorStore =>
 export const ledgerSigner = ({ env }: Runtime): LedgerSigner =>
   createLedgerSigner({ keyArn: required(env, 'WALKBACK_ANCHOR_KEY_ARN') });
 
-/** PEM; asked for once an instance, for a key keeps its public half. */
+/** The public key as PEM. Read once per instance, because the public half of a key never changes. */
 export const ledgerPublicKey = ({ env }: Runtime): (() => Promise<string>) => {
   let known: Promise<string> | undefined;
   return () => {

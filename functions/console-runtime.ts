@@ -16,7 +16,7 @@ import { isWalkbackError } from '../core/shared/errors.ts';
 import { personCalls } from './people-runtime.ts';
 import { optional, type Runtime, required } from './runtime.ts';
 
-/** The secret of the client, where it has one, is read with the first sign-in. */
+/** If the client has a secret, it is read at the first sign-in. */
 const signInOf = ({ env }: Runtime): SignIn => {
   const configuration = optional(env, 'WALKBACK_OIDC_CONFIGURATION');
   const secretArn = optional(env, 'WALKBACK_CONSOLE_CLIENT_SECRET_ARN');
@@ -57,7 +57,8 @@ export const createConsoleApp = (runtime: Runtime): Hono<ConsoleEnv> => {
     signOuts: createSignOuts({ tableName: required(runtime.env, 'WALKBACK_SESSIONS_TABLE') }),
     seal: createSeal({ secret: createSecret(required(runtime.env, 'WALKBACK_CONSOLE_SECRET_ARN')) }),
   });
-  // What goes on after the answer may stop with this instance, and another one knows nothing of it: so it is waited for.
+  // Work after the answer may stop with this instance, and no other instance knows of it. So it is waited
+  // for.
   const patienceMs = (API_PATIENCE_SECONDS + 1) * 1000;
   return createPages({ gate, failureOf, patienceMs, isOneProcess: false, around: compress() });
 };

@@ -7,7 +7,7 @@ import { createEventHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 import { type BatchResponse, isStreamBatch, movedSagas } from './stream-runtime.ts';
 
-/** Fed by the Sagas table's stream, and called by an operator for days of before. */
+/** Fed by the Sagas table's stream, and called by an operator for earlier days. */
 export const handler = createEventHandler<unknown, BatchResponse | ExportReport>(
   'export-ledger',
   async (runtime) => {

@@ -7,7 +7,7 @@ import { endLambdaInstance } from '../kit/end-instance.ts';
 import { type Runtime, required } from './runtime.ts';
 import { mayUseLoopbackTools, sagaTombstones } from './saga-runtime.ts';
 
-/** Read when it is first needed; a secret that was not there yet is looked for again. */
+/** Read when first needed. A secret that did not exist yet is looked for again. */
 const httpToolSecret = ({ env, clock }: Runtime): (() => Promise<string>) =>
   createSecret(required(env, 'WALKBACK_HTTP_TOOL_SECRET_ARN'), { now: () => clock.now().getTime() });
 

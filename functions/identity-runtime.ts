@@ -11,7 +11,7 @@ import {
 import type { UseCase } from './handler.ts';
 import { isOn, optional, type Runtime, required } from './runtime.ts';
 
-/** Undefined where no issuer is configured. Loaded with the first proof: most calls have none. */
+/** Undefined when no issuer is configured. Loaded with the first proof, because most calls have none. */
 export const identityVerifier = ({ env }: Runtime): IdentityVerifier | undefined => {
   const issuer = optional(env, 'WALKBACK_OIDC_ISSUER');
   if (issuer === undefined) return undefined;
@@ -41,7 +41,7 @@ const policyOf = (runtime: Runtime): IdentityPolicy => {
   };
 };
 
-/** A use case that is told who asks, for the people who may call the function. */
+/** A use case that is given who asks, with a check that this person may call the function. */
 export const identified = <Input extends Request, Output>(
   runtime: Runtime,
   name: CallableName,
@@ -51,7 +51,7 @@ export const identified = <Input extends Request, Output>(
   return async (input, invocation) => work(await identify(input), invocation);
 };
 
-/** The same for what backends call too, which name nobody. */
+/** The same for functions that backends, which name nobody, call too. */
 export const identifiedIfPerson = <Input extends Request, Output>(
   runtime: Runtime,
   name: CallableName,

@@ -1,4 +1,4 @@
-/** The part of the composition root that lets a request that is made again join the one under way. */
+/** The part of the composition root that lets a repeated request join the one under way. */
 import { createKeptCalls } from '../adapters/aws/kept-calls.ts';
 import { createJoinCall } from '../core/checkpoint/workspace/join-call.ts';
 import { type Runtime, required } from './runtime.ts';

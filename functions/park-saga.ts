@@ -8,7 +8,7 @@ import { checkpointPorts } from './sandbox-runtime.ts';
 export const handler = createHandler('park-saga', async (runtime) =>
   createParkSaga({
     ...sagaPorts(runtime),
-    // A deployment without a key for sandboxes parks sagas too.
+    // A deployment without a key for sandboxes can park sagas too.
     saveFiles: async (...asked) => {
       const ports = await checkpointPorts(runtime);
       return createSaveFiles({ ...ports, checkpoint: createTakeCheckpoint(ports) })(...asked);

@@ -12,8 +12,9 @@ import catalog from '../tools/catalog.json' with { type: 'json' };
 import { metricsNamespace, optional, type Runtime, required } from './runtime.ts';
 
 /**
- * What comes with Walkback, under the name that its function has in this deployment. The file is written by `npm run docs`
- * from the tools themselves, and test/unit/built-in-tools.test.ts checks each entry as `put-catalog` would.
+ * The catalog entries that come with Walkback, with the function name that they have in this deployment. `npm
+ * run docs` writes the file from the tools themselves, and test/unit/built-in-tools.test.ts checks each entry
+ * as `put-catalog` would.
  */
 const builtIn = (): BuiltIn => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the comment above says
@@ -48,7 +49,7 @@ export const toolInvoker = (): ToolInvoker => createToolInvoker();
 
 export const toolFunctions = (): ToolFunctions => createToolFunctions();
 
-/** Only the embedded cloud sets this, never a deployment. */
+/** Only the embedded cloud sets this variable, never a deployment. */
 export const mayUseLoopbackTools = ({ env }: Runtime): boolean =>
   env['WALKBACK_LOOPBACK_TOOLS'] === 'allowed';
 

@@ -14,7 +14,7 @@ export const gitRepositories = (): Repositories => createRepositories();
 
 export const workspaces = (): Workspaces => createWorkspaces();
 
-/** A key in the environment wins over one in Secrets Manager. */
+/** A key in the environment has priority over one in Secrets Manager. */
 const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {
   const given = optional(env, 'E2B_API_KEY');
   if (given !== undefined) return async () => given;

@@ -6,12 +6,12 @@ interface StreamBatch {
   Records: StreamRecord[];
 }
 
-/** Where in the batch to go on after a failure. An empty list means that all is done. */
+/** Where in the batch to continue after a failure. An empty list means that everything is done. */
 export interface BatchResponse {
   batchItemFailures: { itemIdentifier: string }[];
 }
 
-/** Tells a batch from the input of somebody who calls the function. */
+/** Tells a batch from the input of a caller. */
 export const isStreamBatch = (event: unknown): event is StreamBatch =>
   typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);
 

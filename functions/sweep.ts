@@ -5,7 +5,7 @@ import { sagaPorts } from './saga-runtime.ts';
 
 const executionInput = z.object({ sagaId: z.string() });
 
-/** The saga of a dead execution, which only the execution's input names. */
+/** The saga of a dead execution. Only the execution's input names it. */
 const sagaOf = (text: string) => {
   const parsed = executionInput.safeParse(JSON.parse(text));
   return parsed.success ? { sagaId: parsed.data.sagaId, asked: false } : undefined;

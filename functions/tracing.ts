@@ -1,10 +1,13 @@
-/** Spans of calls, where they are traced. What makes them takes 75 ms to import, so it is loaded only there. */
+/**
+ * Makes spans for calls, where they are traced. The code for this takes 75 ms to import, so it is loaded only
+ * there.
+ */
 import { mayBeTraced } from '../core/shared/traced.ts';
 import type { Environment } from './runtime.ts';
 
 export interface Tracing {
   annotate: (name: string, value: string | number) => void;
-  /** `work` in a span of its own. */
+  /** Runs `work` in a span of its own. */
   spanned: <Given extends unknown[], Answer>(
     name: string,
     work: (...given: Given) => Promise<Answer>,

@@ -5,7 +5,7 @@ import { createEventHandler } from './handler.ts';
 import { sagaTombstones } from './saga-runtime.ts';
 import { checkpointPorts, workspaces } from './sandbox-runtime.ts';
 
-/** The built-in tools of workspaces: it answers an outcome, always, as the tool of anybody does. */
+/** The built-in tools of workspaces. Like any other tool, this function always answers an outcome. */
 export const handler = createEventHandler('workspace-tools', async (runtime) => {
   const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces() });
   const serve = toolHandler(workspaceTools(uses), {

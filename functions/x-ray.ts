@@ -2,7 +2,7 @@
 import { Tracer } from '@aws-lambda-powertools/tracer';
 import type { Tracing } from './tracing.ts';
 
-/** Powertools has spans as a decorator, which Node does not run: it is applied by hand. */
+/** Powertools offers spans as a decorator, which Node cannot run, so it is applied by hand. */
 export const createXRay = (serviceName: string): Tracing => {
   const tracer = new Tracer({ serviceName });
   return {

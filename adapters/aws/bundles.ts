@@ -50,7 +50,7 @@ export const createBundleStore = (options: {
   retry?: RetryMeans;
 }): BundleStore => {
   const { bucket: Bucket, retry: means = { sleep } } = options;
-  // Downloads are hashed here, because a wrong bundle must be told apart from a failing service.
+  // Downloads are hashed here, because wrong bytes must be told apart from a failing service.
   const client =
     options.client ?? new S3Client({ ...BULK_DEFAULTS, responseChecksumValidation: 'WHEN_REQUIRED' });
 

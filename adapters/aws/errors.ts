@@ -15,7 +15,7 @@ const THROTTLED = new Set([
   'RequestThrottled',
   'SlowDown',
   'LimitExceededException',
-  // As many executions as an account may have; some end.
+  // The account has as many executions as it may have. Some of them will end.
   'ExecutionLimitExceeded',
   'TransactionInProgressException',
   'TransactionConflict',

@@ -7,11 +7,11 @@ import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { calling } from './errors.ts';
 
 const SERVICE = 'EventBridge';
-/** The most entries one call takes, and what they may weigh together: 256 KB, less than that with its own counting. */
+/** Most entries of one call, and most bytes of all together: 256 KB, minus what the service counts for itself. */
 const MAX_ENTRIES = 10;
 const MAX_CALL_BYTES = 240 * 1024;
 
-/** In order, as many entries to a call as it takes. */
+/** Splits entries into calls, in order, with as many entries in each as it accepts. */
 const callsOf = <Entry extends { Detail: string }>(entries: readonly Entry[]): Entry[][] => {
   const calls: Entry[][] = [];
   let roomBytes = 0;

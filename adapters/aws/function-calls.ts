@@ -1,4 +1,7 @@
-/** Lambda behind `FunctionCalls`: one Invoke, never repeated here, because a second one may do something twice. */
+/**
+ * Lambda behind `FunctionCalls`: one Invoke, never repeated here, because a second one may do something
+ * twice.
+ */
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import * as z from 'zod';
 import { isErrorName } from '../../contract/errors.ts';
@@ -8,9 +11,9 @@ import { CLIENT_DEFAULTS } from './client-defaults.ts';
 import { isNamed, toWalkbackError } from './errors.ts';
 
 interface Options {
-  /** Of the deployment. */
+  /** Prefix of the deployment's function names. */
   namePrefix: string;
-  /** How long to wait. The function runs on when that is over. */
+  /** How long to wait for the answer. The function goes on running after that. */
   patienceMs: number;
   client?: LambdaClient;
 }
@@ -32,7 +35,7 @@ const parse = (name: string, payload: Uint8Array | undefined): unknown => {
   }
 };
 
-/** The error that it answered, by its name; what Lambda itself says of it is ours to look into. */
+/** The error that the function answered, by its name. An error of Lambda itself is for us to look into. */
 const thrownBy = (name: string, payload: unknown): WalkbackError => {
   const read = failure.safeParse(payload);
   const { errorType = '', errorMessage = '' } = read.success ? read.data : {};
@@ -50,7 +53,7 @@ export const createFunctionCalls = ({
   client = new LambdaClient({
     ...CLIENT_DEFAULTS,
     maxAttempts: 1,
-    // The signal of each call ends it.
+    // Each call is ended by its own signal.
     requestHandler: { connectionTimeout: 3_000 },
   }),
 }: Options): FunctionCalls => ({

@@ -8,15 +8,17 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 /** The newest format of saga heads, raised with every change that the release before would misread. */
 export const SAGA_FORMAT = 5;
 
-/** The oldest format whose release reads a state that is compressed. */
+/** The oldest format whose release can read a compressed state. */
 export const PACKED_FORMAT = 3;
 
 /**
  * The oldest format that a head can have, so that an older release goes on with the heads that it
- * understands. 2: a compensator was put aside, to be tried again. 3: it is more than a straight line of tools
- * that an execution runs from its beginning to its end. 4: an agent does a step of its plan, or it is such a step.
- * 5: what somebody let stand was taken back by hand later, which moves nothing else. A head that would take a second
- * write unit is stored as one of format 3 (`headItem`).
+ * understands. A head that would need a second write unit is stored as format 3 (`headItem`).
+ *
+ * - 2: a compensator was put aside, to be tried again.
+ * - 3: the saga is more than a straight line of tools that an execution runs from beginning to end.
+ * - 4: an agent does a step of its plan, or the saga is such a step.
+ * - 5: an effect that somebody had let stand was taken back by hand later, which changes nothing else.
  */
 export const sagaFormatOf = (
   head: Pick<SagaHead, 'parent' | 'state' | 'project' | 'maxConcurrent'>,

@@ -1,13 +1,16 @@
-/** How large DynamoDB counts an item. A write takes one unit for each KiB that is begun. */
+/** The size of an item as DynamoDB counts it. A write takes one unit for each KiB that is begun. */
 export const WRITE_UNIT_BYTES = 1024;
 
-/** One byte for every two significant digits, and one more (Amazon DynamoDB Developer Guide, "Item sizes and formats"). */
+/**
+ * One byte for every two significant digits, plus one (Amazon DynamoDB Developer Guide, "Item sizes and
+ * formats").
+ */
 const numberBytes = (value: number): number => {
   const digits = value.toExponential().replace(/e.*$/, '').replaceAll(/\D/g, '').length;
   return Math.ceil(digits / 2) + (value < 0 ? 2 : 1);
 };
 
-/** A list or a map takes 3 bytes, and one for each member. */
+/** A list or a map takes 3 bytes, plus one for each member. */
 const CONTAINER_BYTES = 3;
 
 const valueBytes = (value: unknown): number => {

@@ -1,4 +1,4 @@
-/** How calls stand, and what they answered: in the Sessions table, in partitions of their own. */
+/** Stores how calls stand and what they answered: in the Sessions table, in partitions of its own. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
@@ -26,7 +26,7 @@ const callItem = z.object({
 
 const partItem = z.object({ bytes: z.instanceof(Uint8Array) });
 
-/** Not `META`: that is a session. */
+/** The sort key is not `META`: that marks a session. */
 const callKey = (key: string) => ({ pk: `CALL#${sha256Hex(key)}`, sk: 'CALL' });
 const partKey = (key: string, claim: string, part: number) => ({
   pk: callKey(key).pk,
@@ -39,7 +39,7 @@ const is = (claim: string, state: KeptCall['state']): Condition => ({
   values: { ':claim': claim, ':state': state },
 });
 
-/** As it was looked at: one that was heard of since is another. */
+/** The item is still as it was read. A later sign of life makes it another one. */
 const isStill = ({ claim, state, untilMs }: KeptCall): Condition =>
   and(is(claim, state), {
     expression: '#untilMs = :untilMs',
@@ -56,7 +56,7 @@ const partsOf = (answer: unknown): Uint8Array[] => {
 
 export const createKeptCalls = (options: { tableName: string; client?: DynamoDBClient }): KeptCalls => {
   const table = createTable(documentClient(options.client), options.tableName);
-  // The table deletes what is over when it comes to it.
+  // After this time, the table deletes the item at some point.
   const expiresAt = ({ untilMs }: KeptCall): number => Math.ceil(untilMs / 1000) + HOUR_SECONDS;
 
   const read = async (key: string) => {

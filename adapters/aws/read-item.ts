@@ -7,14 +7,17 @@ import type { Stored } from './table-reads.ts';
 const MAX_NAMED = 5;
 
 interface StoredKind {
-  /** For people: `Sagas`. */
+  /** Name of the table for people: `Sagas`. */
   table: string;
   error: ErrorName;
   /** What to do, in one sentence. */
   advice: (item: Stored) => string;
 }
 
-/** The names of what a schema refuses. What is left out of an object is named by the object. */
+/**
+ * The names of the fields that a schema refuses. A field that is missing in an object is named by that
+ * object.
+ */
 export const refusedFields = (error: z.ZodError): string[] => [
   ...new Set(
     error.issues.flatMap((issue) =>

@@ -1,11 +1,17 @@
-/** Sign-outs in the Sessions table, in partitions of their own, which is all that the console may reach. */
+/**
+ * Sign-outs in the Sessions table, in partitions of their own, which are the only ones that the console may
+ * reach.
+ */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SignOuts } from '../../core/people/sign-outs.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { documentClient } from './document-client.ts';
 import { createTable } from './table.ts';
 
-/** The id of a sign-in opens nothing, and is not kept all the same. Not `META`: that is a session. */
+/**
+ * The id of a sign-in opens nothing, but is still not stored in clear. The sort key is not `META`: that marks
+ * a session.
+ */
 const keyOf = (id: string) => ({ pk: `SIGNEDOUT#${sha256Hex(id)}`, sk: 'SIGNEDOUT' });
 
 export const createSignOuts = (options: { tableName: string; client?: DynamoDBClient }): SignOuts => {

@@ -1,5 +1,5 @@
 /**
- * Reads of a table: an item, a partition or a part of it, a page of an index. All but those of an index are
+ * Reads of a table: an item, a partition or part of one, a page of an index. All except those of an index are
  * strongly consistent. Errors are ours.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
 import { calling, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'DynamoDB';
-/** Answers of a batch that leave something over. Each has 16 MB, unless the service is busy. */
+/** Most answers of one batch that leave keys over. Each has 16 MB, unless the service is busy. */
 const MAX_LEFTOVERS = 50;
 
 /** The key of every item of every table. */
@@ -33,7 +33,7 @@ export type Item = Key & Record<string, unknown>;
 /** An item as it was read. Its reader checks its shape. */
 export type Stored = Record<string, unknown>;
 
-/** A part of a partition, by sort key. `before` is the last one with the prefix. */
+/** A part of a partition, by sort key. `before`: everything with the prefix that comes before this key. */
 type Range = { prefix?: string; before?: string } | { from: string } | { after: string };
 
 interface QueryOptions {
@@ -47,7 +47,7 @@ interface IndexQuery {
   index: string;
   attribute: string;
   value: string;
-  /** From a value of its sort key on. */
+  /** Begins at this value of the index's sort key. */
   since?: { attribute: string; value: string };
 }
 
@@ -55,7 +55,7 @@ const condition = (expression: string, values: Record<string, string>) => ({ exp
 
 const rangeCondition = (range: Range) => {
   if ('from' in range) return condition(' AND sk >= :from', { ':from': range.from });
-  // The service takes no empty text. Everything is behind it.
+  // The service refuses an empty text as a key. Everything comes after it.
   if ('after' in range) {
     return range.after === '' ? condition('', {}) : condition(' AND sk > :after', { ':after': range.after });
   }
@@ -76,13 +76,13 @@ const partitionInput = (TableName: string, pk: string, range: Range) => {
   };
 };
 
-/** Of a page of this index: a cursor of another query begins elsewhere, or nowhere. */
+/** Seals the cursors of this index: a cursor of another query would begin elsewhere, or nowhere. */
 const sealFor = ({ index, attribute, value }: IndexQuery) => sealed(`${index} ${attribute} ${value}`);
 
 const isStored = (value: unknown): value is Stored =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Of the service. */
+/** Limits of the service. */
 const MOST_KEY_BYTES = { pk: 2048, sk: 1024 };
 
 const isKeyPart = (text: unknown, most: number): boolean =>
@@ -91,12 +91,12 @@ const isKeyPart = (text: unknown, most: number): boolean =>
 const isKey = (value: unknown): value is Stored & Key =>
   isStored(value) && isKeyPart(value['pk'], MOST_KEY_BYTES.pk) && isKeyPart(value['sk'], MOST_KEY_BYTES.sk);
 
-/** DynamoDB looks at the other attributes of the key. */
+/** Whether the error comes from a bad cursor: DynamoDB checks its other key attributes. */
 const isOfCursor = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ValidationException';
 
 export const tableReads = (client: DynamoDBDocumentClient, tableName: string) => {
-  /** Page by page, as long as somebody asks for the next. */
+  /** Answers page by page, as long as the caller asks for the next. */
   async function* pages(input: QueryCommandInput): AsyncGenerator<Stored[]> {
     try {
       for await (const page of paginateQuery({ client }, input)) yield page.Items ?? [];
@@ -105,14 +105,17 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     }
   }
 
-  /** What can be no key, such as an empty name or one of thousands of characters, names no item. The service would refuse it. */
+  /**
+   * A text that cannot be a key, for example an empty name or one of thousands of characters, names no item.
+   * The service would refuse it.
+   */
   const get = async (key: Key): Promise<Stored | undefined> => {
     if (!isKey(key)) return undefined;
     const command = new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true });
     return (await calling(SERVICE, () => client.send(command))).Item;
   };
 
-  /** The items of these keys, at most 100, by their `pk`; without those that are not there. */
+  /** The items of these keys (at most 100), by their `pk`. Keys without an item are left out. */
   const getAll = async (wanted: readonly Key[]): Promise<Map<string, Stored>> => {
     const items = new Map<string, Stored>();
     let keys: Stored[] = wanted.map((key) => ({ ...key }));
@@ -134,7 +137,7 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return items;
   };
 
-  /** A partition until there are `limit` items, or `maxBytes` and what the last page had more. */
+  /** Reads a partition until there are `limit` items, or `maxBytes` plus the rest of the last page. */
   const query = async (pk: string, range: Range = {}, options: QueryOptions = {}): Promise<Stored[]> => {
     const { limit, maxBytes = Number.POSITIVE_INFINITY, newestFirst = false, attributes } = options;
     const names = Object.fromEntries((attributes ?? []).map((name) => [`#${name}`, name]));
@@ -164,7 +167,7 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return { items: Items, hasMore: LastEvaluatedKey !== undefined };
   };
 
-  /** Of a cursor without a seal, which an older release gave, the item is looked up. */
+  /** For a cursor without a seal, which an older release gave, the item is looked up. */
   const startOf = async (by: IndexQuery, cursor: string): Promise<Stored> => {
     const { value, isSealed } = sealFor(by).read(cursor);
     if (!isKey(value) || value[by.attribute] !== by.value) throw badCursor();

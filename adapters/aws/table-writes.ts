@@ -1,8 +1,10 @@
 /**
- * Writes of a table: one under a condition, all or none over several tables, or each by itself and repeated
- * until all are stored. The refusal of a condition is an outcome, not an error. A write that the SDK repeats
- * because its answer was lost is still reported as written. Each write under a condition is a transaction,
- * also of one item: only the token of a transaction tells such a write from an equal one of another caller.
+ * Writes of a table: one item under a condition, several tables all or none, or many items that are each
+ * repeated until stored. When a condition refuses a write, this is an outcome and no error. A write that the
+ * SDK repeats because its answer was lost is still reported as written.
+ *
+ * Each write under a condition is a transaction, even of one item: only the token of a transaction tells such
+ * a write from an equal one of another caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
@@ -24,12 +26,12 @@ const SERVICE = 'DynamoDB';
 const MAX_BATCH = 25;
 const MAX_LEFTOVERS = 50;
 
-/** The write met another transaction, or too many writes. The same write may be tried again. */
+/** The write met another transaction, or there were too many writes. The same write may be tried again. */
 const COLLIDED = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
 export interface ConditionalPut {
   item: Item;
-  /** Whatever is there, without one. */
+  /** Absent: overwrites whatever is there. */
   condition?: Condition;
 }
 
@@ -37,14 +39,14 @@ export interface Write extends ConditionalPut {
   tableName: string;
 }
 
-/** The transaction is written only while the item of this key is so. */
+/** The transaction is written only if the item of this key meets the condition. */
 export interface Check {
   tableName: string;
   key: Key;
   check: Condition;
 }
 
-/** `existing`: the items that stood in the way; of a transaction only when asked for. */
+/** `existing`: the items that stood in the way. A transaction answers them only when asked to. */
 export type PutOutcome = { written: true } | { written: false; existing: Stored[] };
 
 const putInput = ({ tableName, item, condition }: Write, withExisting: boolean) => ({
@@ -71,8 +73,8 @@ const cancelledBecause = (error: TransactionCanceledException, ...codes: string[
   (error.CancellationReasons ?? []).some(({ Code }) => Code !== undefined && codes.includes(Code));
 
 /**
- * DynamoDB takes this write from nobody: an item over 400 KB, a text or key that it does not hold. It says so of the whole
- * request, or of one item of a transaction.
+ * DynamoDB would never accept this write: an item over 400 KB, or a text or key that it cannot store. The
+ * error is about the whole request, or about one item of a transaction.
  */
 export const isUnstorable = (error: unknown): error is WalkbackError => {
   if (!(error instanceof WalkbackError)) return false;
@@ -83,18 +85,18 @@ export const isUnstorable = (error: unknown): error is WalkbackError => {
 };
 
 const standing = (error: TransactionCanceledException): Stored[] =>
-  // The document client unmarshalls outputs, but not what an error carries.
+  // The document client converts results, but not the items that an error carries.
   (error.CancellationReasons ?? []).flatMap(({ Item: item }) =>
     item === undefined ? [] : [unmarshall(item)],
   );
 
-/** A write of one item that a transaction is writing meanwhile. The SDK does not take it for passing. */
+/** Repeats a write of one item that collides with a transaction. The SDK does not repeat such a write. */
 const pastTransactions = <T>(work: () => Promise<T>): Promise<T> =>
   retryingErrors(COLLISION, { sleep }, (error) => isNamed(error, 'TransactionConflictException'), work);
 
 /**
- * Writes all or none. One that only collided with another is repeated; `busy` is thrown when that never
- * ends. Retries of the SDK carry one token, so they are one transaction to the service.
+ * Writes all or none. A transaction that only collided with another is repeated; `busy` is thrown when that
+ * does not end. Retries of the SDK carry the same token, so they are one transaction to the service.
  */
 export const transact = async (
   client: DynamoDBDocumentClient,
@@ -123,13 +125,13 @@ export const transact = async (
 };
 
 export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) => {
-  /** Whatever is there. */
+  /** Overwrites whatever is there. */
   const put = async (item: Item): Promise<void> => {
     const command = new PutCommand({ TableName: tableName, Item: item });
     await calling(SERVICE, () => pastTransactions(() => client.send(command)));
   };
 
-  /** Unconditional puts, each idempotent; what the service left over is sent again. */
+  /** Unconditional puts, each idempotent. What the service left over is sent again. */
   const putAll = async (items: readonly Stored[]): Promise<void> => {
     let left = items;
     for (let attempt = 0; left.length > 0; attempt++) {
@@ -151,7 +153,7 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
     }
   };
 
-  /** Under a condition, an item that is another by now stays. */
+  /** With a condition, an item that has changed since stays. */
   const remove = async (key: Key, condition?: Condition): Promise<void> => {
     const command = new DeleteCommand({
       TableName: tableName,

@@ -16,9 +16,12 @@ export interface Connection {
 
 const TRUSTED_MS = 30_000;
 const MAX_CACHED = 64;
-/** Asked for when connecting; the server only ever extends, so this changes nothing for all but dying sandboxes. */
+/**
+ * Asked for when connecting. The server only ever extends a sandbox's life, so this matters only to a sandbox
+ * that is about to end.
+ */
 const MIN_LIFE_MS = 60_000;
-/** Left over after a command's own timeout, for what follows it. */
+/** Time that stays after a command's own timeout, for what follows it. */
 const LIFE_MARGIN_MS = 60_000;
 
 const requireRunning = (sandboxId: string, state: string): void => {

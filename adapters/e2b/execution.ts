@@ -1,4 +1,7 @@
-/** One sandbox as the core sees it. Every call finds its connection anew, so a handle that went stale heals itself. */
+/**
+ * One sandbox as the core sees it. Every call finds its connection anew, so a stale handle is replaced by
+ * itself.
+ */
 import { AuthenticationError, type Sandbox } from 'e2b';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
@@ -17,7 +20,7 @@ const AWKWARD_NAME = /["\\\r\n]/;
 const bodyOf = (data: Uint8Array | string): Blob | string =>
   typeof data === 'string' ? data : new Blob([new Uint8Array(data)]);
 
-/** The sandbox refused the call before doing anything, because it is not there or wants another token. */
+/** The sandbox refused the call before doing anything, because it is not there or needs another token. */
 const wasNotAccepted = (error: unknown): boolean =>
   isWalkbackError(error) &&
   error.details['outcome'] === 'nothing-happened' &&
@@ -34,7 +37,7 @@ export const createExecutionAdapter = (sandboxId: string, connections: Connectio
     }
   };
 
-  /** Runs an operation; when the sandbox did not accept it at all, once more on a new connection. */
+  /** Runs an operation. When the sandbox did not accept it at all, runs it once more on a new connection. */
   const on = <T>(operation: (sandbox: Sandbox) => Promise<T>, neededMs = 0): Promise<T> =>
     attempt(operation, neededMs).catch((error: unknown) => {
       if (!wasNotAccepted(error)) throw error;
@@ -66,7 +69,7 @@ export const createExecutionAdapter = (sandboxId: string, connections: Connectio
 
     async writeStream(path, data) {
       const options = { useOctetStream: true, signal: AbortSignal.timeout(STREAM_TIMEOUT_MS) };
-      // Not tried again: what was read of the stream cannot be read twice.
+      // Not tried again, because the part of the stream that was read cannot be read twice.
       await attempt((sandbox) => classified(sandbox.files.write(path, data, options)), 0);
     },
 

@@ -15,8 +15,9 @@ const START_TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_CHARS = 32 * 1024 * 1024;
 
 /**
- * The SDK always starts a login shell. In POSIX mode it reads neither /etc/profile nor ~/.bash_profile, which the
- * agent may have written; the first line leaves that mode again, for the command and for what it starts.
+ * The SDK always starts a login shell. In POSIX mode the shell reads neither /etc/profile nor
+ * ~/.bash_profile, which the agent may have written. The first line of the command leaves that mode again,
+ * for the command and what it starts.
  */
 const ENVIRONMENT = { POSIXLY_CORRECT: '1' };
 const PROLOGUE = 'unset POSIXLY_CORRECT\n';
@@ -39,7 +40,8 @@ export const runCommand = async (
   let chars = 0;
   let failure: { error: unknown } | undefined;
 
-  // The SDK reports an error of a callback as if the connection had failed; ours is kept apart.
+  // The SDK reports an error of a callback as if the connection had failed, so our own error is kept
+  // separately.
   const guarded = (step: () => void): void => {
     try {
       step();

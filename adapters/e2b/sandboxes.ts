@@ -27,7 +27,7 @@ const requireId = (sandboxId: string): void => {
 const carriesAll = (metadata: SandboxTags, tags: SandboxTags): boolean =>
   Object.entries(tags).every(([name, value]) => metadata[name] === value);
 
-/** Errors: `ConfigurationError` for a refused key, and the sandbox errors of `classify`. */
+/** Throws `ConfigurationError` for a refused key, and the sandbox errors of `classify`. */
 export const createSandboxes = (configuration: E2bConfiguration): Sandboxes => {
   // Never E2B's debug mode: it answers some calls without making them.
   const { Sandbox } = new E2B({ ...configuration, debug: false });

@@ -2,7 +2,7 @@
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { classify } from './classify.ts';
 
-/** The same bytes; an error on the way is a `WalkbackError`. */
+/** Passes on the same bytes. An error on the way becomes a `WalkbackError`. */
 export const classifiedStream = (
   source: ReadableStream<Uint8Array>,
   sandboxId: string,
@@ -23,8 +23,8 @@ export const classifiedStream = (
 };
 
 /**
- * All bytes of a stream; `BundleTooLarge` as soon as there are more than `maxBytes`, and the rest is not read. They are held
- * twice for a moment at the end.
+ * All bytes of a stream. Throws `BundleTooLarge` as soon as there are more than `maxBytes`, without reading
+ * the rest. At the end they are in memory twice for a moment.
  */
 export const readWhole = async (
   source: ReadableStream<Uint8Array>,

@@ -89,7 +89,7 @@ export const lateStoredScript = (
     { mark, timeoutMs: request.timeoutMs },
   );
 
-/** A bundle as announced: where it lies in the sandbox, and how it travels. */
+/** A bundle as the sandbox announced it: where it lies in the sandbox, and how it travels. */
 export interface AnnouncedBundle {
   name: string;
   repositoryPath: string;
@@ -105,7 +105,7 @@ export interface AnnouncedBundle {
 export interface CaptureOutput {
   report: CaptureOutline;
   announced: AnnouncedBundle[];
-  /** In the order of their bytes, behind those of the bundles. */
+  /** In the order of their bytes, which follow those of the bundles. */
   changes: AnnouncedChanges[];
 }
 
@@ -201,7 +201,7 @@ const announcedBundle = (
   };
 };
 
-/** One bundle of each name: an honest sandbox has no more, and a file has one content. */
+/** Keeps one bundle of each name. An honest sandbox has no more, and a file has one content. */
 const onlyFirst = (announced: readonly AnnouncedBundle[]): AnnouncedBundle[] =>
   announced.filter(({ name }, at) => announced.findIndex((one) => one.name === name) === at);
 

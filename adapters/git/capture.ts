@@ -29,7 +29,7 @@ const PARALLEL = 16;
 
 const newCall = (): string => randomBytes(9).toString('hex');
 
-/** Cuts bytes into the bundles that lie in them one behind the other. */
+/** Cuts bytes into the bundles that they contain one after the other. */
 const cutBundles = (bundles: readonly AnnouncedBundle[], bytes: Uint8Array): [string, Uint8Array][] => {
   let at = 0;
   return bundles.map(({ name, sizeBytes }) => {
@@ -68,14 +68,17 @@ const readBundles = async (
   const filed = output.announced.filter(({ carry }) => carry === 'file');
   requireCarriable([...inline, ...filed], maxBytes);
   if (rest.length < bytesOf(inline)) throw cutShort();
-  // One file for all of them: one round trip, where the SDK reads only so many files at a time.
+  // One file for all of them needs one round trip, while the SDK reads only a few files at a time.
   const file =
     filed.length === 0 ? new Uint8Array() : await sandbox.readFile(`${directory}/bundles`, bytesOf(filed));
   const bytes = new Map([...cutBundles(inline, rest), ...cutBundles(filed, file)]);
   return output.announced.map((bundle) => ({ ...withoutPlace(bundle), bytes: bytes.get(bundle.name) }));
 };
 
-/** Tells the waiting command where the large bundles go. Addresses are secret: they travel as a file's content only. */
+/**
+ * Tells the waiting command where the large bundles go. The addresses are secret, so they travel only as the
+ * content of a file.
+ */
 const tellUploads = async (
   sandbox: ExecutionAdapter,
   directory: string,
@@ -115,16 +118,16 @@ export const lateStored: Repositories['lateStored'] = async (sandbox, request) =
   requireOutput(result, mark);
 };
 
-/** A command that answers a capture, as it is about to be run. */
+/** A command whose answer is a capture, before it runs. */
 interface CaptureCall {
   request: Pick<CaptureRequest, 'projectsRoot' | 'sessionId' | 'timeoutMs' | 'maxInlineBytes' | 'changes'>;
   call: string;
   mark: string;
-  /** What is to lie in the sandbox before it runs may be bytes as well. */
+  /** The files that must be in the sandbox before it runs may also be bytes. */
   script: Pick<Script, 'command'> & { files: { path: string; data: Uint8Array | string }[] };
 }
 
-/** The answer of such a command with its bundles, and the pairs it was read from. */
+/** The answer of such a command: its bundles, and the pairs it was read from. */
 interface CaptureAnswered {
   pairs: readonly Pair[];
   report: CaptureReport;
@@ -135,7 +138,10 @@ export const newCaptureCall = (): { call: string; mark: string } => ({
   mark: `walkback-${newCall()}`,
 });
 
-/** Runs it and brings its bundles out. One round trip when they fit into the output, two otherwise; one more for files. */
+/**
+ * Runs the command and brings its bundles out. One round trip when they fit into the output, otherwise two;
+ * one more when files are brought in.
+ */
 export const createCaptureRun =
   (outputBytes: number) =>
   async (

@@ -1,18 +1,18 @@
-/** What the capture command says of its records of changes (sandbox/capture/changes.sh). Pure. */
+/** Reads what the capture command says about its records of changes (sandbox/capture/changes.sh). Pure. */
 import type { HostChange } from '../../contract/change-answers.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { hostChange } from './host-change.ts';
 import { all, type Pair, records, value } from './output.ts';
 
-/** Bytes of records as the sandbox sends them: of one repository, and of all together. */
+/** Most bytes of records as the sandbox sends them: of one repository, and of all together. */
 export const CHANGES_LIMITS = { each: MIB, all: 4 * MIB } as const;
 
-/** What a record says beside its file. */
+/** What is announced about a record, beside its file. */
 export interface AnnouncedChanges {
   path: string;
   host?: HostChange;
   isCut: boolean;
-  /** Git's own line about all files, where the list is cut. */
+  /** Git's own summary of all files, when the list is cut. */
   totals?: string;
   problem?: string;
   /** Absent when no file differs, or the record could not be made. */
@@ -31,7 +31,7 @@ const filed = (record: readonly Pair[]): RecordFile => ({
   isPacked: value(record, 'form') === 'gzip',
 });
 
-/** A reason is one line of ours; anything longer is not. */
+/** A reason is one line that we wrote. A longer text is not ours. */
 const MAX_PROBLEM = 300;
 
 const announcedOf = (
@@ -53,9 +53,7 @@ const announcedOf = (
   };
 };
 
-/**
- * Of each repository that changed, in the order in which their bytes come: those with a file first.
- */
+/** One for each repository that changed, in the order in which their bytes come: those with a file first. */
 export const announcedChanges = (
   pairs: readonly Pair[],
   repositories: readonly (readonly Pair[])[],

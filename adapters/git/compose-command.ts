@@ -1,4 +1,4 @@
-/** The compose command: its input values, and the meaning of its output beside that of a capture. Pure. */
+/** The compose command: its input values, and what its output says beyond that of a capture. Pure. */
 import { CONFLICT_KINDS, type Conflict } from '../../contract/rollback-answers.ts';
 import type {
   ComposeReport,
@@ -86,7 +86,7 @@ export const composeScript = (
   );
 };
 
-/** The number of the innermost repository around one that comes; `-`: what is in its place is not looked at. */
+/** The number of the innermost repository around a new one; `-`: what is in its place is not looked at. */
 const aroundOf = (
   all: IncomingCompose['repositories'],
   one: IncomingCompose['repositories'][number],
@@ -103,11 +103,14 @@ const aroundOf = (
 const below = (repository: string, path: string): string =>
   repository === '.' ? path : `${repository}/${path}`;
 
-/** Repositories with this mark. */
+/** Paths of the repositories with this mark. */
 const marked = (repositories: readonly (readonly Pair[])[], key: string): string[] =>
   repositories.flatMap((record) => (value(record, key) === '1' ? (value(record, 'repo') ?? '.') : []));
 
-/** A kind that is not known is not guessed: with markers, the conflict would be written into the files as if it were another one. */
+/**
+ * An unknown kind is not guessed: with markers, the conflict would be written into the files as a conflict of
+ * another kind.
+ */
 const kindOf = (entry: readonly Pair[], place: string): Conflict['kind'] => {
   const said = value(entry, 'conflict-kind') ?? '';
   const known = CONFLICT_KINDS.find((kind) => kind === said);
@@ -129,7 +132,7 @@ const conflictIn = (repository: string, entry: readonly Pair[]): Conflict => {
   };
 };
 
-/** Reads what a composition says that a capture does not. */
+/** Reads what a composition reports beyond a capture. */
 export const composeFindings = (
   pairs: readonly Pair[],
 ): Pick<

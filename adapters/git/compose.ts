@@ -6,8 +6,8 @@ import { joinLinks, type LinkLimits } from './join-links.ts';
 import { incomingDirectory, incomingFiles } from './restore.ts';
 
 /**
- * One round trip, one more when bundles are brought in and one when large ones come out.
- * Throws as a capture does.
+ * One round trip; one more when bundles are brought in, and one more when large ones come out. Throws the
+ * same errors as a capture.
  */
 export const createCompose = (outputBytes: number, limits: LinkLimits): Repositories['compose'] => {
   const run = createCaptureRun(outputBytes);

@@ -1,4 +1,7 @@
-/** Lists of transfers as curl configuration: the one way addresses reach the sandbox without being logged. Pure. */
+/**
+ * Lists of transfers as curl configuration. Addresses reach the sandbox only in this way, without being
+ * logged. Pure.
+ */
 
 export interface Transfer {
   url: string;
@@ -27,18 +30,18 @@ const lines = (transfer: Transfer): string[] => [
 ];
 
 /**
- * As many lists are worked on at once, each by a curl of its own. S3's guidelines for performance ask for one request
- * at a time for each 85 to 90 MB/s of network.
+ * This many lists are worked on at once, each by its own curl. S3's performance guidelines recommend one
+ * concurrent request for each 85 to 90 MB/s of network.
  */
 const LISTS = 4;
 
-/** The transfers in up to LISTS lists of about the same size. Each keeps their order. */
+/** Splits the transfers into up to LISTS lists of about the same size. Each keeps their order. */
 const inLists = (transfers: readonly Transfer[]): Transfer[][] => {
   const lists = Array.from({ length: Math.min(LISTS, transfers.length) }, () => ({
     bytes: 0,
     transfers: new Set<Transfer>(),
   }));
-  // The largest first, each into the list that has least.
+  // The largest come first, each into the list with the fewest bytes.
   for (const transfer of transfers.toSorted((a, b) => b.sizeBytes - a.sizeBytes)) {
     const lightest = lists.reduce((least, list) => (list.bytes < least.bytes ? list : least));
     lightest.bytes += transfer.sizeBytes;
@@ -48,14 +51,14 @@ const inLists = (transfers: readonly Transfer[]): Transfer[][] => {
 };
 
 /**
- * The lists, with a line `# list` before each: `transfer` in shared/transfer.sh reads them. The last line is `# end`,
- * so that the reader can tell a whole file from one that is still being written.
+ * The lists, with a line `# list` before each: `transfer` in shared/transfer.sh reads them. The last line is
+ * `# end`, so that the reader can tell a complete file from one that is still being written.
  */
 export const curlTransfers = (transfers: readonly Transfer[]): string =>
   [
     ...inLists(transfers).flatMap((list) => [
       '# list',
-      // Without this, the exit of a list is that of its last transfer alone.
+      // Without this, curl's exit status for a list would be that of its last transfer alone.
       'fail-early',
       ...list.flatMap((transfer, at) => [...(at === 0 ? [] : ['next']), ...lines(transfer)]),
     ]),

@@ -1,20 +1,20 @@
 /**
- * Reads what `git diff-tree -z --raw --numstat -p` wrote: the list of files, their counts, the patch. It may end anywhere,
- * where it was cut, and nothing in it is trusted (C10). Pure.
+ * Reads the output of `git diff-tree -z --raw --numstat -p`: the list of files, their counts, the patch. The
+ * output may be cut anywhere, and nothing in it is trusted (C10). Pure.
  */
 import type { FileChange } from '../../contract/change-answers.ts';
 import { decodeName } from './names.ts';
 
-/** More files are counted, but not listed. */
+/** Files beyond this number are counted, but not listed. */
 const MAX_FILES = 2_000;
-/** Names are long sometimes. */
+/** Limit for the list, because names can be long. */
 const MAX_LIST_BYTES = 512 * 1024;
 
 export interface GitRecord {
   files: FileChange[];
   total: { files: number; added: number; deleted: number };
   patch: Uint8Array;
-  /** The list of files and their counts are whole, and all files are listed. */
+  /** The list of files and their counts are complete, and all files are listed. */
   isWholeList: boolean;
 }
 
@@ -34,7 +34,7 @@ const COUNTS = /^(\d{1,12}|-)\t(\d{1,12}|-)\t/;
 const createTexts = (bytes: Uint8Array) => {
   let at = 0;
   return {
-    /** Undefined: the text does not end. */
+    /** The next text. Undefined when it does not end. */
     next: (): Uint8Array | undefined => {
       const stop = bytes.indexOf(0, at);
       if (stop < 0) return undefined;
@@ -42,7 +42,7 @@ const createTexts = (bytes: Uint8Array) => {
       at = stop + 1;
       return text;
     },
-    /** The byte that comes next. */
+    /** The next byte. */
     peek: (): string => String.fromCharCode(bytes[at] ?? 0),
     isAtEnd: (): boolean => at >= bytes.length,
     rest: (): Uint8Array => bytes.subarray(at),
@@ -53,7 +53,7 @@ type Texts = ReturnType<typeof createTexts>;
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** One entry of the list. `cut`: it does not end. `none`: it is none. */
+/** One entry of the list. `cut`: the entry is incomplete. `none`: this is not an entry. */
 const readEntry = (texts: Texts): FileChange | 'cut' | 'none' => {
   const head = texts.next();
   const first = head === undefined ? undefined : texts.next();
@@ -81,7 +81,7 @@ interface Counted {
   deleted: number | null;
 }
 
-/** One line of counts; undefined where they end, or are cut. */
+/** One line of counts. Undefined at the end of the counts, or where they are cut. */
 const readCounts = (texts: Texts): Counted | undefined => {
   const text = texts.next();
   const match = text === undefined ? null : COUNTS.exec(latin(text));
@@ -89,7 +89,7 @@ const readCounts = (texts: Texts): Counted | undefined => {
   const [head, added = '-', deleted = '-'] = match;
   let name = text.subarray(head.length);
   if (name.length === 0) {
-    // A rename: the name before, and the name after.
+    // For a rename, the old name and the new name follow.
     const last = texts.next() && texts.next();
     if (last === undefined) return undefined;
     name = last;
@@ -138,7 +138,7 @@ export const readGitRecord = (bytes: Uint8Array): GitRecord => {
     total.added += counts.added ?? 0;
     total.deleted += counts.deleted ?? 0;
   }
-  // An empty text stands between the counts and the patch.
+  // An empty text separates the counts from the patch.
   const hasPatch = isWhole && texts.next()?.length === 0;
   const shown = listed(files);
   return {

@@ -28,7 +28,7 @@ const headChange = (record: readonly Pair[], from: string, to: string): NonNulla
   };
 };
 
-/** Undefined where nothing of it differs. */
+/** Undefined when nothing differs. */
 export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
   const [from, to] = [value(record, 'host-head-from'), value(record, 'host-head-to')];
   const branches = records(record, 'host-branch').map((entry) => {
@@ -37,7 +37,7 @@ export const hostChange = (record: readonly Pair[]): HostChange | undefined => {
       name: value(entry, 'host-branch') ?? '',
       from: before || null,
       to: value(entry, 'host-branch-to') || null,
-      // What only names another branch holds no commits.
+      // A branch that only names another branch holds no commits.
       commitsLeft: before && !before.startsWith('refs/') ? numberOrNull(left) : 0,
     };
   });

@@ -1,13 +1,19 @@
 /**
- * Small links of a chain as one bundle, so that the sandbox starts one process for them instead of one each. Pure.
+ * Joins small links of a chain into one bundle, so that the sandbox starts one process for all instead of one
+ * for each. Pure.
  *
- * A pack is a header with the number of its objects, the objects one after the other, and a checksum (gitformat-pack).
- * An object may build on one at a distance before it in the same pack, or on one named by its id: both hold where the
- * objects of several packs follow each other. But content that comes back is in more than one link, so a joined pack may
- * hold an object twice, and `git index-pack` refuses that or, worse, keeps a pack whose deltas lead in a circle. So only
- * what may become loose objects is joined, where twice is once. The sandbox keeps many of them as a pack when it finds none
- * of them twice (sandbox/shared/incoming.sh). With the joined bundle go the places to cut it at, to unpack each link by
- * itself if git does not take it.
+ * A pack is a header with the number of its objects, the objects one after the other, and a checksum
+ * (gitformat-pack). An object may build on another at a distance before it in the same pack, or on one named
+ * by its id. Both still work when the objects of several packs follow each other.
+ *
+ * But the same content may be in more than one link, so a joined pack may hold an object twice. `git
+ * index-pack` refuses such a pack or, worse, keeps a pack whose deltas form a circle. So only links that may
+ * become loose objects are joined, because there an object that comes twice is stored once. When there are
+ * many objects and the sandbox finds none of them twice, it keeps them as a pack
+ * (sandbox/shared/incoming.sh).
+ *
+ * The joined bundle comes with the places at which to cut it, so that each link can be unpacked by itself if
+ * git refuses the joined one.
  */
 import { createHash } from 'node:crypto';
 import { type BundleHeader, parseBundleHeader } from '../../core/checkpoint/capture/bundle.ts';
@@ -17,9 +23,9 @@ const PACK_HEADER_BYTES = 12;
 const HASH_BYTES = { sha1: 20, sha256: 32 };
 
 export interface LinkLimits {
-  /** Links up to this size, with fewer objects than that, become loose objects. */
+  /** Links of at most this size, and with fewer objects than `smallObjects`, become loose objects. */
   smallBytes: number;
-  /** As `fetch.unpackLimit` of git. */
+  /** The same as git's `fetch.unpackLimit`. */
   smallObjects: number;
 }
 
@@ -28,7 +34,7 @@ export const LINK_LIMITS: LinkLimits = { smallBytes: 64 * 1024, smallObjects: 10
 /** A bundle as it lies in the sandbox, and how it is unpacked there. */
 export interface IncomingBundle extends BundleSource {
   how: 'base' | 'link' | 'small' | 'many';
-  /** Where a joined bundle is cut: a line for each of its links. */
+  /** Where a joined bundle is cut: one line for each of its links. */
   cuts?: { sha256: string; text: string };
 }
 
@@ -68,13 +74,14 @@ const headerText = (first: BundleHeader, last: BundleHeader): string =>
     '\n',
   ].join('\n');
 
-/** For `printf` of the shell. */
+/** Escapes bytes for the shell's `printf`. */
 const escaped = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 
 /**
- * One bundle that needs what the first needs and has the tips of the last, and a line for each link: offset and size of its
- * objects, and what its own pack has before and after them. The bytes are known to be whole.
+ * Makes one bundle with the prerequisites of the first and the tips of the last, and one line for each link:
+ * offset and size of its objects, and what its own pack has before and after them. The bytes were checked to
+ * be complete.
  */
 export const joinBundles = (bundles: readonly Uint8Array[]): { bytes: Buffer; cuts: string } => {
   const parts = bundles.map((bytes) => partOf(bytes));
@@ -126,7 +133,10 @@ const isSmall = ({ kind, sizeBytes, bytes }: BundleSource, limits: LinkLimits): 
   sizeBytes <= limits.smallBytes &&
   (bytes === undefined || countOf(partOf(bytes)) < limits.smallObjects);
 
-/** The bundles of one repository, in order, with neighbouring small links that travel through the function as one. */
+/**
+ * The bundles of one repository, in order. Neighbouring small links that travel through the function are
+ * joined.
+ */
 export const joinLinks = (
   bundles: readonly BundleSource[],
   limits: LinkLimits = LINK_LIMITS,

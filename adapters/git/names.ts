@@ -1,10 +1,11 @@
 /**
- * Names in a sandbox are bytes, those of tables and answers are text. A name that is UTF-8 is itself. In any other, each
- * byte above ASCII is written `\xNN`; a backslash that would read as the start of one is `\x5c`. No two names have the same
- * text, so that what comes back from the store is the name that it was. Pure.
+ * Converts names: in a sandbox they are bytes, in tables and answers they are text. A name in valid UTF-8 is
+ * its own text. In any other name, each byte above ASCII is written `\xNN`, and a backslash that would look
+ * like the start of such a code is `\x5c`. No two names have the same text, so a text from the store always
+ * gives back the original name. Pure.
  */
 
-/** What stands for one byte: above ASCII, or the backslash. */
+/** The code for one byte: a byte above ASCII, or the backslash. */
 const ESCAPED = /\\x([89a-f][0-9a-f]|5c)/g;
 
 const escaped = (text: string): string => text.replace(ESCAPED, '\\x5cx$1');
@@ -19,10 +20,10 @@ export const decodeName = (bytes: Uint8Array): string => {
   }
 };
 
-/** A name as a word of bash, in the bytes it had: undefined when it is text like any other. */
+/** A name as a word of bash, in its original bytes. Undefined when the name is ordinary text. */
 export const quoteOddName = (text: string): string | undefined => {
   if (text.search(ESCAPED) < 0) return undefined;
-  // Between the bytes that are written out stands text, in which a backslash is one.
+  // Between the codes there is plain text, in which a backslash is just a backslash.
   const parts = text.split(ESCAPED).map((part, index) => {
     if (index % 2 === 1) return `\\x${part}`;
     return part.replace(/[\\']/g, '\\$&');

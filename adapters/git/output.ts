@@ -1,7 +1,7 @@
 /**
- * Reads the output of a script in the sandbox: NUL-ended key/value pairs, as base64 between two mark lines,
- * so that noise of the shell, odd file names and raw bundles all survive. Pure. The content is a claim of
- * the sandbox (C10).
+ * Reads the output of a script in the sandbox: NUL-ended key/value pairs, as base64 between two mark lines.
+ * So noise of the shell, odd file names and raw bundles do no harm. Pure. The content is a claim of the
+ * sandbox (C10).
  */
 
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
@@ -15,13 +15,13 @@ export interface CommandOutput {
   pairs: Pair[];
   /** What follows the pairs: bundles, one after the other. */
   rest: Uint8Array;
-  /** Whether the pair `end` was there: without it something was cut off. */
+  /** Whether the pair `end` was there. Without it, something was cut off. */
   complete: boolean;
 }
 
 const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox === true);
 
-/** Pairs whose value is a name, which goes back into the sandbox as it came. */
+/** Pairs whose value is a name, which goes back into the sandbox unchanged. */
 const NAMES = new Set([
   'repo',
   'fail-path',
@@ -38,7 +38,7 @@ const NAMES = new Set([
   'aside-open',
 ]);
 
-/** All else is for people to read. */
+/** All other values are for people to read. */
 const decodeText = (bytes: Uint8Array): string => new TextDecoder('utf-8').decode(bytes);
 
 /** Splits decoded bytes into pairs up to the pair `end`, and the rest. */
@@ -75,7 +75,7 @@ export const findOutput = (stdout: string, mark: string, index = 0): string | un
 export const value = (pairs: readonly Pair[], key: string): string | undefined =>
   pairs.find(([name]) => name === key)?.[1];
 
-/** What the sandbox gives as a reason. A person is never told nothing. */
+/** The reason that the sandbox gives. There is always some text for a person. */
 export const reasonIn = (pairs: readonly Pair[], key: string): string =>
   value(pairs, key)?.trim() || 'the sandbox gave no reason';
 
@@ -92,7 +92,10 @@ export const records = (pairs: readonly Pair[], first: string): Pair[][] => {
 const unavailable = (message: string, details: Record<string, unknown> = {}): WalkbackError =>
   new WalkbackError('SandboxUnavailable', message, { retryable: true, details });
 
-/** The error for an output, or its attached bytes, that was cut short. It is never taken for the whole. */
+/**
+ * The error for an output, or its attached bytes, that was cut short. Such an output is never used as if it
+ * were complete.
+ */
 export const cutShort = (): WalkbackError =>
   unavailable('The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.');
 
@@ -124,7 +127,10 @@ export const readOutput = (base64: string): CommandOutput => {
   return output;
 };
 
-/** As bash, dash, env and timeout say it. A function of ours that half a program calls, such as `park_git`, is no tool. */
+/**
+ * The messages of bash, dash, env and timeout. A function of ours that half a program calls, such as
+ * `park_git`, is not a tool.
+ */
 const TOOL_IS_MISSING =
   /(?:[\s'‘"]|\bbin\/)(?:git|flock|timeout|find|base64|gzip|sha256sum|env|bash)['’"]?: (?:command not found|not found|No such file or directory)/;
 
@@ -147,7 +153,7 @@ export const requireOutput = (result: CommandResult, mark: string): CommandOutpu
       `The sandbox lacks a tool Walkback needs (git 2.25, bash 4.4, GNU coreutils and findutils, flock, gzip): ${stderr}`,
     );
   }
-  // A shell that a signal ended has said nothing; some sandboxes answer -1 then.
+  // A shell that was ended by a signal has written nothing. Some sandboxes then answer -1.
   const why = stderr || (exitCode < 0 || exitCode > 128 ? 'it was ended by a signal' : 'it said nothing');
   throw unavailable(`The command in the sandbox ended with ${exitCode} and no answer: ${why}. Call again.`, {
     exitCode,

@@ -1,4 +1,7 @@
-/** From the bytes of records of changes to what is kept of them. A record that cannot be read is said, and fails nothing. */
+/**
+ * Turns the bytes of records of changes into what is kept of them. A record that cannot be read is reported
+ * and fails nothing.
+ */
 import { constants, gunzipSync } from 'node:zlib';
 import { MIB } from '../../contract/sizes.ts';
 import type { ClaimedChanges } from '../../core/checkpoint/ports/capture.ts';
@@ -7,12 +10,12 @@ import { isWalkbackError } from '../../core/shared/errors.ts';
 import { type AnnouncedChanges, CHANGES_LIMITS, type RecordFile } from './changes-output.ts';
 import { readGitRecord } from './git-record.ts';
 
-/** What git may write for one repository (sandbox/capture/changes.sh), and a little for good measure. */
+/** Most bytes that git may write for one repository (sandbox/capture/changes.sh), and some reserve. */
 const MAX_TEXT_BYTES = 4 * MIB;
 
 const UNREADABLE = 'what the sandbox sent of it cannot be read';
 
-/** `25 files changed, 3 insertions(+), 1 deletion(-)`; the last two are absent when they are 0. */
+/** `25 files changed, 3 insertions(+), 1 deletion(-)`. The last two parts are absent when they are 0. */
 const totalsOf = (text: string | undefined): ClaimedChanges['total'] => {
   const number = (word: string): number | null => {
     const digits = new RegExp(String.raw`(\d{1,12}) ${word}`).exec(text ?? '')?.[1];
@@ -73,7 +76,10 @@ const cutFiles = (
   });
 };
 
-/** `rest`: what follows the bundles in the answer. Never throws: the capture does not need it. */
+/**
+ * `rest`: the bytes that follow the bundles in the answer. Never throws, because the capture does not need
+ * the records.
+ */
 export const readChanges = async (
   sandbox: Pick<ExecutionAdapter, 'readFile'>,
   directory: string,

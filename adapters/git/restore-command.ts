@@ -99,7 +99,7 @@ const setAside = (record: readonly Pair[]): SetAside => ({
 });
 const ENDS = ['none', 'target', 'undo'] as const;
 
-/** What `settle` found; nothing when it could not look. */
+/** What `settle` found. Undefined when it could not look. */
 const settleReport = (pairs: readonly Pair[]): SettleReport | undefined => {
   const end = ENDS.find((one) => one === value(pairs, 'mend-end'));
   if (end === undefined) return undefined;

@@ -9,13 +9,13 @@ import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts
 import { requireOutput } from './output.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 
-/** Where bundles are put for a call, as the sandbox's files API sees it. */
+/** The directory for bundles of a call, as the sandbox's files API sees it. */
 export const incomingDirectory = (
   request: Pick<RestoreRequest, 'projectsRoot' | 'sessionId'>,
   call: string,
 ): string => `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
 
-/** One file per bundle that travels through the function; one list of addresses for all others. */
+/** One file for each bundle that travels through the function, and one list of addresses for all others. */
 export const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) => {
   const unique = [...new Map(bundles.map((bundle) => [bundle.sha256, bundle])).values()];
   const carried = unique.flatMap(({ bytes, sha256, cuts }) => [
@@ -41,8 +41,8 @@ const cutShort = (): WalkbackError =>
 const NO_REPOSITORY = 'no repository\n';
 
 /**
- * The files that are brought in make the projects root of a fresh sandbox. Where there is nothing to bring, one file does: named
- * by its content, as all are that arrive.
+ * Bringing files in also makes the projects root of a fresh sandbox. When there is nothing to bring, one file
+ * is written for this; like all files that arrive, it is named by its content.
  */
 const rootMaker = (directory: string, { repositories }: RestoreRequest) =>
   repositories.length === 0
@@ -60,8 +60,9 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
   },
 
   /**
-   * Restores every repository of the request, all or none. One round trip, two when bundles are brought in, much is to be said, or there is no repository.
-   * Throws `SandboxUnavailable` (retryable: calling again converges), `SandboxUnsupported`, or what the sandbox adapter throws.
+   * Restores every repository of the request, all or none. One round trip; two when bundles are brought in,
+   * the request is large, or there is no repository. Throws `SandboxUnavailable` (retryable: the same call
+   * again goes on), `SandboxUnsupported`, or what the sandbox adapter throws.
    */
   restore: async (sandbox, asked) => {
     const request = {

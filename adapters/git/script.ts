@@ -1,7 +1,7 @@
 /**
- * Puts a Walkback command for the sandbox together: shared shell code, the values of this call as bash
- * variables, and the command itself, in one string that runs with one round trip. Pure, but for reading the
- * scripts in the folder `sandbox`. Nothing secret may be among the values: the sandbox's daemon logs commands.
+ * Builds a Walkback command for the sandbox: shared shell code, the values of this call as bash variables,
+ * and the command itself, in one string that needs one round trip. Pure, except for reading the scripts in
+ * the folder `sandbox`. No value may be secret: the sandbox's daemon logs commands.
  */
 
 import { readFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ const RESTORE = [
   'restore/restore-verify',
 ];
 
-/** What each command is put together from. `lib` runs before the values are known, the last one calls `main`. */
+/** The scripts of each command. `lib` runs before the values are known, and the last script calls `main`. */
 export const COMMANDS = {
   capture: [
     ...CAPTURE,
@@ -132,10 +132,13 @@ export const COMMANDS = {
 
 export type Command = keyof typeof COMMANDS;
 
-/** Scripts that stand alone, without what the commands share: they say what is missing, or run as the agent's commands do. */
+/**
+ * Scripts that stand alone, without the shared code. They say what is missing, or run like the agent's
+ * commands.
+ */
 export const ALONE = ['check/preflight', 'check/prompts', 'check/command'] as const;
 
-/** Bundled, the program lies beside the code; else in the folder of that name. */
+/** When bundled, the program lies beside the code; otherwise in the folder `sandbox`. */
 const PROGRAM = import.meta.url.endsWith('.ts') ? '../../sandbox' : './sandbox';
 
 const scripts = new Map<string, string>();
@@ -148,17 +151,17 @@ const script = (name: string): string => {
   return text;
 };
 
-/** The text of a script that stands alone: it is run as it is, after the assignments of its values. */
+/** The text of a script that stands alone. It runs as it is, after the assignments of its values. */
 export const plainScript = (name: (typeof ALONE)[number]): string => script(name);
 
-/** Quotes any text for bash, byte for byte. NUL cannot be in a shell word (`InvalidInput`). */
+/** Quotes any text for bash, byte for byte. Throws `InvalidInput` for NUL, which cannot be in a shell word. */
 export const shellQuote = (text: string): string => {
   if (text.includes('\0'))
     throw new WalkbackError('InvalidInput', 'A path or pattern contains a NUL character. Remove it.');
   return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 };
 
-/** Variables that hold names of the sandbox, in the bytes they had there. */
+/** Variables that hold names of the sandbox, which need their original bytes. */
 const HOLDS_NAMES = /(^|_)(PATHS?|SKIPPED)$/;
 
 const assignment = (name: string, value: Value): string => {
@@ -168,7 +171,7 @@ const assignment = (name: string, value: Value): string => {
   return `${name}=(${words.join(' ')})`;
 };
 
-/** Assignments for the values, one a line. */
+/** Assignments of the values, one per line. */
 export const assignments = (values: Record<string, Value>): string =>
   Object.entries(values)
     .map(([name, value]) => assignment(name, value))
@@ -177,9 +180,9 @@ export const assignments = (values: Record<string, Value>): string =>
 export interface Script {
   /** Ready for `bash -c`. */
   command: string;
-  /** What must lie in the sandbox before the command runs; mostly nothing. */
+  /** Files that must be in the sandbox before the command runs; mostly none. */
   files: { path: string; data: string }[];
-  /** What stands around every answer of this call, and in nothing else it prints. */
+  /** Stands around every answer of this call, and nowhere else in its output. */
   mark: string;
 }
 
@@ -187,11 +190,14 @@ interface ScriptOptions {
   /** Must be random per call. */
   mark: string;
   timeoutMs: number;
-  /** Where the values may go, as a file of this call alone, when the command has no room for them. */
+  /** A file of this call alone for the values, when the command has no room for them. */
   spill?: Spill;
 }
 
-/** A file by its name below the directory the command runs in, and by that directory as the files API knows it. */
+/**
+ * The name of a file below the directory in which the command runs, and that directory as the files API knows
+ * it.
+ */
 interface Spill {
   directory: string;
   name: string;
@@ -209,8 +215,9 @@ const fromFile = (name: string): string =>
   ].join('\n');
 
 /**
- * Builds the command from its scripts, in order. The environment is emptied but for what finding the user's own git
- * configuration needs, and `timeout` ends the whole process group before the deadline (see script-deadline.ts).
+ * Builds the command from its scripts, in order. The environment is emptied, except for what is needed to
+ * find the user's own git configuration. `timeout` ends the whole process group before the deadline (see
+ * script-deadline.ts).
  */
 export const buildScript = (name: Command, values: Record<string, Value>, options: ScriptOptions): Script => {
   const assigned = assignments(values);
@@ -233,7 +240,10 @@ export const buildScript = (name: Command, values: Record<string, Value>, option
 
 const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX_COMMAND_BYTES;
 
-/** The part of a command that is the same for every call, compressed: its values are read where the first script ends. */
+/**
+ * The part of a command that is the same for every call, compressed. The values are read where the first
+ * script ends.
+ */
 const program = (name: Command): string => {
   const known = programs.get(name);
   if (known !== undefined) return known;
@@ -268,15 +278,15 @@ const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Sc
 };
 
 /**
- * The program is unpacked while `timeout` and bash start. All of it but its last lines are functions and constants. So half a
- * program does nothing but end with 71.
+ * The program is unpacked while `timeout` and bash start. All of it except the last lines is functions and
+ * constants. So half a program does nothing except exit with 71.
  */
 const RUN = '. /dev/fd/3; exit 71';
 
 /**
- * `timeout` waits for the shell it started and for nothing else: a child that ignores the request to end would stay,
- * with what it holds. So the group is given its time here too, and then killed. What bash says of killed jobs would
- * repeat the whole script, and is thrown away.
+ * `timeout` waits only for the shell that it started: a child that ignores the request to end would stay, and
+ * keep what it holds. So here the group gets its time too, and is then killed. bash's messages about killed
+ * jobs would repeat the whole script, so they are thrown away.
  */
 const endOfGroup = (killAfterMs: number): string =>
   [
@@ -291,7 +301,10 @@ const endOfGroup = (killAfterMs: number): string =>
     'exit "$wb_code"',
   ].join('\n');
 
-/** Whole-line comments and indentation stay at home: they are for readers of the files, and the command's length is limited. */
+/**
+ * Whole-line comments and indentation are left out: they are for readers of the files, and the command's
+ * length is limited.
+ */
 const withoutComments = (text: string): string =>
   text
     .split('\n')

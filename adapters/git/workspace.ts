@@ -6,7 +6,7 @@ import { isWalkbackError } from '../../core/shared/errors.ts';
 import { all, cutShort, type Pair, records, requireOutput, value } from './output.ts';
 import { assignments, plainScript } from './script.ts';
 
-/** What the program in a sandbox calls, beside git and bash (sandbox/README.md). */
+/** Programs that our code in a sandbox calls, beside git and bash (sandbox/README.md). */
 const TOOLS = [
   'base64',
   'cat',
@@ -98,8 +98,8 @@ const remoteOf = (record: readonly Pair[]): RemoteFacts => ({
 });
 
 /**
- * In the projects root, or in the nearest directory above it that is there. Paths in a command are not those of the
- * sandbox everywhere, so the directory is where the command begins.
+ * Looks in the projects root, or in the nearest directory above it that exists. Not every sandbox takes paths
+ * in a command as its own, so the directory is given as the one in which the command begins.
  */
 const look: Workspaces['look'] = async (sandbox, { projectsRoot, needs, timeoutMs }) => {
   const values = { WB_TOOLS: [...TOOLS, 'curl'], WB_NEEDS: [...needs] };
@@ -121,11 +121,11 @@ const askRemotes: Workspaces['askRemotes'] = async (sandbox, { projectsRoot, pat
   return records(pairs, 'remote').map(remoteOf);
 };
 
-/** What is told of the output of a command, in bytes, and what the sandbox keeps of it while it runs. */
+/** Bytes of a command's output that are answered, and bytes that the sandbox keeps while it runs. */
 const HEAD_BYTES = 2048;
 const TAIL_BYTES = 6144;
 const KEPT_BYTES = 16 * 1024 * 1024;
-/** For ending what does not end when it is asked to, and for the answer. */
+/** Time for ending what ignores the request to end, and for the answer. */
 const AFTER_MS = 20_000;
 
 const runCommand: Workspaces['runCommand'] = async (sandbox, request) => {

@@ -1,6 +1,6 @@
 /**
  * One POST on its own connection. `fetch` is not used: it pools connections, gives up after 300 s, and does
- * not report whether anything was sent. That decides between "nothing happened" and "unknown".
+ * not report whether anything was sent. Only that tells "nothing happened" from "unknown".
  */
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -17,7 +17,7 @@ const readText = async (answer: IncomingMessage, maxBytes: number): Promise<stri
     if (sizeBytes > maxBytes) return null;
     chunks.push(bytes);
   }
-  // Without a mark of the byte order, which some programs write and no JSON has.
+  // Without a byte order mark, which some programs write although JSON has none.
   return new TextDecoder().decode(Buffer.concat(chunks));
 };
 
@@ -28,11 +28,14 @@ const readReply = async (answer: IncomingMessage, maxBytes: number): Promise<Htt
   body: await readText(answer, maxBytes),
 });
 
-/** As a module, `node:http` brings all that `fetch` needs, and only tools on this machine are called without TLS. */
+/**
+ * Imported only when needed: the module `node:http` loads everything that `fetch` needs, and only tools on
+ * this machine are called without TLS.
+ */
 const requestWith = async (secure: boolean): Promise<typeof requestHttps> =>
   secure ? requestHttps : (await import('node:http')).request;
 
-/** Never rejects. Redirects are answers like others. */
+/** Never rejects. A redirect is an answer like any other. */
 export const postJson = async ({ url, headers, body, signal, maxBytes }: HttpPost): Promise<HttpReply> => {
   const secure = url.startsWith('https:');
   const start = await requestWith(secure);
@@ -56,7 +59,7 @@ export const postJson = async ({ url, headers, body, signal, maxBytes }: HttpPos
     request.once('response', (answer) => {
       readReply(answer, maxBytes).then(resolve, fail);
     });
-    // Nobody asked for another protocol, and what follows is no answer.
+    // We did not ask for another protocol, and what follows is not an answer.
     request.once('upgrade', ({ statusCode: status = 0 }, socket) => {
       socket.destroy();
       resolve({ kind: 'answered', status, body: '' });

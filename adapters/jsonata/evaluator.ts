@@ -1,9 +1,12 @@
 /**
  * Evaluates the JSONata of a plan in a separate process, because it may come from an agent. A regular
- * expression can run for hours, and one call of `$pad` can ask for more memory than there is. Neither can
- * be stopped from inside. A worker thread is not enough: an allocation that is too large for a thread ends
- * the whole process. This module owns the process. It is kept between calls, sees none of our variables,
- * and is ended when a job takes too long: of a processor, because a busy machine may let it wait.
+ * expression can run for hours, and one call of `$pad` can ask for more memory than exists. Neither can be
+ * stopped from inside. A worker thread is not enough: an allocation that is too large for a thread ends the
+ * whole process.
+ *
+ * This module owns the process. The process is kept between calls and sees none of our environment variables.
+ * It is ended when a job takes too much processor time. Clock time does not count at first, because a busy
+ * machine may let the process wait.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,20 +20,23 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 export interface Job {
   expressions: readonly Expression[];
   scope: Json;
-  /** For one expression, by the clock. */
+  /** Limit for one expression, by the clock. */
   longestMs: number;
 }
 
 const TIME_MS = 1_000;
-/** By the clock, where the machine gives it little of a processor. */
+/** Limit by the clock, for a machine that gives the process little processor time. */
 const LONGEST_MS = 10_000;
-/** Linux counts the work of a process in hundredths of a second. */
+/** Linux counts the processor time of a process in hundredths of a second. */
 const TICK_MS = 10;
 const MEMORY_MB = 64;
-/** Until it is ready; nothing of a plan runs yet. */
+/** Time until the process is ready. No expression of a plan runs before that. */
 const START_MS = 20_000;
 
-/** Beside this module; a function's bundle has it beside itself (cdk/constructs/walkback-function.ts). */
+/**
+ * The program lies beside this module. In a function's bundle it lies beside the bundle
+ * (cdk/constructs/walkback-function.ts).
+ */
 const PROGRAM = import.meta.url.endsWith('/evaluator.ts') ? './process.ts' : './jsonata-process.mjs';
 
 const readyMessage = z.object({ ready: z.literal(true) });
@@ -40,7 +46,7 @@ const answerMessage = z.object({
 
 type Heard = { message: unknown } | { ended: 'late' | 'gone' };
 
-/** How long it has worked on a processor; unknown where there is no /proc. */
+/** The processor time that it has used; unknown where there is no /proc. */
 const workedMs = ({ pid }: ChildProcess): number | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -51,7 +57,10 @@ const workedMs = ({ pid }: ChildProcess): number | undefined => {
   }
 };
 
-/** For a job that begins now: how much of its time is left. Where nobody can tell, the clock alone decides. */
+/**
+ * For a job that begins now: a function that says how much of its time is left. Where this cannot be known,
+ * only the clock decides.
+ */
 const timeOf = (child: ChildProcess): (() => number) => {
   const begunMs = performance.now();
   const before = workedMs(child);
@@ -62,7 +71,10 @@ const timeOf = (child: ChildProcess): (() => number) => {
   };
 };
 
-/** The next thing the process says, or how it failed to. When the limit has passed it may have more time. */
+/**
+ * The next message of the process, or how it failed to send one. When the limit has passed, the process may
+ * get more time.
+ */
 const hear = (child: ChildProcess, limitMs: number, leftMs = (): number => 0): Promise<Heard> =>
   new Promise((resolve) => {
     const settle = (heard: Heard) => {
@@ -82,17 +94,17 @@ const hear = (child: ChildProcess, limitMs: number, leftMs = (): number => 0): P
   });
 
 const start = async (): Promise<ChildProcess> => {
-  // Only what finds and loads node itself.
+  // Only the variables that are needed to find and load node itself.
   const { PATH, LD_LIBRARY_PATH } = process.env;
   const child = fork(fileURLToPath(new URL(PROGRAM, import.meta.url)), [], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
     env: { ...(PATH && { PATH }), ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  // Heard while somebody waits for it; nobody else does.
+  // A waiting caller handles this error. At other times it is ignored.
   child.on('error', () => undefined);
   const heard = await hear(child, START_MS);
-  // Waits for work without keeping anybody alive.
+  // The waiting process does not keep ours alive.
   child.unref();
   child.channel?.unref();
   if ('message' in heard && readyMessage.safeParse(heard.message).success) return child;
@@ -104,7 +116,7 @@ const start = async (): Promise<ChildProcess> => {
 
 const refuse = (message: string) => new WalkbackError('ArgumentsUnresolved', message);
 
-/** The exact cause is uncertain, because a process that runs out of memory takes its time to report it. */
+/** The exact cause is uncertain, because a process that runs out of memory takes a while to report it. */
 const tooCostly = (expressions: readonly Expression[]): WalkbackError => {
   const [first] = expressions;
   const what =
@@ -112,7 +124,7 @@ const tooCostly = (expressions: readonly Expression[]): WalkbackError => {
   return refuse(`${what} longer than ${TIME_MS} ms or more than ${MEMORY_MB} MB of memory`);
 };
 
-/** One job at a time: its limits are its own. */
+/** Runs one job at a time, because the limits are those of one job. */
 export const createEvaluator = (): Evaluate => {
   let running: Promise<ChildProcess> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -146,7 +158,7 @@ export const createEvaluator = (): Evaluate => {
     const kept = running !== undefined;
     const job = { expressions, scope, longestMs: LONGEST_MS };
     let heard = await ask(job);
-    // A kept process may have ended meanwhile for reasons of its own.
+    // A process that was kept may have ended meanwhile for reasons of its own.
     if ('ended' in heard && heard.ended === 'gone' && kept) heard = await ask(job);
     if ('ended' in heard) throw tooCostly(expressions);
     const { answers } = answerMessage.parse(heard.message);

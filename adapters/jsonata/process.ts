@@ -5,7 +5,7 @@
 import { type Evaluated, evaluateToText } from '../../core/saga/plan/evaluate.ts';
 import type { Job } from './evaluator.ts';
 
-/** Of all answers of one job: far above what arguments may take. */
+/** Limit for all results of one job together: far above what arguments may take. */
 const MAX_TEXT = 1_000_000;
 
 const evaluateAll = async ({ expressions, scope, longestMs }: Job): Promise<Evaluated[]> => {

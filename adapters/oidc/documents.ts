@@ -23,7 +23,7 @@ const unavailable = (url: string, cause: unknown): WalkbackError =>
     retryable: true,
   });
 
-/** The bytes of a small document. Redirects are not followed: the address is what is trusted. */
+/** The bytes of a small document. Redirects are not followed, because only the given address is trusted. */
 export const fetchDocument = async (url: string): Promise<ArrayBuffer> => {
   requireTrustworthy(url);
   try {

@@ -1,4 +1,7 @@
-/** `openid-client` behind `SignIn`. It checks state, nonce, the ID token and its signature; tokens are in no error. */
+/**
+ * `openid-client` behind `SignIn`. It checks state, nonce, the ID token and its signature. No error contains
+ * a token.
+ */
 import * as oidc from 'openid-client';
 import * as z from 'zod';
 import type { SignIn } from '../../core/people/sign-in.ts';
@@ -8,12 +11,12 @@ import { fetchDocument } from './documents.ts';
 interface SignInOptions {
   /** Exactly as in the `iss` claim. */
   issuer: string;
-  /** Its configuration document. Default: at its usual place below the issuer. */
+  /** Address of its configuration document. Default: the usual place below the issuer. */
   configuration?: string;
   clientId: string;
-  /** Absent: a public client, which PKCE protects alone. */
+  /** Absent: a public client, which only PKCE protects. */
   clientSecret?: string;
-  /** Of the access token. */
+  /** Audience of the access token. */
   audience: string;
   scope: string;
 }
@@ -41,12 +44,12 @@ const configure = async (options: SignInOptions): Promise<oidc.Configuration> =>
   const configuration = new oidc.Configuration(await read(options), clientId, undefined, authentication);
   configuration.timeout = PATIENCE_SECONDS;
   oidc.enableNonRepudiationChecks(configuration);
-  // The embedded cloud's. `fetchDocument` takes no other issuer without TLS.
+  // Only for the embedded cloud: `fetchDocument` refuses any other issuer without TLS.
   if (issuer.startsWith('http:')) oidc.allowInsecureRequests(configuration);
   return configuration;
 };
 
-/** The words of the issuer or of the library, neither of which quotes a token. */
+/** The message of the issuer or of the library. Neither quotes a token. */
 const told = (error: unknown): WalkbackError => {
   if (isWalkbackError(error)) return error;
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
@@ -65,12 +68,12 @@ const told = (error: unknown): WalkbackError => {
   });
 };
 
-/** The configuration of the issuer is read with the first sign-in, and kept. */
+/** The configuration of the issuer is read at the first sign-in, and kept. */
 export const createSignIn = (options: SignInOptions): SignIn => {
   let made: Promise<oidc.Configuration> | undefined;
   const configured = (): Promise<oidc.Configuration> => {
     const making = (made ??= configure(options));
-    // An issuer that did not answer is asked again.
+    // After a failure, the issuer is asked again.
     making.catch(() => {
       made = undefined;
     });
@@ -94,7 +97,7 @@ export const createSignIn = (options: SignInOptions): SignIn => {
         const url = oidc.buildAuthorizationUrl(await configured(), {
           redirect_uri: redirectUri,
           scope: `openid email ${options.scope}`,
-          // Issuers that give tokens for several applications ask for which; the others do not read it.
+          // Issuers that give tokens for several applications need this; others ignore it.
           audience: options.audience,
           state: begun.state,
           nonce: begun.nonce,

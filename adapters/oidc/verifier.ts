@@ -1,6 +1,6 @@
 /**
- * Verifies OIDC tokens by `aws-jwt-verify`. Signature, issuer, expiry and scope are the library's checks. The
- * others are here: an audience, an expiry at all, a subject. A token is never part of an error or a log.
+ * Verifies OIDC tokens with `aws-jwt-verify`. The library checks signature, issuer, expiry and scope. This
+ * file also requires an audience, an expiry and a subject. No error or log contains a token.
  */
 
 import { FetchError, JwtBaseError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
@@ -15,13 +15,13 @@ import { fetchDocument } from './documents.ts';
 export interface OidcOptions {
   /** Exactly as in the `iss` claim. */
   issuer: string;
-  /** One of the `aud` claim, or the `client_id` of a token that has no `aud` (Cognito's access tokens). */
+  /** A value of the `aud` claim, or the `client_id` of a token without `aud` (Cognito's access tokens). */
   audience: string;
-  /** Of the `scope` claim. */
+  /** A value of the `scope` claim. */
   scope: string;
-  /** Its configuration document. Default: at its usual place below the issuer. */
+  /** Address of its configuration document. Default: the usual place below the issuer. */
   configuration?: string;
-  /** Groups are this and the name of a role. */
+  /** A group's name is this prefix and the name of a role. */
   groupPrefix: string;
 }
 
@@ -53,7 +53,7 @@ const requireAudience = ({ aud, client_id }: Claims, audience: string): void => 
     throw invalid(`it is for ${named.join(', ') || 'nobody'}, not for ${audience}.`);
 };
 
-/** An address that nobody has checked could be somebody else's. */
+/** An unverified address could belong to somebody else. */
 const emailOf = ({ email, email_verified }: Claims): string | undefined =>
   email_verified === false || email_verified === 'false' ? undefined : email;
 
@@ -76,7 +76,7 @@ const provenBy = (token: Claims, { groupPrefix }: OidcOptions): Proven => {
 
 const configurationSchema = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Where the keys are. The document must be of this very issuer. */
+/** Where the keys are. The document must name this same issuer. */
 const findKeys = async ({ issuer, configuration }: OidcOptions): Promise<string> => {
   const url = configuration ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const bytes = await fetchDocument(url);
@@ -110,7 +110,7 @@ export const createOidcVerifier = (options: OidcOptions): IdentityVerifier => {
     verify: async (proof) => {
       try {
         const making = (made ??= make());
-        // An issuer that did not answer is asked again.
+        // After a failure, the issuer is asked again.
         making.catch(() => {
           made = undefined;
         });

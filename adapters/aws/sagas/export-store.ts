@@ -13,7 +13,7 @@ export interface ExportStoreOptions {
   client?: S3Client;
 }
 
-/** One that somebody else put there is older than everything. */
+/** An object that somebody else put there counts as older than everything. */
 const numberOf = (metadata: Record<string, string> | undefined, name: string): number => {
   const number = Number(metadata?.[name] ?? Number.NaN);
   return Number.isInteger(number) ? number : -1;
@@ -46,7 +46,8 @@ export const createExportStore = ({
       );
       return true;
     } catch (error) {
-      // 412: another version is there. 409: another write is under way. 404: what was to be replaced is deleted.
+      // 412: another version is there. 409: another write is under way. 404: the object to replace was
+      // deleted.
       const status = statusOf(error);
       if (isNamed(error, 'PreconditionFailed', 'NoSuchKey') || status === 412 || status === 409) return false;
       return calling(SERVICE, () => Promise.reject(error));

@@ -1,13 +1,13 @@
 /**
- * The state of a head of format 3, compressed: with what such sagas remember it would take a second write unit in each
- * transaction. Heads of older formats hold it as JSON, and both are read.
+ * The state of a head of format 3, compressed: uncompressed, such a saga's state would need a second write
+ * unit in each transaction. Heads of older formats hold it as JSON; both are read.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
 
 /**
- * What nearly every state holds, so that it is referred to. It is part of the format: another text would make what is
- * stored unreadable.
+ * Text that nearly every state contains, so that the compressed state only refers to it. It is part of the
+ * format: another text would make stored states unreadable.
  */
 const DICTIONARY = Buffer.from(
   [
@@ -29,7 +29,7 @@ export const packedState = (json: string): Uint8Array =>
 
 const bytes = z.instanceof(Uint8Array);
 
-/** The JSON of a stored state, however it is stored. */
+/** The JSON of a stored state, compressed or not. */
 export const stateText = (stored: unknown): string =>
   typeof stored === 'string'
     ? stored

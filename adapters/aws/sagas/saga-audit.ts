@@ -34,13 +34,13 @@ import {
 import { storedChunk, storedHead, storedInput } from './stored-sagas.ts';
 import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
-/** DynamoDB's own limit: it takes no query with a longer one. */
+/** DynamoDB's own limit: it refuses a query with a longer one. */
 const MAX_SORT_KEY_BYTES = 1024;
 
-/** Stricter than for reading: nothing beside it, and no format that a later release brought. */
+/** Stricter than for reading: no other attributes, and no format of a later release. */
 const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT).optional() });
 
-/** Which attributes a schema does not take. */
+/** The attributes that a schema refuses. */
 const refused = (schema: z.ZodType, item: Stored): string[] => {
   const { error } = schema.safeParse(item);
   return error === undefined ? [] : refusedFields(error);
@@ -54,7 +54,7 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 };
 
-/** Whether we wrote it. Members in another order or spelling are not ours. */
+/** Whether we wrote this text. JSON with members in another order or spelling is not ours. */
 const isOurJson = (text: unknown): boolean =>
   typeof text === 'string' && orUndefined(() => JSON.stringify(JSON.parse(text))) === text;
 
@@ -94,7 +94,7 @@ const auditEntryItem = (item: Stored): AuditedEntry => {
 
 type PinnedPlan = Pick<ReplacedPlan, 'planHash' | 'stepCount'>;
 
-/** The one of the start, those that rewinds brought, and the one that an open rewind brings. */
+/** The plan of the start, those that rewinds brought, and the one that an open rewind brings. */
 const pinnedPlans = ({ planHash, state }: SagaHead): PinnedPlan[] => {
   const { stepCount, plans = [], rewind } = state;
   return [{ planHash, stepCount }, ...plans, ...(rewind?.plan === undefined ? [] : [rewind.plan])];
@@ -106,7 +106,7 @@ export interface SagaAuditOptions {
   client?: DynamoDBClient;
 }
 
-/** Reads the outcomes for anchors. An item that imitates another one is anchored under its real place. */
+/** Reads the outcomes for anchors. An item that imitates another entry is anchored under its real place. */
 export const createReadOutcomes = ({
   ledgerTable,
   client,
@@ -156,7 +156,7 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     return sound ? undefined : `${which} are not what was pinned`;
   };
 
-  /** Those of a child are stored with its root. */
+  /** The chunks of a child are stored with its root. */
   const chunkProblems = async (head: SagaHead): Promise<(string | undefined)[]> => {
     const problems: (string | undefined)[] = [];
     for (const plan of pinnedPlans(head)) {
@@ -167,7 +167,7 @@ export const createSagaAudit = ({ sagasTable, ledgerTable, client }: SagaAuditOp
     return problems;
   };
 
-  /** Of an interactive saga: the ledger says which steps were submitted, and under which hash. */
+  /** For an interactive saga: the ledger says which steps were submitted, and under which hash. */
   const submittedProblems = async ({ sagaId }: SagaHead): Promise<string[]> => {
     const problems: string[] = [];
     for (const item of await ledger.query(ledgerKey(sagaId))) {

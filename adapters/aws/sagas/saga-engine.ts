@@ -15,7 +15,7 @@ import { calling, isNamed } from '../errors.ts';
 
 const SERVICE = 'Step Functions';
 
-/** Errors of an answer to a token on which no execution waits any more, or ever did. */
+/** Errors for a token on which no execution waits any more, or never did. */
 const NOBODY_WAITS = ['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'];
 
 export const createSagaEngine = (options: { stateMachineArn: string; client?: SFNClient }): SagaEngine => {
@@ -29,7 +29,7 @@ export const createSagaEngine = (options: { stateMachineArn: string; client?: SF
       const command = new StartExecutionCommand({
         stateMachineArn,
         name: executionName(sagaId, generation),
-        // Nothing else, so that every start of a generation is the same request to the service.
+        // The input has nothing else, so that every start of a generation is the same request to the service.
         input: JSON.stringify({ sagaId, generation }),
       });
       return calling(SERVICE, async () => {

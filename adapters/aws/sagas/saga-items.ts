@@ -33,7 +33,7 @@ import {
   storedVersion,
 } from './stored-sagas.ts';
 
-/** When a write only meets others, again and again. */
+/** For a write that collides with others again and again. */
 export const BUSY = { busy: 'The saga is being written by others. Call again.' };
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
@@ -64,19 +64,19 @@ export const newestKey = (kind: 'TOOL' | 'DEFINITION', name: string): Key => ({
   sk: name,
 });
 export const tombstoneKey = (forwardKey: string): Key => ({ pk: `TOMBSTONE#${forwardKey}`, sk: 'META' });
-/** In the partition of the tombstone, which is all that a tool may reach. */
+/** In the partition of the tombstone, which is the only one that a tool may reach. */
 export const claimKey = (forwardKey: string, attempt: number): Key => ({
   pk: `TOMBSTONE#${forwardKey}`,
   sk: `CALL#${attempt}`,
 });
 
-/** What the sweeper reads from the index: when a wait for a person, or a pause, ends. */
+/** What the sweeper reads from the index: when a wait for a person or a pause ends. */
 export const waitUntilOf = (state: SagaState): number | undefined => waitEndMs(state) ?? undefined;
 
 /**
- * The head stays about one write unit for any number of steps: its effects are packed text, compressed. The rest of the
- * state is JSON, so that numbers and nulls come back as they were; compressed (packed-state.ts) in a format whose
- * release reads that, or where the head would take a second unit.
+ * The head takes about one write unit for any number of steps: its effects are packed text, compressed. The
+ * rest of the state is JSON, so that numbers and nulls are read back as they were. That JSON is compressed
+ * (packed-state.ts) in a format whose release reads that, or when the head would need a second unit.
  */
 export const headItem = (head: SagaHead): Item => {
   const { sagaId, state, ...rest } = head;
@@ -114,7 +114,7 @@ const ofToken = {
 
 const inflated = (effects: Uint8Array): string => inflateRawSync(effects).toString();
 
-/** Checks the state alone, so that the audit can tell it from the columns beside it. */
+/** Checks only the state, so that the audit can tell it from the columns beside it. */
 export const readState = ({ state, effects }: Stored): { state: SagaState; packed: string } => {
   const packed = inflated(storedHead.shape.effects.parse(effects));
   const small = checked(storedState, JSON.parse(stateText(state)));
@@ -123,7 +123,10 @@ export const readState = ({ state, effects }: Stored): { state: SagaState; packe
 
 const looseHead = z.looseObject(storedHead.shape);
 
-/** Such a head is only shown, as far as it goes. `checkFormat` keeps everything else from it. */
+/**
+ * A head of a newer release is only shown, with what this release understands. `checkFormat` prevents
+ * everything else.
+ */
 export const isNewer = ({ format }: Stored): boolean => typeof format === 'number' && format > SAGA_FORMAT;
 
 const shownState = ({ state, effects }: Stored): unknown => ({
@@ -149,7 +152,7 @@ export const readHead = itemReader(ofSaga, (item): SagaHead => {
   return head as unknown as SagaHead;
 });
 
-/** From the index by status. */
+/** Reads what the index by status has. */
 export const readOutline = itemReader(ofSaga, (item): SagaOutline => {
   const { pk, statusSince, waitUntilMs } = storedOutline.parse(item);
   return { sagaId: pk.slice('SAGA#'.length), statusSince, waitUntilMs };
@@ -202,7 +205,7 @@ interface SagaOfSession {
   createdAt: string;
 }
 
-/** Where a session finds its sagas, in the order of their start. It never changes. */
+/** The item by which a session finds its sagas, in the order of their start. It never changes. */
 export const sessionSagaItem = ({ sagaId, sessionId, createdAt }: SagaOfSession): Item => ({
   pk: sessionSagasKey(sessionId),
   sk: `${createdAt}#${sagaId}`,
@@ -210,7 +213,7 @@ export const sessionSagaItem = ({ sagaId, sessionId, createdAt }: SagaOfSession)
   createdAt,
 });
 
-/** Written with the head. */
+/** Written together with the head. */
 export const sessionSagaItems = ({ sagaId, sessionId, createdAt }: SagaHead): Item[] =>
   sessionId === undefined ? [] : [sessionSagaItem({ sagaId, sessionId, createdAt })];
 

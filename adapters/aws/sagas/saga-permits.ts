@@ -18,7 +18,7 @@ const permitKey = ({ semaphore, number }: Pick<Permit, 'semaphore' | 'number'>):
   pk: partitionOf(semaphore),
   sk: `${PERMIT}${String(number).padStart(4, '0')}`,
 });
-/** In the order of the line. */
+/** Sorted in the order of the line. */
 const ticketKey = ({ semaphore, root, sagaId }: Ticket): Key => ({
   pk: partitionOf(semaphore),
   sk: `${WAIT}${root.startedAt}#${root.sagaId}#${sagaId}`,
@@ -43,7 +43,7 @@ const ticketItem = z.object({
   seq: z.int().optional(),
 });
 
-/** The sagas and their ledgers say who holds what, so nothing is lost with such an item. */
+/** The sagas and their ledgers say who holds what, so losing such an item loses nothing. */
 const UNREADABLE = {
   table: 'Sagas',
   error: 'ItemUnreadable',
@@ -79,12 +79,12 @@ export const claimWrites = (tableName: string, claims: readonly Claim[]): Write[
     ];
   });
 
-/** Tickets are read in pages of this many, because mostly the first is the one. */
+/** Tickets are read in pages of this size, because mostly only the first one is needed. */
 const LINE_PAGE = 10;
 
 export const permitMethods = (table: Table): PermitStore => {
   async function* line(semaphore: string): AsyncGenerator<Ticket> {
-    // Behind all permits, before all tickets.
+    // After all permits and before all tickets.
     let after: string | undefined = WAIT;
     while (after !== undefined) {
       const { items, hasMore }: Awaited<ReturnType<typeof table.page>> = await table.page(
@@ -117,7 +117,7 @@ export const permitMethods = (table: Table): PermitStore => {
         await transact(table.client, [{ tableName: table.tableName, item, condition }], BUSY);
       }
       if (isLock({ semaphore })) {
-        // It may have been granted to the same root anew.
+        // It may have been granted to the same root again.
         await table.remove(heldKey({ holder, semaphore }), isSame('fencingToken', fencingToken));
       }
     },

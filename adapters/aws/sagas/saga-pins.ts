@@ -1,4 +1,7 @@
-/** What was pinned when a saga started: steps in chunks, and the input. Each part is checked against the hash it is found by. */
+/**
+ * What was pinned when a saga started: steps in chunks, and the input. Each part is checked against the hash
+ * by which it is found.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../../../contract/json.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
@@ -10,7 +13,10 @@ import type { Table } from '../table.ts';
 import type { Key } from '../table-reads.ts';
 import { inputKey, readChunk, readInput, stepItems, stepsKey } from './saga-items.ts';
 
-/** Of JSON text, for one process. An `Advance` reads the same chunk for the step that ended and for the next one. */
+/**
+ * Characters of JSON text that one process keeps. An `Advance` reads the same chunk for the step that ended
+ * and for the next one.
+ */
 const CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 const missing = (sagaId: string): WalkbackError =>
@@ -28,8 +34,8 @@ const pinnedInput = (sagaId: string, inputHash: string, input: Json) => ({
 });
 
 /**
- * What was read once and matched its hash can never be another, so it is kept. The text is kept, not the value: each
- * reader has its own.
+ * What was read once and matched its hash can never change, so it is kept. The text is kept, not the value,
+ * so that each reader gets a value of its own.
  */
 const createProven = () => {
   const cache = new LRUCache<string, string>({
@@ -64,7 +70,7 @@ export const pinnedMethods = (sagas: Table): PinnedMethods => {
     putPinned: async ({ sagaId, planHash, inputHash, input, steps, plans = [] }) => {
       const plan = stepItems(sagaId, planHash, steps);
       const children = plans.flatMap((one) => stepItems(sagaId, one.planHash, one.steps));
-      // Twice the same item is refused by the service.
+      // The service refuses a batch that has the same item twice.
       const items = new Map([...plan, ...children].map((item) => [item.sk, item]));
       await sagas.putAll([pinnedInput(sagaId, inputHash, input), ...items.values()]);
     },

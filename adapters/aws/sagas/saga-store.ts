@@ -1,4 +1,7 @@
-/** Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9); entries are only ever put (S10). */
+/**
+ * Sagas and Ledger tables behind `SagaStore`. Every move is one transaction over both (S9). Entries are only
+ * ever added (S10).
+ */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
@@ -41,18 +44,21 @@ import { claimWrites, permitMethods } from './saga-permits.ts';
 import { pinnedMethods } from './saga-pins.ts';
 import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts';
 
-/** A list of 1,000 is not 1,000 requests at once: the client has 50 connections, and others use them too. */
+/**
+ * A list of 1,000 must not become 1,000 requests at once: the client has 50 connections, and others use them
+ * too.
+ */
 const HEADS_AT_ONCE = 16;
 
 export interface SagaStoreOptions {
   sagasTable: string;
   ledgerTable: string;
-  /** Only functions that take the epoch of a session need it. */
+  /** Only functions that accept a session's epoch need it. */
   sessionsTable?: string | undefined;
   client?: DynamoDBClient;
 }
 
-/** A catalog of one kind: a version is stored once, and in the same transaction it becomes the newest. */
+/** A catalog of one kind. A version is stored once, and becomes the newest in the same transaction. */
 const catalogMethods = <Entry extends { name: string; version: string }>(
   table: Table,
   kind: 'TOOL' | 'DEFINITION',
@@ -155,7 +161,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return { items: items.map(readOutline), ...rest };
   };
 
-  // To be shown: also what a newer release wrote.
+  // For showing, so heads that a newer release wrote are included.
   const getHeads: SagaStore['getHeads'] = async (sagaIds) => {
     const items = await mapAtOnce(sagaIds, HEADS_AT_ONCE, getHeadItem);
     return items.flatMap((item) => (item === undefined ? [] : [readHead(item)]));
@@ -211,7 +217,7 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     listHeadsByStatus: async (status, limit, cursor) => {
       const { items, ...rest } = await listByStatus(status, limit, cursor);
       const heads = await getHeads(items.map(({ sagaId }) => sagaId));
-      // The index may be behind.
+      // The index may lag behind.
       return { items: heads.filter((head) => head.state.status === status), ...rest };
     },
     listEntriesByDay: async (day, limit, cursor) => {

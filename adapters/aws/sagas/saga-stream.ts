@@ -1,4 +1,4 @@
-/** Records of the Sagas table's stream as changes of heads; other items are no news. */
+/** Turns records of the Sagas table's stream into changes of heads. Other items are ignored. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { MovedSaga } from '../../../core/saga/ledger/export-ledger.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
@@ -9,7 +9,7 @@ import { isNewer, readHead } from './saga-items.ts';
 
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'];
 
-/** A record that travelled as JSON carries bytes as base64. */
+/** A record that was sent as JSON carries bytes as base64. */
 const withBytes = (image: NonNullable<Image>): NonNullable<Image> =>
   Object.fromEntries(
     Object.entries(image).map(([name, value]) => {
@@ -18,7 +18,7 @@ const withBytes = (image: NonNullable<Image>): NonNullable<Image> =>
     }),
   );
 
-/** The head in an image. `unreadable` when it is not what we wrote: whoever reads the item itself is told. */
+/** The head in an image. `unreadable` when it is not what we wrote: a reader of the item itself gets an error. */
 const headIn = (image: Image): SagaHead | 'unreadable' | undefined => {
   if (image === undefined || Object.keys(image).length === 0) return undefined;
   const item: Record<string, unknown> = unmarshall(withBytes(image));
@@ -26,7 +26,7 @@ const headIn = (image: Image): SagaHead | 'unreadable' | undefined => {
   try {
     return readHead(item);
   } catch (error) {
-    // A newer release's is tried again, until that release is back.
+    // The head of a newer release is tried again, until that release is deployed again.
     if (!isWalkbackError(error, 'LedgerBroken') || isNewer(item)) throw error;
     return 'unreadable';
   }
@@ -36,7 +36,7 @@ const PREFIX = 'SAGA#';
 const sagaIdOf = (pk: string): string | undefined =>
   pk.startsWith(PREFIX) ? pk.slice(PREFIX.length) : undefined;
 
-/** Which saga's head changed. What is in the head is not read: the ledger says what became of the saga. */
+/** Which saga's head changed. The head is not read: the ledger says what became of the saga. */
 export const toMovedSaga = (record: StreamRecord): MovedSaga => {
   const id = record.eventID ?? record.dynamodb?.SequenceNumber ?? '';
   const { pk, sk } = record.dynamodb?.NewImage ?? {};
@@ -44,7 +44,7 @@ export const toMovedSaga = (record: StreamRecord): MovedSaga => {
   return sagaId === undefined ? { id } : { id, sagaId };
 };
 
-/** A change that cannot be read is no change: it must not hold up all that come after it. */
+/** A change that cannot be read counts as no change, because it must not hold up all later ones. */
 export const toHeadChange = (record: StreamRecord): HeadChange => {
   const id = record.eventID ?? record.dynamodb?.SequenceNumber ?? '';
   const before = headIn(record.dynamodb?.OldImage);

@@ -1,4 +1,7 @@
-/** Tombstones of compensated effects, and claims of calls, in the Sagas table. They outlive every key a provider remembers. */
+/**
+ * Tombstones of compensated effects, and claims of calls, in the Sagas table. They live longer than any
+ * provider remembers a key.
+ */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DAY_SECONDS } from '../../../contract/times.ts';
@@ -10,7 +13,7 @@ import { transact } from '../table-writes.ts';
 import { BUSY, claimKey, tombstoneKey } from './saga-items.ts';
 
 const LIFETIME_SECONDS = 2 * 366 * DAY_SECONDS;
-/** Later, the call is refused by the deadline of its attempt, which is at most 15 minutes. */
+/** A call that comes later than this is refused by the deadline of its attempt, which is at most 15 minutes. */
 const CLAIM_SECONDS = 7 * DAY_SECONDS;
 
 export const createTombstones = (options: {

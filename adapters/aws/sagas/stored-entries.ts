@@ -1,5 +1,5 @@
 /**
- * Schemas of ledger entries, one for each kind of fact. The compiler names a kind or a member that is
+ * Schemas of ledger entries, one for each kind of fact. The compiler reports a kind or a member that is
  * missing here. Unknown members are kept, because the hash covers them.
  */
 import * as z from 'zod';
@@ -88,7 +88,7 @@ const childEnd = z.looseObject({
   resources: z.record(text, z.number()).optional(),
 });
 
-/** Each is made with the first entry of its kind: one call reads entries of a few kinds. */
+/** Each schema is made with the first entry of its kind, because one call reads entries of only a few kinds. */
 const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
   'saga started': () =>
     z.looseObject({
@@ -253,7 +253,7 @@ const person = z.looseObject({
 const placed = z
   .looseObject({
     sagaId: text,
-    // A negative one is somebody else's. The chain shows that it was never written.
+    // A negative number was written by somebody else. The chain shows that we never wrote it.
     seq: z.int(),
     at: text,
     actor: text,

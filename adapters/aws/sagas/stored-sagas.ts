@@ -1,6 +1,6 @@
 /**
- * Schemas of the items of the Sagas table, one for each kind of item. Reading takes unknown attributes,
- * because a later release may have added them. The audit takes none, where it says so.
+ * Schemas of the items of the Sagas table, one for each kind of item. Reading accepts unknown attributes,
+ * because a later release may have added them. The audit refuses unknown attributes where this file says so.
  */
 import * as z from 'zod';
 import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
@@ -53,7 +53,7 @@ const rewind = z.looseObject({
   acceptResidue: z.literal(true).optional(),
   plan: plan.optional(),
 });
-/** One for each kind of wait. The compiler names one that is missing here. */
+/** One schema for each kind of wait. The compiler reports one that is missing here. */
 const WAITS: { [K in Wait['kind']]: z.ZodType<Omit<Extract<Wait, { kind: K }>, 'kind'>> } = {
   approval: z.looseObject({ step: count, untilMs: z.number(), argumentsHash: text.optional() }),
   'next-step': z.looseObject({ untilMs: z.number(), asked: z.literal(true).optional() }),
@@ -116,7 +116,7 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   locked: z.literal(true).optional(),
 });
 
-/** We never write any other attribute. One such is `expiresAt`, which would make the table delete the head. */
+/** We never write any other attribute. `expiresAt`, for example, would make the table delete the head. */
 export const storedHead = z.strictObject({
   pk: z.string().startsWith('SAGA#'),
   sk: z.literal('HEAD'),
@@ -145,7 +145,10 @@ export const storedHead = z.strictObject({
   statusSince: time,
 });
 
-/** From an index. One bad end of a wait must not keep the sweeper from all others; the head's reader names it. */
+/**
+ * Read from an index. One bad end of a wait must not keep the sweeper from all other sagas; the head's reader
+ * reports it.
+ */
 export const storedOutline = z.looseObject({
   pk: text,
   statusSince: text,
@@ -294,7 +297,7 @@ const storedPlan = z.looseObject({
         timeoutSeconds: z.number().optional(),
         compensation: z.looseObject({ timeoutSeconds: z.number() }).optional(),
       }),
-      // Their own rules are checked when a saga starts.
+      // The rules of such plans are checked when a saga starts.
       z.looseObject({ id: text, saga: jsonObject }),
       z.looseObject({ id: text, branches: z.array(jsonObject) }),
       z.looseObject({ id: text, each: text }),

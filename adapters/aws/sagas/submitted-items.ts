@@ -18,7 +18,7 @@ export const submittedItem = (sagaId: string, { step, ...rest }: SubmittedStep):
   step: JSON.stringify(step),
 });
 
-/** Throws `LedgerBroken` when it is not what was pinned under this id. */
+/** Throws `LedgerBroken` when the item is not what was pinned under this id. */
 export const readSubmitted = itemReader(ofSaga, (item): SubmittedStep => {
   const { pk, sk, step: text, ...rest } = z.looseObject(storedSubmitted.shape).parse(item);
   const [step] = checked(pinnedSteps, [JSON.parse(text)]);

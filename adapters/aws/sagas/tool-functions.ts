@@ -1,4 +1,4 @@
-/** Lambda behind `ToolFunctions`: reads the timeouts of tools' functions, and nothing else of them. */
+/** Lambda behind `ToolFunctions`: reads only the timeouts of tools' functions. */
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { ServingFunction, ToolFunctions } from '../../../core/saga/ports.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';
@@ -12,7 +12,7 @@ export const createToolFunctions = (
       try {
         const command = new GetFunctionConfigurationCommand({ FunctionName: functionName });
         const { Timeout } = await client.send(command);
-        // The service leaves nothing out; 3 s is what a function has that was made without a timeout.
+        // The service always answers a timeout; 3 s is Lambda's default.
         return { state: 'there', timeoutSeconds: Timeout ?? 3 };
       } catch (error) {
         if (isNamed(error, 'ResourceNotFoundException')) return { state: 'missing' };

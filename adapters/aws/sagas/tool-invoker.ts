@@ -10,7 +10,7 @@ import { statusOf } from '../errors.ts';
 
 const functionError = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
-/** A tool cannot name its error like one of the service: those may say that nothing ran. */
+/** A tool must not give its error the name of a service error, because those may mean that nothing ran. */
 const ownName = (name: string | undefined): string =>
   name === undefined || name.startsWith('Lambda.') ? 'Lambda.Unknown' : name;
 
@@ -35,7 +35,7 @@ export const createToolInvoker = (
   client: LambdaClient = new LambdaClient({
     ...CLIENT_DEFAULTS,
     maxAttempts: 1,
-    // The signal of each call ends it.
+    // Each call is ended by its own signal.
     requestHandler: { connectionTimeout: 3_000 },
   }),
 ): ToolInvoker => ({

@@ -9,15 +9,16 @@ const OF_SESSION = {
   advice: () => 'Restore the item from a backup.',
 } as const;
 
-/** Makes it when it is first asked for. */
+/** Makes the value when it is first asked for. */
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 };
 
 /**
- * The item as its model, without its key. One call reads items of a few kinds, so a schema is made with the first of its kind.
- * `T` may be narrower than the schema where another module's type is nested in it.
+ * Reads an item as its model, without its key. One call reads items of only a few kinds, so a schema is made
+ * with the first item of its kind. `T` may be narrower than the schema where a type of another module is
+ * nested in it.
  */
 export const reader =
   <T>(make: () => z.ZodType, schema = once(make)) =>

@@ -1,7 +1,8 @@
 /**
- * Sessions are found by an index of their own, in which nothing but them is: `createdAt` and `requestHash` stand together on no
- * other item of the table. Every release wrote both, so sessions of any release are in it; and both stay as they are, so a
- * checkpoint writes nothing to it. Times of creation are its partitions, so many sessions that begin at once do not meet in one.
+ * Sessions are found by an index that holds only sessions: no other item of the table has both `createdAt`
+ * and `requestHash`. Every release wrote both, so sessions of any release are in it. Both never change, so a
+ * checkpoint writes nothing to the index. The creation time is the partition key, so many sessions that begin
+ * at once do not share a partition.
  */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
@@ -16,9 +17,9 @@ import { readSession } from './stored-items.ts';
 
 const INDEX = 'gsi_session';
 
-/** Looks into the index in one call, so that it ends, whatever was deleted meanwhile. */
+/** Most reads of the index in one call, so that the call ends, whatever was deleted meanwhile. */
 const MAX_LOOKS = 20;
-/** Sessions read at once: they may have 400 KB each. */
+/** Sessions read at once. Each may have 400 KB. */
 const AT_ONCE = 50;
 
 const part = z.string().min(1).max(1024);
@@ -31,8 +32,9 @@ const toCursor = (row: Row): string => `in-${SEAL.write(row)}`;
 const oldKeySchema = z.object({ pk: part, sk: part });
 
 /**
- * Where a listing goes on. What older releases gave has no seal, so the item is looked up. Those that read the whole table
- * (`after-ID`, `at-KEY`) said nothing about the index: such a listing begins again, so that it misses nobody.
+ * Where a listing continues. Cursors of older releases have no seal, so the item is looked up. Releases that
+ * read the whole table (`after-ID`, `at-KEY`) said nothing about the index: such a listing begins again, so
+ * that it misses no session.
  */
 const createFromCursor = (table: Table) => {
   const requireStored = async (key: { pk: string; sk: string }): Promise<void> =>
@@ -75,7 +77,7 @@ export const createListSessions = (table: Table): SessionStore['listSessions'] =
       const { rows, next } = await look(Math.min(page.room(), AT_ONCE), from);
       const sessions = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
       for (const row of rows) {
-        // It may be gone since.
+        // The session may be gone since.
         const item = sessions.get(row.pk);
         if (item !== undefined && !page.add(readSession(item)) && from !== undefined) {
           return { sessions: page.items, cursor: toCursor(from) };

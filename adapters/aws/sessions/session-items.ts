@@ -46,7 +46,7 @@ export const sessionItem = (session: Session): Item => {
   );
 };
 
-/** What people read gives way to what a restore needs: less and less of it. */
+/** What people read gives way to what a restore needs: versions of the content that hold less and less. */
 const lesserContents = (content: CheckpointContent | undefined): (CheckpointContent | undefined)[] => {
   if (content === undefined) return [undefined];
   const { changes = [], object, said, message, tool } = content;
@@ -55,7 +55,7 @@ const lesserContents = (content: CheckpointContent | undefined): (CheckpointCont
   return [content, { ...texts, problem }, { problem: 'the checkpoint has no room for it' }];
 };
 
-/** Which entries the stash had is only told, so it goes before the checkpoint does. */
+/** The entries of the stash are only information, so they are left out before a checkpoint fails. */
 const withoutStash = (repositories: Checkpoint['repositories']): Checkpoint['repositories'] =>
   repositories.map((one) => {
     const { stash: _, ...state } = one;
@@ -86,7 +86,10 @@ export const checkpointItem = (checkpoint: Checkpoint): Item => {
   );
 };
 
-/** Also the checkpoint in small, so that a tree or a list of many is read at once. */
+/**
+ * Also holds a small outline of the checkpoint, so that a tree or a list of many checkpoints is read in one
+ * go.
+ */
 export const toolItem = (checkpoint: Checkpoint): Item => ({
   ...toolKey(checkpoint.sessionId, checkpoint.toolExecutionId),
   seq: checkpoint.seq,
@@ -94,7 +97,7 @@ export const toolItem = (checkpoint: Checkpoint): Item => ({
   node: outlineOf(checkpoint),
 });
 
-/** A message has two items, one found by order and one by id. */
+/** A message has two items: one is found by its order, one by its id. */
 export const messageItems = (sessionId: string, message: Message, expiresAt: number): Item[] => {
   const { messageId, ...rest } = message;
   const body = { ...rest, id: messageId, expiresAt };

@@ -39,12 +39,12 @@ export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `COPY#${sandboxId}`,
 });
-/** Without an owner: as bases were stored before they had one. */
+/** Without an owner: the key that bases had before they had owners. */
 export const baseKey = (name: string, owner: string | undefined): Key => ({
   pk: owner === undefined ? `BASE#${name}` : `BASE#${owner}#${name}`,
   sk: 'META',
 });
-/** Not `META`: a release that does not know uploads takes that for a session. */
+/** The sort key is not `META`: an older release would take the item for a session. */
 export const uploadKey = (objectKey: string): Key => ({
   pk: `UPLOAD#${sha256Hex(objectKey)}`,
   sk: 'UPLOAD',

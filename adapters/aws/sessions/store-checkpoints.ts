@@ -55,15 +55,19 @@ export const createCheckpointMethods = (table: Table): Methods => {
     return item === undefined ? undefined : readCheckpoint(item);
   };
 
-  /** A projection is read as the whole items: megabytes, of many checkpoints with many repositories. */
+  /**
+   * A projection costs as much as reading the whole items: megabytes, for many checkpoints with many
+   * repositories.
+   */
   const wholeTree = async (sessionId: string): Promise<TreeNode[]> => {
     const { pk } = sessionKey(sessionId);
     return (await table.query(pk, { prefix: CHECKPOINT_PREFIX }, { attributes: BONES })).map(readTreeNode);
   };
 
   /**
-   * From the small items beside the checkpoints, which are written with them. Undefined where they may not have all of it: some
-   * were written by a release that kept none, or one that led to another is gone, and may have been prolonged by such a one.
+   * Read from the small items that are written beside the checkpoints. Undefined when these may be
+   * incomplete: a release without outlines wrote some of them, or the parent of one is missing, because such
+   * a release may have prolonged the checkpoint but not its outline.
    */
   const listOutlines = async (sessionId: string): Promise<CheckpointOutline[] | undefined> => {
     const items = await table.query(sessionKey(sessionId).pk, { prefix: TOOL_PREFIX });
@@ -135,7 +139,7 @@ export const createCheckpointMethods = (table: Table): Methods => {
     listOutlines,
 
     prolongCheckpoint: async ({ sessionId, seq, toolExecutionId }, expiresAt) => {
-      // Its place in the tree first, so that it never goes before the checkpoint.
+      // The small item first, so that it never expires before the checkpoint.
       await prolong(toolKey(sessionId, toolExecutionId), expiresAt);
       await prolong(checkpointKey(sessionId, seq), expiresAt);
     },

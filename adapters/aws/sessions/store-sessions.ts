@@ -14,7 +14,7 @@ type Methods = Pick<
   'getSession' | 'createSession' | 'updateSession' | 'listSessions' | 'getCopy' | 'updateCopy'
 >;
 
-/** The item of this key among those that refused a write. */
+/** Of the items that refused a write, the one with this key. */
 export const outcomeFor = <T>(
   outcome: PutOutcome,
   sk: string,
@@ -25,7 +25,7 @@ export const outcomeFor = <T>(
   return { written: false, existing: item === undefined ? undefined : read(item) };
 };
 
-/** All or none. */
+/** Writes all items or none. */
 export const transactSession = (
   { client, tableName }: Table,
   writes: readonly ConditionalPut[],

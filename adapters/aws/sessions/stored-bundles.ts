@@ -23,7 +23,7 @@ type Methods = Pick<
 const PARALLEL = 16;
 
 export const createBundleMethods = (table: Table): Methods => {
-  /** An item's content is written once, and then only its life grows. Answers the stored item. */
+  /** An item's content is written once; after that only its expiry grows. Answers the stored item. */
   const keepItem = async ({ pk, sk, expiresAt, ...fixed }: Item): Promise<Record<string, unknown>> => {
     const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
     const command = new UpdateCommand({

@@ -254,7 +254,7 @@ export const readRollback = reader<RollbackJournal>(rollback);
 export const readRehydrate = reader<RehydrateJournal>(rehydrate);
 export const readCopy = reader<ReviewCopy>(copy);
 
-/** An item has no `messageId` where it is null: it is the key of an index. */
+/** The item of a null `messageId` has no such attribute, because it is the key of an index. */
 const withMessage = (item: Stored): Stored => ({ ...item, messageId: item['messageId'] ?? null });
 const wholeCheckpoint = reader<Checkpoint>(() => checkpoint);
 const node = reader<z.infer<typeof treeNodeFields>>(() => treeNodeFields);
@@ -277,7 +277,7 @@ const tool = reader<{ node?: CheckpointOutline }>(() =>
   z.looseObject({ seq: count, node: outline().optional() }),
 );
 
-/** Undefined: a release that kept none there wrote it. */
+/** Undefined: a release without outlines wrote the item. */
 export const readOutline = (item: Stored): CheckpointOutline | undefined => tool(item).node;
 
 const storedMessage = reader<z.infer<ReturnType<typeof message>>>(message);

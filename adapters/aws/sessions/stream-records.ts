@@ -1,4 +1,4 @@
-/** Records of the Sessions table's stream as changes the core understands. */
+/** Turns records of the Sessions table's stream into changes that the core understands. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { ItemChange, StoredItem } from '../../../core/checkpoint/session/session-events.ts';
@@ -42,7 +42,7 @@ const storedItem = (item: Record<string, unknown>): StoredItem => {
   return { kind: 'other' };
 };
 
-/** One that cannot be read must not hold up all that come after it; whoever reads the item itself is told. */
+/** An item that cannot be read must not hold up all later ones. A reader of the item itself gets an error. */
 const readable = (item: Record<string, unknown>): StoredItem => {
   try {
     return storedItem(item);
