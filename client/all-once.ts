@@ -5,7 +5,7 @@ interface Page<Item> {
   cursor?: string | undefined;
 }
 
-/** Every item of a list in which what changes meanwhile is told again at the end: each once, as it was told last. */
+/** Every item of a list that repeats changed items at its end: each item once, as it was listed last. */
 export const allOnce = async <Item>(
   read: (cursor: string | undefined) => Promise<Page<Item>>,
   keyOf: (item: Item) => string,

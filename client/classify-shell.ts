@@ -1,6 +1,7 @@
 /**
- * Says whether a shell command changes nothing. The command is parsed, and every node of it must be one that is known to
- * be harmless: a command of the list, a redirection to nowhere, an expansion that evaluates nothing. All else is a write.
+ * Decides whether a shell command changes nothing. The command is parsed, and every node of it must be known
+ * to be harmless: a command of the list, a redirection to nowhere, an expansion that evaluates nothing.
+ * Everything else counts as a write.
  */
 import {
   type Assignment,
@@ -18,20 +19,20 @@ import {
 import { argumentOf } from './shell-arguments.ts';
 import { ruleFor } from './shell-commands.ts';
 
-/** Longer ones are programs, not looks. */
+/** A longer text is a program and not just a look. */
 const MOST_CHARACTERS = 20_000;
-/** Terminals and shells disagree about them. */
+/** Terminals and shells treat these differently. */
 const ODD_CHARACTERS = /[^\P{Cc}\n\t]/u;
 /** An old way to write arithmetic, which the parser takes for text. */
 const OLD_ARITHMETIC = '$[';
 
-/** Variables that a command may be given: none of them names a program or a place to load from. */
+/** Variables that may be set for a command: none of them names a program or a place to load code from. */
 const HARMLESS_VARIABLE = /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM)$/;
-/** The shell's own are in capitals. */
+/** The shell's own variables are in capitals. */
 const OWN_VARIABLE = /^[a-z_][a-z0-9_]*$/;
 
 const VARIABLE = /^(?:[A-Za-z_][A-Za-z0-9_]*|\d+|[@*#?$!-])$/;
-/** A variable in arithmetic is evaluated, whatever it holds. */
+/** In arithmetic, a variable's value is evaluated, whatever it is. */
 const PLAIN_ARITHMETIC = /^[\d\s+\-*/%()<>=!&|^~?:]*$/;
 
 const all = <T>(items: readonly T[] | undefined, reads: (item: T) => boolean): boolean =>
@@ -160,7 +161,7 @@ const testReads = (expression: TestExpression): boolean => {
     case 'TestBinary': {
       const { left, right, operator } = expression;
       if (!wordReads(left) || !wordReads(right)) return false;
-      // The others calculate, and a variable in a calculation is evaluated.
+      // The other operators calculate, and a variable in a calculation is evaluated.
       return TEXT_OPERATORS.test(operator) || (isNumber(left) && isNumber(right));
     }
     case 'TestLogical':
@@ -210,13 +211,16 @@ const nodeReads = (node: SyntaxNode): boolean => {
       );
     case 'TestCommand':
       return testReads(node.expression);
-    // Functions, coprocesses, arithmetic commands, and what no command begins with.
+    // Functions, coprocesses, arithmetic commands, and anything that does not begin a command.
     default:
       return false;
   }
 };
 
-/** Whether this text, run by bash, sh or zsh, changes nothing. What cannot be parsed or is not known is a write. */
+/**
+ * Whether this text, run by bash, sh or zsh, changes nothing. A text that cannot be parsed, or has an unknown
+ * part, counts as a write.
+ */
 export const isReadOnlyShell = (text: string): boolean => {
   if (text.length > MOST_CHARACTERS || ODD_CHARACTERS.test(text) || text.includes(OLD_ARITHMETIC))
     return false;

@@ -1,7 +1,8 @@
 /**
- * Says which calls of tools change nothing (K2). Conservative: what is not known to be a read is a write, because a
- * checkpoint too many costs a moment, and one too few loses work. A name alone does not make a read: the input has to be
- * of the tool that is meant, because anybody may call a tool `read`.
+ * Decides which calls of tools change nothing (K2). It is conservative: a call that is not known to be a read
+ * counts as a write, because a needless checkpoint costs a moment and a missing one loses work. A name alone
+ * does not make a read. The input must also fit the tool that is meant, because anybody may call a tool
+ * `read`.
  */
 import { isReadOnlyShell } from './classify-shell.ts';
 
@@ -13,12 +14,12 @@ const has =
     names.some((name) => typeof input[name] === 'string');
 const anyInput: Reads = () => true;
 
-/** `bash -lc TEXT`, as hosts that give an argument vector write it; any other program is run without a shell. */
+/** `bash -lc TEXT`, as hosts with an argument vector write it. Any other program is run without a shell. */
 const vectorReads = (words: readonly unknown[]): boolean => {
   const texts = words.map((word) => (typeof word === 'string' ? word : '\0'));
   const [shell = '', flag = '', script] = texts;
   if (/^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh)$/.test(shell)) {
-    // A login shell reads the user's own files, as the host's shell does too.
+    // A login shell reads the user's own files, but so does the host's shell.
     return /^-l?c$/.test(flag) && texts.length === 3 && isReadOnlyShell(script ?? '');
   }
   return isReadOnlyShell(texts.map((text) => `'${text.replaceAll("'", `'\\''`)}'`).join(' '));
@@ -30,7 +31,7 @@ const shell: Reads = ({ command, cmd }) => {
   return Array.isArray(given) && given.length > 0 && vectorReads(given);
 };
 
-/** By the name that the host gives them. */
+/** Keyed by the tool's name in the host. */
 const TOOLS: Readonly<Record<string, Reads>> = {
   // Claude Code and its SDK.
   Read: has('file_path'),

@@ -1,7 +1,8 @@
 /**
- * The hooks of Claude, for the Agent SDK and for the plugin of Claude Code: a checkpoint before each tool, subagents' tools
- * among them. Each prompt is a run, so a rollback between two prompts is known to the second, and ends what goes on of the
- * first. What `PreToolUse` was not asked about is found after the tool, and the checkpoint that finds it is marked `late`.
+ * Claude's hooks, for the Agent SDK and for the plugin of Claude Code: a checkpoint before each tool,
+ * including the tools of subagents. Each prompt is a run. So a rollback between two prompts is known to the
+ * second, and ends any work that goes on under the first. A tool that `PreToolUse` was not asked about is
+ * noticed after it ran, and the checkpoint taken then is marked `late`.
  */
 import { isReadOnly } from './classify.ts';
 import { isWalkbackError } from './errors.ts';
@@ -10,7 +11,7 @@ import type { Session } from './session.ts';
 
 export interface ClaudeHookInput {
   hook_event_name: string;
-  /** Of the person's last prompt; background work goes on under the prompt that began it. */
+  /** Id of the person's last prompt. Background work keeps the id of the prompt that began it. */
   prompt_id?: string;
   /** What the person wrote. */
   prompt?: string;
@@ -22,7 +23,7 @@ export interface ClaudeHookInput {
 export interface ClaudeHookAnswer {
   continue?: boolean;
   stopReason?: string;
-  /** For the person. */
+  /** A message for the person. */
   systemMessage?: string;
   hookSpecificOutput?: {
     hookEventName: 'PreToolUse';
@@ -36,7 +37,7 @@ export type ClaudeHooks = (input: ClaudeHookInput) => Promise<ClaudeHookAnswer>;
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** What there is no checkpoint of, and what becomes of the tool where there is one. */
+/** Names what has no checkpoint, and says what becomes of the tool. */
 const MISSING = {
   denied: 'No checkpoint, so the tool does not run.',
   warned: 'No checkpoint, and the tool runs all the same.',
@@ -52,8 +53,8 @@ const missing = (event: string, isDenied: boolean): string => {
 };
 
 /**
- * The end of a run ends the host's loop, in either mode. Anything else keeps a tool that has not run from running, and is told to the
- * model; with `warn`, and after the tool, it is told to the person.
+ * The end of a run ends the host's loop, in both modes. Any other failure stops a tool that has not run yet,
+ * and the model is told. With `warn`, or after the tool, the person is told instead.
  */
 const refusal = (
   event: string,
@@ -80,16 +81,16 @@ export interface BegunPrompt {
   epoch: number;
 }
 
-/** Knows prompts that began before a restart, so that a rollback since then ends them. */
+/** Remembers prompts that began before a restart, so that a rollback since then ends their work. */
 export interface BegunPrompts {
   find(promptId: string): Promise<BegunPrompt | undefined>;
   add(promptId: string, begun: BegunPrompt): Promise<void>;
 }
 
-/** Prompts whose work may still go on. A conversation may have any number. */
+/** Most prompts whose work may still go on. A conversation may have any number. */
 const MOST_RUNS = 200;
 
-/** `sessionOf` answers the session as it stands now; it is asked once for each prompt that uses a tool. */
+/** `sessionOf` answers the session as it is now. It is called once for each prompt that uses a tool. */
 export const createClaudeHooks = (
   sessionOf: () => Promise<Session>,
   options: Omit<RunOptions, 'message' | 'epoch'> = {},
@@ -97,7 +98,10 @@ export const createClaudeHooks = (
 ): ClaudeHooks => {
   /** The last prompt; undefined when the host names none. */
   let promptId: string | undefined;
-  /** By prompt. Work goes on under the prompt that began it, so a rollback ends that of every prompt before it. */
+  /**
+   * Runs by prompt. Work goes on under the prompt that began it, so a rollback ends the work of every earlier
+   * prompt.
+   */
   const runs = new Map<string | undefined, Promise<Run>>();
   const seen = new Set<string>();
 
@@ -107,7 +111,7 @@ export const createClaudeHooks = (
     const begun = (async () => {
       const session = await sessionOf();
       const known = id === undefined ? undefined : await prompts?.find(id);
-      // A conversation may have gone on in another session, where nobody rolled it back.
+      // The conversation may have gone on in another session, which was not rolled back.
       const since = known?.sessionId === session.sessionId ? { epoch: known.epoch } : undefined;
       const run = session.run({ ...options, message, ...since });
       if (id !== undefined && since === undefined) await prompts?.add(id, run);
@@ -137,7 +141,7 @@ export const createClaudeHooks = (
     if (event === 'PreToolUse') await run.before(call);
     else if (event.startsWith('PostToolUse')) await run.before({ ...call, hasRun: true });
     else if (event === 'Stop') await run.finish();
-    // Without ids of prompts the end of a turn is all that tells the next one apart.
+    // Without prompt ids, only the end of a turn separates it from the next one.
     if (event === 'Stop' && promptId === undefined) runs.delete(undefined);
   };
 
@@ -145,9 +149,10 @@ export const createClaudeHooks = (
     const { hook_event_name: event, tool_name: name = '', tool_input, tool_use_id: id = '' } = input;
     const isRead = isReadOnly(name, tool_input);
     if (event === 'PreToolUse') seen.add(id);
-    // Calls without an id cannot be told apart; once one was heard of before it ran, the others are taken to be.
+    // Calls without an id cannot be told apart. Once one was announced before it ran, the others are taken to
+    // be announced too.
     if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
-    // It left nothing to capture, so nothing is begun for it.
+    // A read left nothing to capture, so no run is begun for it.
     if (event.startsWith('PostToolUse') && isRead) return {};
     if (event === 'Stop' && runs.size === 0 && !(await isKnown(input.prompt_id))) return {};
     let run: Run | undefined;
@@ -156,7 +161,8 @@ export const createClaudeHooks = (
       await hear(input, run);
       return {};
     } catch (error) {
-      // It needs no checkpoint, so no session either: there may be no repository yet, or no cloud.
+      // A read needs no checkpoint, so it needs no session either: there may be no repository or no cloud
+      // yet.
       if (isRead && run === undefined && isWalkbackError(error)) return {};
       const isOver = run?.signal.aborted === true || !isWalkbackError(error);
       return refusal(event, error, { isOver, mode: options.onCheckpointError });

@@ -1,12 +1,12 @@
-/** Opens the way to the functions: a client that was given, AWS, or the embedded cloud of this machine. */
+/** Opens the connection to the functions: a client that was given, AWS, or the embedded cloud of this machine. */
 import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { errors } from './errors.ts';
 import { dataDirFor, type Environment, mayStartDaemon, targetOf } from './target.ts';
 
 export interface ConnectOptions {
-  /** Of AWS. Default: from the environment. */
+  /** AWS region. Default: from the environment. */
   region?: string;
-  /** Of the Lambda service. Default: AWS's, or that of the embedded cloud. */
+  /** Endpoint of the Lambda service. Default: that of AWS, or of the embedded cloud. */
   endpoint?: string;
   credentials?: LambdaClientConfig['credentials'];
   /** A client of your own, for example with a proxy; it is not closed. */
@@ -31,14 +31,14 @@ export interface Connection {
   /** Absent on AWS. */
   sandboxes?: SandboxApi;
   environment: Environment;
-  /** Found in a data directory: another one may be there later. */
+  /** Found in a data directory, so another cloud may be there later. */
   isFound?: true;
-  /** That directory. */
+  /** The data directory in which it was found. */
   dataDir?: string;
   close(): void;
 }
 
-/** Establishing a connection may take long behind a proxy; answering is bounded by each call's own patience. */
+/** Connecting may take long behind a proxy. Waiting for the answer is limited by each call's own patience. */
 const HANDLER = { connectionTimeout: 5000 };
 
 const open = (config: LambdaClientConfig, environment: Environment): Connection => {
@@ -52,7 +52,10 @@ const open = (config: LambdaClientConfig, environment: Environment): Connection 
   };
 };
 
-/** The embedded cloud that answers where these variables say, as `walkback env` prints them. Undefined when they name none. */
+/**
+ * The embedded cloud that these variables point to, as `walkback env` prints them. Undefined when they name
+ * none.
+ */
 export const openNamed = (environment: Environment): Connection | undefined => {
   const {
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
@@ -69,7 +72,7 @@ const openLocal = async (
   dataDir: string,
   { start, env, cwd }: { start: boolean | undefined; env: Environment; cwd: string },
 ): Promise<Connection> => {
-  // Loaded only when it is needed: on AWS nobody asks for it.
+  // Loaded only when needed: on AWS it is not.
   const { findRunningCloud } = await import('../local/data-dir.ts');
   const find = async (): Promise<Connection | undefined> => {
     const named = openNamed((await findRunningCloud(dataDir))?.environment ?? {});
@@ -90,10 +93,13 @@ const openLocal = async (
   );
 };
 
-/** The deployed functions, where the usual environment says. */
+/** The deployed functions that the usual AWS environment points to. */
 export const openAws = (): Connection => open({}, {});
 
-/** Chooses by the options first, then as the command does. `CloudUnavailable` when nothing runs on this machine. */
+/**
+ * Chooses by the options first, then by the same rules as the command. Throws `CloudUnavailable` when nothing
+ * runs on this machine.
+ */
 export const connect = async (
   options: ConnectOptions,
   env: Environment,

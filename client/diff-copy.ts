@@ -1,6 +1,7 @@
 /**
- * Compares two points of a session where its sandbox is gone, or no longer holds both: in a review copy of one of them, which
- * is rolled back to the other when its bundles do not hold that one too. The copy ends by itself.
+ * Compares two points of a session whose sandbox is gone or no longer holds both. It does so in a review copy
+ * of one point, which is rolled back to the other point when its bundles do not hold that one too. The copy
+ * ends by itself.
  */
 import type { DiffAnswer } from '../contract/change-answers.ts';
 import type { RehydrateAnswer } from '../contract/checkpoint-answers.ts';
@@ -9,7 +10,7 @@ import { idFrom } from './ids.ts';
 import { targetOfPoint } from './point.ts';
 import type { Request } from './requests.ts';
 
-/** The functions that it takes, as the caller reaches them. */
+/** The functions that the comparison calls, as the caller reaches them. */
 export interface DiffCalls {
   diff(request: RequestOf<'diff'>): Promise<DiffAnswer>;
   rehydrate(request: Request<'rehydrate'>): Promise<RehydrateAnswer>;
@@ -19,14 +20,17 @@ export interface DiffCalls {
 
 const COPY_MS = 600_000;
 
-/** The command's errors are all of one class, and say beside it which error they tell. */
+/** The command's errors are all of one class, and have the name of the error beside it. */
 const nameOf = (error: Error): string =>
   'errorName' in error && typeof error.errorName === 'string' ? error.errorName : error.name;
 
 const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(nameOf(error));
 
-/** A copy holds no `now`, and who names a sandbox means that one. */
+/**
+ * Whether a copy can be used: it holds no `now`, and a caller that names a sandbox means exactly that
+ * sandbox.
+ */
 const mayCopy = ({ from, to, sandboxId }: RequestOf<'diff'>): boolean =>
   from !== 'now' && to !== 'now' && sandboxId === undefined;
 
@@ -34,8 +38,9 @@ const reasonOf = (error: unknown): string =>
   isNamed(error, 'SandboxNotFound') ? 'is gone or paused' : 'does not hold both points';
 
 /**
- * A comparison in a copy is another request than the one in the sandbox of the session, and so is one after the rollback. The
- * ids of all come from that of the whole, so that whoever asks again joins each, in one copy.
+ * The comparison in the copy is another request than the one in the session's sandbox, and so is the one
+ * after the rollback. All their ids follow from the id of the whole. So a repeated call joins each of them,
+ * in the same copy.
  */
 const inCopy = async (
   calls: DiffCalls,
@@ -43,13 +48,13 @@ const inCopy = async (
   reason: string,
 ): Promise<DiffAnswer> => {
   const { sessionId, from, to } = request;
-  // A rollback goes to a message or a checkpoint, a copy is of the head by default.
+  // A rollback needs a message or a checkpoint. A copy is of the head by default.
   const [built, other] = from === 'head' ? [from, to] : [to, from];
   const point = built === 'head' ? {} : targetOfPoint(built);
   const requestId = whole === undefined ? calls.freshId('diff') : idFrom(whole, 'copy');
   const copy = await calls.rehydrate({ sessionId, ...point, requestId, mode: 'review', timeoutMs: COPY_MS });
   const { sandboxId, checkpointId } = copy;
-  // In the copy, the head is where the copy stands.
+  // In the copy, the head is the checkpoint that it was made of.
   const points = {
     from: from === 'head' ? checkpointId : from,
     to: to === 'head' ? checkpointId : to,

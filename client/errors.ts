@@ -6,14 +6,17 @@ import { ERROR_NAMES, type ErrorName, errorRow } from '../contract/errors.ts';
 
 interface ErrorOptions {
   cause?: unknown;
-  /** When this one differs from what its name says. */
+  /** Set when this error differs from its name's default. */
   retryable?: boolean;
 }
 
-/** A function refused or failed, or could not be reached. `name` is literal; `message` and `advice` say what to do. */
+/**
+ * A function refused or failed, or could not be reached. `name` is literal; `message` and `advice` say what
+ * to do.
+ */
 export class WalkbackError<Name extends string = string> extends Error {
   override readonly name: Name;
-  /** `refusal`: asked wrongly, or something stands in the way as designed. `fault`: something failed. */
+  /** `refusal`: the request was wrong, or something is in the way by design. `fault`: something failed. */
   readonly kind: 'refusal' | 'fault';
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
@@ -56,7 +59,10 @@ export const errors: ErrorClasses = makeClasses();
 
 const isKnown = (name: string): name is ErrorName => Object.hasOwn(errors, name);
 
-/** Narrows an error to ours, and to one name. Also one of another copy of this package. */
+/**
+ * Whether an error is one of ours, and of this name if one is given. Works for errors of another copy of this
+ * package too.
+ */
 export function isWalkbackError(error: unknown): error is WalkbackError;
 export function isWalkbackError<Name extends ErrorName>(
   error: unknown,
@@ -67,6 +73,6 @@ export function isWalkbackError(error: unknown, name?: string): boolean {
   return error instanceof WalkbackError || ('advice' in error && 'retryable' in error && 'kind' in error);
 }
 
-/** An error of this name, whether we know it or not. */
+/** An error of this name, whether this release knows the name or not. */
 export const errorNamed = (name: string, message: string, options?: ErrorOptions): WalkbackError =>
   isKnown(name) ? new errors[name](message, options) : new WalkbackError(name, message, options);

@@ -1,6 +1,7 @@
 /**
- * What programs hand to the client. One without types may leave a field out, or give something else for it: that is refused here, by the
- * names of the call and of the field, before anything is done or asked. Fields that the client only passes on are checked by the functions.
+ * Checks what programs hand to the client. A program without types may leave a field out, or pass something
+ * else for it. This is refused here, with the names of the call and the field, before anything is done or
+ * sent. Fields that the client only passes on are checked by the functions.
  */
 import { errors } from './errors.ts';
 
@@ -16,7 +17,7 @@ const hasFunctions = (value: unknown, ...names: readonly string[]): boolean =>
 const isPoint = (value: unknown): boolean =>
   [value, memberOf(value, 'messageId'), memberOf(value, 'checkpointId')].some((id) => typeof id === 'string');
 
-/** Of each kind of value: what a person calls it, and whether a value is one. */
+/** For each kind of value: its name for people, and a test for it. */
 const KINDS = {
   any: ['anything', () => true],
   text: ['a text', (value) => typeof value === 'string'],
@@ -44,7 +45,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** By the field, or its path as in `message.id`. One that ends in `?` may be left out. */
+/** Keyed by the field, or by its path as in `message.id`. A key that ends in `?` may be left out. */
 type Fields = Readonly<Record<string, Kind>>;
 
 const seen = (value: unknown): string => {
@@ -57,7 +58,7 @@ const seen = (value: unknown): string => {
 const refused = (call: string, field: string, value: unknown, kind: Kind): Error =>
   new errors.InvalidInput(`${call}: ${field} ${seen(value)}. It must be ${KINDS[kind][0]}.`);
 
-/** `call` is named as a program writes it, `given` is its object. */
+/** `call` is the call as a program writes it, `given` its object. */
 export const requireFields = (call: string, given: unknown, fields: Fields): void => {
   if (given !== undefined && !isObject(given)) throw refused(call, 'what it was given', given, 'object');
   for (const [name, kind] of Object.entries(fields)) {
@@ -68,7 +69,10 @@ export const requireFields = (call: string, given: unknown, fields: Fields): voi
   }
 };
 
-/** For an object of which the client takes single fields: one that it does not know would be left out without a word. */
+/**
+ * For an object of which the client uses single fields. An unknown field is refused, because it would be
+ * silently ignored.
+ */
 export const requireOnly = (call: string, given: unknown, fields: Fields): void => {
   requireFields(call, given, fields);
   const known = new Set(Object.keys(fields).map((name) => name.replace(/\?$/, '').split('.')[0]));

@@ -1,11 +1,14 @@
-/** The session of a host's own conversation. */
+/** Finds the session for a host's own conversation. */
 import { isWalkbackError } from './errors.ts';
 import type { Session } from './session.ts';
 import type { Walkback } from './walkback.ts';
 
 const MOST_ENDED = 100;
 
-/** The session of this id on the directory; when that one is over, or is somewhere else, the next one (`ID-2`, `ID-3`, ...). */
+/**
+ * The session of this id on the directory. When that one has ended or works somewhere else, the next one
+ * (`ID-2`, `ID-3`, ...).
+ */
 export const hostSession = async (walkback: Walkback, root: string, id: string): Promise<Session> => {
   for (let turn = 1; ; turn += 1) {
     try {

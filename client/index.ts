@@ -1,4 +1,4 @@
-/** The public entry of the package `walkback`. What is not exported here is not promised. */
+/** The public entry of the package `walkback`. What it does not export may change at any time. */
 export { checkpointed } from './checkpointed.ts';
 export { isReadOnly } from './classify.ts';
 export { errors, isWalkbackError, WalkbackError } from './errors.ts';

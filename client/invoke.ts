@@ -1,6 +1,6 @@
 /**
- * Calls functions by their rows. Owns what a lost answer means (K1): a call that names itself is asked again with the
- * same request, so that nothing is done twice; any other one is told.
+ * Calls functions by their rows. It owns what a lost answer means (K1): a call with an id is made again with
+ * the same request, so that nothing is done twice. For any other call, the caller is told.
  */
 
 import type { Connection } from './connect.ts';
@@ -11,9 +11,12 @@ import type { Answer, Request } from './requests.ts';
 import { type ClientFunction, isClientFunction, patienceMs } from './timeouts.ts';
 import { unlessAborted } from './waiting.ts';
 
-/** The last argument of every method that asks a function. */
+/** The last argument of every method that calls a function. */
 export interface CallOptions {
-  /** Ends the waiting. What the function does goes on; the same call again, with the same id, finishes or tells it. */
+  /**
+   * Ends the waiting. What the function does goes on. The same call again, with the same id, finishes it or
+   * answers its result.
+   */
   signal?: AbortSignal | undefined;
 }
 
@@ -25,17 +28,20 @@ export type Invoke = <Name extends ClientFunction>(
 ) => Promise<Answer<Name>>;
 
 export interface InvokeDeps {
-  /** Opens the connection, or answers the one that is open. */
+  /** Opens the connection, or answers the open one. */
   connection(): Promise<Connection>;
-  /** Looks for it anew with the next call, where it may be somewhere else by now; unless that was done since `from`. */
+  /**
+   * Makes the next call look for the functions again, when these may be somewhere else by now. Does nothing
+   * if that was done since `from`.
+   */
   reconnect(from: Connection): void;
-  /** Of the functions' names, where this connection leads. */
+  /** Prefix of the functions' names on this connection. */
   namePrefix: string | ((connection: Connection) => string);
   signal: AbortSignal | undefined;
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random(): number;
-  /** How often a call that names itself is made. Default: 6. */
+  /** How often a call with an id is tried. Default: 6. */
   attempts?: number;
   /** How long one try may take. Default: longer than the function may run. */
   patienceMs?: (name: ClientFunction) => number;
@@ -45,11 +51,14 @@ const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 8000;
 
-/** Full jitter: anything from nothing to the whole pause, so that callers that failed together do not return together. */
+/**
+ * Full jitter: any time between nothing and the whole pause, so that callers that failed together do not
+ * return together.
+ */
 const pauseMs = (attempt: number, random: number): number =>
   random * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 
-/** The member without which a second call would be another one. */
+/** The field that identifies a call. Without it, a second call would be a different one. */
 const NAMED_BY: { readonly [Name in ClientFunction]?: string } = {
   'start-session': 'sessionId',
   rehydrate: 'requestId',
@@ -68,7 +77,7 @@ const isWorthAnotherTry = (error: unknown): boolean =>
 const joined = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
-/** A signal that somebody put in another place would end nothing. */
+/** A signal in another place would end nothing, so it is refused. */
 const requireCallOptions = (request: object, options: CallOptions): void => {
   if (options instanceof AbortSignal || Reflect.get(request, 'signal') instanceof AbortSignal) {
     throw new errors.InvalidInput('A signal goes in the last argument: { signal }.');
@@ -76,13 +85,13 @@ const requireCallOptions = (request: object, options: CallOptions): void => {
   requireOnly('the last argument', options, { 'signal?': 'signal' });
 };
 
-/** As `Invoke`, for requests whose types are another's. */
+/** Like `Invoke`, for requests whose types are defined elsewhere. */
 export type Call = <T>(name: ClientFunction, request: object, options?: CallOptions) => Promise<T>;
 
 export const createCall =
   (deps: InvokeDeps): Call =>
   async <T>(name: ClientFunction, request: object, options: CallOptions = {}): Promise<T> => {
-    // A program without types may have written another name.
+    // A program without types may have used another name.
     if (!isClientFunction(name))
       throw new errors.InvalidInput(`There is no function ${String(name)} for callers.`);
     requireFields('invoke', { request }, { request: 'object' });
@@ -94,7 +103,7 @@ export const createCall =
     let connection: Connection | undefined;
     const once = async (): Promise<T> => {
       connection = undefined;
-      // It may have to start the embedded cloud first.
+      // This may have to start the embedded cloud first.
       connection = await unlessAborted(deps.connection(), signal);
       const { namePrefix } = deps;
       const prefix = typeof namePrefix === 'string' ? namePrefix : namePrefix(connection);

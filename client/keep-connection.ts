@@ -1,17 +1,23 @@
-/** Keeps one connection open. The embedded cloud may start again at other ports, so that is looked for again. */
+/**
+ * Keeps one connection open. The embedded cloud may start again on other ports, so such a connection is
+ * looked for again.
+ */
 import type { Connection } from './connect.ts';
 
 export interface KeptConnection {
-  /** Opens it with the first call. */
+  /** Opens the connection with the first call. */
   connection: () => Promise<Connection>;
-  /** The next call looks for it anew, where it may be somewhere else by now; unless that was done since `from`. */
+  /**
+   * Makes the next call look for the connection again, when it may be somewhere else by now. Does nothing if
+   * that was done since `from`.
+   */
   reconnect: (from: Connection) => void;
   close: () => Promise<void>;
 }
 
 interface Kept {
   opening: Promise<Connection>;
-  /** Once it is open. */
+  /** Set once the connection is open. */
   connection?: Connection;
 }
 
@@ -32,7 +38,7 @@ export const keepConnection = (open: () => Promise<Connection>): KeptConnection 
   return {
     connection: () => (kept ??= begin()).opening,
     reconnect: (from) => {
-      // Not closed: other calls may be under way on it.
+      // Not closed, because other calls may be using it.
       if (from.isFound === true && kept?.connection === from) kept = undefined;
     },
     close: async () => {

@@ -1,4 +1,4 @@
-/** One try of one Lambda invocation. Every way in which it may fail is an error of ours. */
+/** One try of one Lambda invocation. Every failure becomes an error of ours. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { errorNamed, errors, type WalkbackError } from './errors.ts';
 
@@ -23,7 +23,10 @@ const UNREACHABLE = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Keeps an error of one try from the SDK's own retries: how often a call is made is decided here alone. */
+/**
+ * Keeps an error of one try away from the SDK's own retries: only this client decides how often a call is
+ * made.
+ */
 class OneTry extends Error {
   readonly inner: unknown;
 
@@ -53,10 +56,10 @@ const isLost = (error: Error): boolean => {
   return UNREACHABLE.has(code) || error.name === 'TimeoutError' || /socket hang up/.test(error.message);
 };
 
-/** What the SDK adds for whoever looks into its error, which callers of ours do not get. */
+/** What the SDK appends for a reader of its own error object, which our callers do not get. */
 const SDK_HINT = /\n\s*Deserialization error: .*$/s;
 
-/** What a failed call of the Lambda service means. */
+/** The meaning of a failed call of the Lambda service. */
 const serviceError = (functionName: string, cause: unknown): WalkbackError => {
   const error = cause instanceof Error ? cause : new Error(String(cause));
   const { name } = error;
@@ -78,7 +81,7 @@ const serviceError = (functionName: string, cause: unknown): WalkbackError => {
   return errorNamed(name, message, { cause });
 };
 
-/** A function that ran out of time or whose process ended has said nothing about what it did. */
+/** A function that ran out of time, or whose process ended, has not said what it did. */
 const ENDED = /^(?:Sandbox\.Timedout|Runtime\.(?:ExitError|OutOfMemory))$/;
 
 const textOf = (value: unknown, name: string): string | undefined => {
@@ -87,7 +90,7 @@ const textOf = (value: unknown, name: string): string | undefined => {
   return typeof member === 'string' ? member : undefined;
 };
 
-/** The payload is our own function's, so its shape is the contract's and is not checked again. */
+/** The payload comes from our own function, so its shape is the contract's and is not checked again. */
 const parsed = (functionName: string, payload: Uint8Array | undefined): ReturnType<JSON['parse']> => {
   try {
     return JSON.parse(new TextDecoder().decode(payload));
@@ -96,7 +99,7 @@ const parsed = (functionName: string, payload: Uint8Array | undefined): ReturnTy
   }
 };
 
-/** The error that a function answered instead of an answer. */
+/** The error that a function answered. */
 const functionError = (functionName: string, payload: unknown): WalkbackError => {
   const message = textOf(payload, 'errorMessage') ?? `${functionName} failed without a message.`;
   const type = textOf(payload, 'errorType') ?? (/Task timed out/.test(message) ? 'Sandbox.Timedout' : '');
@@ -106,13 +109,13 @@ const functionError = (functionName: string, payload: unknown): WalkbackError =>
 
 export interface Try {
   functionName: string;
-  /** JSON. */
+  /** The request as JSON. */
   payload: string;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
 
-/** What the function answered. An abort is thrown as the signal's reason, everything else as an error of ours. */
+/** The function's answer. An abort is thrown as the signal's reason, everything else as an error of ours. */
 export const callLambda = async <T>(client: LambdaClient, call: Try): Promise<T> => {
   const { functionName, payload, timeoutMs, signal } = call;
   signal?.throwIfAborted();

@@ -5,7 +5,7 @@ import { isWalkbackError } from './errors.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
 
-/** What is not as it was written. */
+/** Something that is not as it was written. */
 export interface LedgerFinding {
   sagaId: string;
   where: string;
@@ -13,22 +13,22 @@ export interface LedgerFinding {
 }
 
 export interface VerifiedLedger {
-  /** Nothing was found. */
+  /** True when nothing was found. */
   ok: boolean;
-  /** The saga and those below it. */
+  /** Ids of the saga and of those below it. */
   sagaIds: string[];
   entries: number;
   findings: LedgerFinding[];
 }
 
 export interface Ledger {
-  /** Entries by saga, day, status or reference; one page. */
+  /** Entries by saga, day, status or reference. One page. */
   query(request: Request<'query-ledger'>, call?: CallOptions): Promise<Answer<'query-ledger'>>;
   /** All entries of a saga, oldest first. */
   entries(sagaId: string, call?: CallOptions): Promise<LedgerRow[]>;
   /**
-   * Checks that what is stored of a saga and of those below it is what was written: every hash, the state, and how they name
-   * each other. The signed digests of days are checked by `walkback ledger verify`.
+   * Checks that what is stored of a saga and of those below it is what was written: every hash, the state,
+   * and how they name each other. The signed digests of days are checked by `walkback ledger verify`.
    */
   verify(sagaId: string, call?: CallOptions): Promise<VerifiedLedger>;
 }
@@ -46,7 +46,7 @@ export const createLedger = (invoke: Invoke): Ledger => ({
     return rows;
   },
   verify: async (sagaId, call) => {
-    // Loaded only when it is needed: it brings the reducer.
+    // Loaded only when needed, because it brings the reducer.
     const { verifyLedger } = await import('./verify-ledger.ts');
     return verifyLedger(
       (request) => invoke('query-ledger', request, call),

@@ -7,7 +7,10 @@ import { errors } from './errors.ts';
 import { requestHere } from './loopback-request.ts';
 import type { SandboxPlaces } from './sandbox-places.ts';
 
-/** `~` and relative paths as a shell means them. `ProjectsRootNotFound` when it is no directory. */
+/**
+ * Resolves `~` and relative paths as a shell does. Throws `ProjectsRootNotFound` when the result is not a
+ * directory.
+ */
 export const realDirectory = async (given: string): Promise<string> => {
   const path =
     given === '~' || given.startsWith('~/') ? join(homeDirectory() ?? '~', given.slice(1)) : resolve(given);
@@ -50,7 +53,7 @@ const request = async (api: SandboxApi, method: string, path: string, body?: unk
 const hasId = (value: unknown): value is { sandboxID: string } =>
   typeof value === 'object' && value !== null && 'sandboxID' in value && typeof value.sandboxID === 'string';
 
-/** A sandbox that sees the directory under its own path, and lives until it is killed. */
+/** Makes a sandbox that sees the directory under its own path, and lives until it is killed. */
 export const createOver = async (api: SandboxApi, directory: string): Promise<string> => {
   const volumeMounts = [{ name: directory, path: directory }];
   const { status, answer } = await request(api, 'POST', '/v2/sandboxes', { volumeMounts });
@@ -60,7 +63,7 @@ export const createOver = async (api: SandboxApi, directory: string): Promise<st
   );
 };
 
-/** Ends the record of the mount; the directory stays. */
+/** Removes the record of the mount. The directory stays. */
 export const forget = async (api: SandboxApi, sandboxId: string): Promise<void> => {
   await request(api, 'DELETE', `/sandboxes/${encodeURIComponent(sandboxId)}`);
 };
@@ -74,7 +77,7 @@ const isPlaces = (value: unknown): value is SandboxPlaces =>
   typeof value.mounts === 'object' &&
   value.mounts !== null;
 
-/** Undefined when it is gone. */
+/** Undefined when the sandbox is gone. */
 export const placesOf = async (api: SandboxApi, sandboxId: string): Promise<SandboxPlaces | undefined> => {
   const { status, answer } = await request(api, 'GET', `/local/sandboxes/${encodeURIComponent(sandboxId)}`);
   if (status === 404) return undefined;
@@ -84,6 +87,6 @@ export const placesOf = async (api: SandboxApi, sandboxId: string): Promise<Sand
   );
 };
 
-/** Whether the sandbox is there and works in the directory itself, not in a copy below the data directory. */
+/** Whether the sandbox exists and works in the directory itself, not in a copy below the data directory. */
 export const isOver = async (api: SandboxApi, sandboxId: string, directory: string): Promise<boolean> =>
   (await placesOf(api, sandboxId))?.mounts[directory] === directory;

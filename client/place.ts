@@ -5,9 +5,12 @@ import type { CallOptions, Invoke } from './invoke.ts';
 
 export interface Place {
   epoch: number;
-  /** Of the newest checkpoint that this client has heard of. An answer of an older one is not of now. */
+  /** Number of the newest checkpoint that this client knows of. An answer with an older one is out of date. */
   seq: number;
-  /** The message of a tool that ran without a checkpoint before it. Only this client knows that its work is there. */
+  /**
+   * The message of a tool that ran without a checkpoint before it. Only this client knows that its work is
+   * there.
+   */
   untold?: { messageId: string; epoch: number } | undefined;
 }
 

@@ -6,28 +6,28 @@ import { type Point, targetOfPoint } from './point.ts';
 
 export interface RollbackOptions {
   /**
-   * A message (the end of its work) or a checkpoint. Work of a turn that was cut may be in no checkpoint yet: `MessageNotFound` says
-   * so, and after `session.checkpoint()` there is one.
+   * A message (the end of its work) or a checkpoint. Work of a turn that was cut may be in no checkpoint yet:
+   * `MessageNotFound` says so, and after `session.checkpoint()` there is one.
    */
   to: Point;
   /** The same id finishes or answers the same rollback. Default: a new one. */
   requestId?: string;
   /**
-   * In which it was decided (`plan.epoch`, `session.epoch`): when somebody moved the session since, it is `StaleEpoch`, and nothing is
-   * changed. Default: whatever was done since.
+   * The epoch in which it was decided (`plan.epoch`, `session.epoch`). If somebody moved the session since,
+   * `StaleEpoch` is thrown and nothing is changed. Default: rolls back whatever was done since.
    */
   epoch?: number;
   /** Leaves HEAD, branches and index as they are. */
   filesOnly?: boolean;
-  /** Takes a target that is not complete. */
+  /** Accepts a target that is not complete. */
   allowPartial?: boolean;
   /** Only these: files, directories or whole repositories, relative to the projects root. All else stays. */
   paths?: string[];
-  /** Of a review copy, to roll that back. */
+  /** Sandbox of a review copy, to roll that back. */
   sandboxId?: string;
 }
 
-/** Their kinds, for `requireOnly`. */
+/** The kinds of these options, for `requireOnly`. */
 export const ROLLBACK = {
   to: 'point',
   'requestId?': 'text',
@@ -41,19 +41,20 @@ export const ROLLBACK = {
 /** What a rollback would do. Nothing is changed until `apply`. */
 export interface Plan {
   readonly requestId: string;
-  /** In which it is what would be done. */
+  /** The epoch for which the plan holds. */
   readonly epoch: number;
   /** What each repository would lose and get: files with `paths`, and `host` for HEAD, branches and index. */
   readonly repositories: RollbackAnswer['repositories'];
-  /** Effects of sagas that came later and stand: files go back, effects do not. */
+  /** Effects of later sagas that stand. Files go back, effects do not. */
   readonly effects: readonly StandingEffect[];
   readonly discardedMessageIds: readonly string[];
   readonly warnings: readonly string[];
   /** The whole answer. */
   readonly answer: RollbackAnswer;
   /**
-   * Makes it: all repositories or none. `StaleEpoch` when somebody moved the session since the plan was made: nothing is changed, and
-   * another plan says what would be done now. Called again, also after an abort or a lost answer, it finishes or answers the same one.
+   * Makes the rollback: all repositories or none. `StaleEpoch` when somebody moved the session since the plan
+   * was made: nothing is changed, and a new plan says what would be done now. Called again, also after an
+   * abort or a lost answer, it finishes or answers the same rollback.
    */
   apply(call?: CallOptions): Promise<RollbackAnswer>;
 }
@@ -61,7 +62,7 @@ export interface Plan {
 export interface PlanDeps {
   invoke: Invoke;
   sessionId: string;
-  /** After a rollback that was made. */
+  /** Called after the rollback was made. */
   moved(answer: Pick<RollbackAnswer, 'epoch' | 'trimAfterMessageId'>): void;
 }
 

@@ -2,14 +2,17 @@
 import { CHECKPOINT_ID_PATTERN } from '../contract/ids.ts';
 import { fitId } from './ids.ts';
 
-/** A message id, as your host says it, or a whole checkpoint id (`cp-00000007-1a2b3c4d`). An object says which of the two a text is. */
+/**
+ * A message id, as your host says it, or a whole checkpoint id (`cp-00000007-1a2b3c4d`). Use an object to say
+ * which of the two a text is.
+ */
 export type Point = string | { messageId: string } | { checkpointId: string };
 
 export type Target =
   | { messageId: string; checkpointId?: never }
   | { messageId?: never; checkpointId: string };
 
-/** The message under the id that its checkpoints were taken with. */
+/** The message with the id under which its checkpoints were taken. */
 export const withFitMessage = <T extends object>(options: T): T =>
   'messageId' in options && typeof options.messageId === 'string'
     ? { ...options, messageId: fitId(options.messageId) }

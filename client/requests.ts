@@ -10,14 +10,14 @@ type OneOf<Given, Names extends keyof Given> = Omit<Given, Names> &
   }[Names];
 
 type Operation = RequestOf<'operate-saga'>;
-/** What an action needs beside the saga, as the schema's descriptions say. */
+/** The fields that an action needs beside the saga, as the schema's descriptions say. */
 type Needs<Action extends Operation['action'], Names extends keyof Operation> = Omit<
   Operation,
   'action' | Names
 > &
   Required<Pick<Operation, Names>> & { action: Action };
 
-/** Where a schema has a rule between fields, the type has it too. */
+/** Where a schema has a rule between fields, the type has the same rule. */
 interface Ruled {
   rollback: OneOf<RequestOf<'rollback'>, 'messageId' | 'checkpointId'>;
   'verify-commitments': RequestOf<'verify-commitments'> &
@@ -32,7 +32,7 @@ interface Ruled {
     | Answered<Needs<'break-lock', 'resourceKey' | 'evidence'>>;
 }
 
-/** Somebody answers for it: a name that is claimed, or a proof. */
+/** Who is responsible for the request: a claimed name, or a proof. */
 export type Asker = { by: string; proof?: never } | { by?: never; proof: string };
 
 type Answered<Given> = Given extends { proof?: string | undefined }

@@ -1,6 +1,7 @@
 /**
- * One turn of an agent. Owns the checkpoints before its tools (K2): one at a time, one for all calls that arrive before
- * any of them began, one for each id. A rollback by somebody else, or the end of the session, ends the run.
+ * One turn of an agent. It owns the checkpoints before its tools (K2): they are taken one at a time, one for
+ * all calls that arrive before any of them began, and one for each id. A rollback by somebody else, or the
+ * end of the session, ends the run.
  */
 import type { CheckpointAnswer } from '../contract/checkpoint-answers.ts';
 import { isReadOnly } from './classify.ts';
@@ -24,14 +25,17 @@ export interface CheckpointWarning {
 }
 
 export interface RunOptions {
-  /** The message that the turn answers. Without an id it gets one. Its text is kept with a checkpoint, to be read later. */
+  /**
+   * The message that the turn answers. Without an id it gets one. Its text is kept with a checkpoint, to be
+   * read later.
+   */
   message?: MessageText & { id?: string };
   /**
-   * In which epoch the turn began, for one that goes on after a restart of its host (`run.epoch`, kept by the host): a rollback
-   * since then ends it. Default: it begins now.
+   * The epoch in which the turn began, for a turn that goes on after its host restarted (the host keeps
+   * `run.epoch`). A rollback since then ends the run. Default: the turn begins now.
    */
   epoch?: number;
-  /** Ends the run with it. */
+  /** Ends the run when it aborts. */
   signal?: AbortSignal;
   onCheckpointError?: OnCheckpointError;
   /** Default: that of the client. */
@@ -41,24 +45,30 @@ export interface RunOptions {
 /** One turn of an agent: every tool call in it has a checkpoint before it. */
 export interface Run {
   readonly sessionId: string;
-  /** What `session.plan({ to })` takes to come back to the end of this turn. */
+  /** `session.plan({ to })` takes this id to come back to the end of this turn. */
   readonly messageId: string;
-  /** Of the session when the turn began. */
+  /** Epoch of the session when the turn began. */
   readonly epoch: number;
-  /** Aborts when the run has ended: somebody rolled the session back (`StaleEpoch`), or it is over (`SessionEnded`). Hand it to the host. */
+  /**
+   * Aborts when the run has ended: somebody rolled the session back (`StaleEpoch`), or it is over
+   * (`SessionEnded`). Hand it to the host.
+   */
   readonly signal: AbortSignal;
   /** Takes the checkpoint before a tool, and answers it; undefined for a read. Throws when the tool must not run. */
   before(call: ToolCall): Promise<CheckpointAnswer | undefined>;
-  /** `before`, then the tool. */
+  /** Takes the checkpoint as `before` does, then runs the tool. */
   guard<T>(call: ToolCall, execute: () => T | PromiseLike<T>): Promise<T>;
-  /** The checkpoint after the last tool. Later calls answer the same one, until another tool of the turn ran. */
+  /**
+   * The checkpoint after the last tool. Later calls answer the same one, until another tool of the turn has
+   * run.
+   */
   finish(): Promise<CheckpointAnswer>;
 }
 
 export interface RunDeps {
   invoke: Invoke;
   sessionId: string;
-  /** Of the session; runs move it. */
+  /** Where the session stands; runs move it. */
   place: Place;
   signal: AbortSignal | undefined;
   onCheckpointError: OnCheckpointError;
@@ -85,7 +95,7 @@ const reasonFor = ({ name, reason, hasRun }: ToolCall): string =>
     .slice(0, MAX_REASON);
 
 interface Taken {
-  /** Under which the function knows it. */
+  /** The id under which the function knows it. */
   toolExecutionId: string;
   answer: CheckpointAnswer;
 }
@@ -109,19 +119,22 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const given = [options.signal, deps.signal].filter((signal) => signal !== undefined);
   const signal = AbortSignal.any([ended.signal, ...given]);
 
-  /** Joined by calls that arrive before any of its tools began. */
+  /** The checkpoint that is joined by calls that arrive before any of its tools began. */
   let open: Promise<Taken> | undefined;
-  /** One at a time. */
+  /** Requests run one at a time. */
   let queue: Promise<unknown> = Promise.resolve();
   const byId = new Map<string, Promise<Taken>>();
   let finished: Promise<CheckpointAnswer> | undefined;
-  /** How often the turn went on after its end; each end is a checkpoint of its own. */
+  /** How often the turn went on after its end. Each end has a checkpoint of its own. */
   let timesResumed = 0;
 
-  /** The text of the message goes with the first checkpoint that is of this message. */
+  /** The text of the message is sent until a checkpoint belongs to this message. */
   let isSaid = false;
 
-  /** Whose work is there is known where the timeline is: other clients may have taken turns, and people may have worked. */
+  /**
+   * Only the function, which has the timeline, knows whose work is there: other clients may have taken turns,
+   * and people may have worked.
+   */
   const ask = async (
     toolExecutionId: string,
     reason: string,
@@ -138,7 +151,10 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return answer;
   };
 
-  /** Some hosts use an id again in a later turn. What was taken then is not the state of now, so another id is made. */
+  /**
+   * Some hosts use an id again in a later turn. The checkpoint of then is not the state of now, so another id
+   * is made.
+   */
   const takeNow = async (id: string, call: ToolCall): Promise<Taken> => {
     const known = place.seq;
     const own = idFrom(runId, id);
@@ -153,7 +169,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return taken.answer.seq < known ? takeUnder(own) : taken;
   };
 
-  /** When what was asked for before has been answered. */
+  /** Runs after all earlier requests were answered. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const working = queue.then(async () => {
       signal.throwIfAborted();
@@ -168,7 +184,10 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return working;
   };
 
-  /** The checkpoint of a call that has none yet: the one under way, if nothing began since, or another. */
+  /**
+   * The checkpoint for a call that has none yet: the one under way if no tool has begun since, else a new
+   * one.
+   */
   const shared = (call: ToolCall, id: string): Promise<Taken> => {
     if (open !== undefined) return open;
     const taking = inTurn(() => takeNow(id, call));
@@ -180,25 +199,29 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return taking;
   };
 
-  /** A call again: its checkpoint stands as long as nobody rolled back since, which only the function knows. */
+  /**
+   * A repeated call. Its checkpoint counts as long as nobody rolled back since, which only the function
+   * knows.
+   */
   const confirm = (known: Promise<Taken>, call: ToolCall): Promise<CheckpointAnswer> =>
     inTurn(async () => ask((await known).toolExecutionId, reasonFor(call), { call }));
 
   const checkpointOf = async (call: ToolCall): Promise<CheckpointAnswer> => {
-    // Some models and hosts name no call. An empty id is nobody's: the next call with one is another call.
+    // Some models and hosts give calls no id. An empty id belongs to no call: the next call with one is
+    // another call.
     const id = fitId(call.id === '' ? freshId('call') : call.id);
     const known = byId.get(id);
     if (known !== undefined && known !== open) return confirm(known, call);
     const taking = known ?? shared(call, id);
     byId.set(id, taking);
-    // A checkpoint that failed is tried again when the host calls again.
+    // A checkpoint that failed is taken again when the host calls again.
     taking.catch(() => byId.delete(id));
     return (await taking).answer;
   };
 
   const takeBefore = async (call: ToolCall): Promise<CheckpointAnswer | undefined> => {
     signal.throwIfAborted();
-    // A read that nobody waits for does not begin either. What has run is captured all the same.
+    // A read that nobody waits for is not begun either. A tool that has run is captured all the same.
     if (call.hasRun !== true) call.signal?.throwIfAborted();
     if (call.readOnly ?? isReadOnly(call.name, call.input)) return undefined;
     if (call.hasRun === true) place.untold = { messageId, epoch };
@@ -212,7 +235,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
       place.untold = { messageId, epoch };
     }
     signal.throwIfAborted();
-    // Nobody waits for it any more: what it would do now would surprise whoever gave it up.
+    // Nobody waits for the tool any more, and it would surprise whoever gave it up.
     call.signal?.throwIfAborted();
     open = undefined;
     if (finished !== undefined) timesResumed += 1;
@@ -220,7 +243,10 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
     return answer;
   };
 
-  /** The end is a checkpoint of this message. What is there may be the work of others: then that has a checkpoint before it. */
+  /**
+   * The checkpoint at the end belongs to this message. If the work that is there belongs to others, it first
+   * gets a checkpoint of its own.
+   */
   const takeEnd = async (number: string): Promise<CheckpointAnswer> => {
     const taken = await ask(idFrom(runId, 'finish', number), 'after-turn');
     if (taken.messageId === messageId) return taken;

@@ -1,6 +1,6 @@
 /**
- * Makes an agent's own loop an interactive saga: what changes something goes through the saga, under the id of the host's
- * call, so that it happens once and can be taken back. Reads do not.
+ * Makes an agent's own loop an interactive saga. Calls that change something go through the saga, under the
+ * host's id of the call, so that each happens once and can be taken back. Reads do not.
  */
 import { isJsonObject } from '../contract/json.ts';
 import type { StepAnswer } from '../contract/saga-answers.ts';
@@ -15,19 +15,22 @@ import type { ToolCall } from './tool-call.ts';
 import { pause } from './waiting.ts';
 
 export interface SagaToolsOptions {
-  /** The turn: its steps belong to its message, and its end ends the waiting. */
+  /** The turn: the steps belong to its message, and its end ends the waiting. */
   run?: Pick<Run, 'sessionId' | 'messageId' | 'signal'>;
-  /** Names of tools that only read, beside those that their names and declarations say so of. */
+  /** Names of tools that only read, in addition to those whose names and declarations say so. */
   reads?: readonly string[];
-  /** How long a call waits for a person's approval; then it is `ApprovalPending`. Default: as long as the run lasts. */
+  /**
+   * How long a call waits for a person's approval. After that it throws `ApprovalPending`. Default: as long
+   * as the run lasts.
+   */
   approvalSeconds?: number;
   signal?: AbortSignal;
 }
 
-/** A tool as hosts take it. */
+/** A tool in the form that hosts accept. */
 export interface HostTool {
   description: string;
-  /** A schema that hosts with support for zod or Standard Schema take. */
+  /** A schema that hosts with support for zod or Standard Schema accept. */
   inputSchema: Tool['definition']['input'];
   execute(
     input: unknown,
@@ -35,7 +38,7 @@ export interface HostTool {
   ): Promise<unknown>;
 }
 
-/** How often an approval is looked for. */
+/** Pause between two looks for an approval. */
 const APPROVAL_POLL_MS = 3000;
 
 const WENT: Record<Exclude<StepAnswer['status'], 'committed'>, string> = {
@@ -60,11 +63,11 @@ interface Submitting {
   options: SagaToolsOptions;
 }
 
-/** The end of the turn is the end of the waiting. */
+/** The end of the turn also ends the waiting. */
 const endOf = ({ signal, run }: SagaToolsOptions): AbortSignal =>
   AbortSignal.any([signal, run?.signal].filter((one) => one !== undefined));
 
-/** Submits one call until it is settled. The same id is the same step, so asking again only waits. */
+/** Submits one call until it is settled. The same id is the same step, so submitting it again only waits. */
 const submitCall = async (
   { saga, options }: Submitting,
   call: ToolCall,
@@ -72,7 +75,7 @@ const submitCall = async (
 ): Promise<unknown> => {
   const { run, approvalSeconds = Number.POSITIVE_INFINITY } = options;
   const signal = endOf(options);
-  // Others were before it. Once it was asked for, what became of it is the answer.
+  // Other calls came first. Once this call was submitted, its outcome is the answer.
   call.signal?.throwIfAborted();
   if (!isJsonObject(call.input)) throw new errors.InvalidArguments(`${call.name} takes an object of JSON.`);
   const step = {
@@ -135,9 +138,9 @@ const ofKit = ({ definition }: Tool, { saga, options }: Submitting, turn: Turn):
 };
 
 /**
- * Tools made with the kit, as a host takes them. Reads are told by their effect, and are in no ledger. The host's id of a call is the
- * id of its step, so the same id again in the same saga is the same step, also in another turn: a host that counts its calls anew in
- * each turn needs a saga for each.
+ * Tools made with the kit, in the form that a host accepts. Reads are recognised by their effect, and are in
+ * no ledger. The host's id of a call is the id of its step. So the same id again in the same saga is the same
+ * step, also in another turn: a host that counts its calls anew in each turn needs a saga for each.
  */
 export function sagaTools(
   tools: readonly Tool[],
@@ -145,8 +148,8 @@ export function sagaTools(
   options?: SagaToolsOptions,
 ): Record<string, HostTool>;
 /**
- * The same tools of a host (`{ name: { execute } }`), but what changes something is a step of the saga, run where the catalog says:
- * their names must be there.
+ * The same tools of a host (`{ name: { execute } }`), but calls that change something become steps of the
+ * saga and run where the catalog says. Their names must be in the catalog.
  */
 export function sagaTools<HostTools extends Record<string, object>>(
   tools: HostTools,

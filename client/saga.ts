@@ -5,16 +5,19 @@ import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Asker, Request } from './requests.ts';
 
-/** `sagaId` is filled in. Over a union of requests each of them keeps its own members. */
+/** The request without `sagaId`, which is filled in. In a union of requests, each keeps its own fields. */
 type Own<Given> = Given extends unknown ? Omit<Given, 'sagaId'> : never;
 
 export type SubmitOptions = Omit<RequestOf<'submit-step'>, 'sagaId' | 'stepId'> & {
-  /** The same id again, with the same request, is the same step: the host's id of the call. Default: a new one. */
+  /**
+   * The same id again, with the same request, is the same step. Use the host's id of the call. Default: a new
+   * one.
+   */
   stepId?: string;
 };
 
 type CloseOptions = Own<Request<'close-saga'>> & {
-  /** Default 60, at most 600; 0 does not wait. */
+  /** Seconds to wait. Default 60, at most 600; 0 does not wait. */
   waitSeconds?: number;
 };
 
@@ -27,23 +30,24 @@ export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId'
 /** A saga: what an agent does to other people's systems, so that it can be taken back. */
 export interface Saga {
   readonly sagaId: string;
-  /** What it did. `waitSeconds` waits so long for its end or a question. */
+  /** What it did. With `waitSeconds`, waits that long for its end or a question. */
   describe(options?: Own<Request<'describe-saga'>>, call?: CallOptions): Promise<Answer<'describe-saga'>>;
-  /** The next step of an interactive saga. Answers what became of it; never twice for one `stepId`. */
+  /** The next step of an interactive saga. Answers what became of it. A `stepId` is never done twice. */
   submit(step: SubmitOptions, call?: CallOptions): Promise<Answer<'submit-step'>>;
-  /** Calls a tool that only reads. It is no step, and the ledger does not have it. */
+  /** Calls a tool that only reads. The call is not a step and is not in the ledger. */
   read(
     call: Pick<RequestOf<'call-tool'>, 'tool' | 'version' | 'arguments' | 'timeoutSeconds'>,
     options?: CallOptions,
   ): Promise<Answer<'call-tool'>>;
   /**
-   * Ends an interactive saga: all of it stands, or all of it is taken back. Waits for that, at most `waitSeconds`, so that
-   * tools of one's own are there until it is done; then `status` says whether it is.
+   * Ends an interactive saga: all of it stands, or all of it is taken back. Waits for this at most
+   * `waitSeconds`, so that tools that you serve yourself stay up until it is done. `status` says whether it
+   * is done.
    */
   close(options: CloseOptions, call?: CallOptions): Promise<Answer<'close-saga'>>;
   /**
-   * Puts an interactive saga aside, with a summary for whoever goes on. The same `requestId` again takes no other checkpoint;
-   * the default is a new one.
+   * Puts an interactive saga aside, with a summary for whoever goes on. The same `requestId` again takes no
+   * further checkpoint. Default: a new one.
    */
   park(options: Own<Request<'park-saga'>>, call?: CallOptions): Promise<Answer<'park-saga'>>;
   /** Takes back its last steps. */

@@ -11,7 +11,7 @@ import type { Run } from './run.ts';
 import { createSaga, type Saga } from './saga.ts';
 
 interface Belonging {
-  /** The turn whose work it is: a rollback to before it names its effects. */
+  /** The turn whose work the saga is: a rollback to before it names its effects. */
   run?: Pick<Run, 'sessionId' | 'messageId'>;
   /** Who asks for it. Default `agent`. */
   requestedBy?: string;
@@ -20,7 +20,7 @@ interface Belonging {
 }
 
 type Start = RequestOf<'start-saga'>;
-/** What is left of it, with what belongs to whoever starts it. */
+/** The fields that are left, with those about whoever starts the saga. */
 type StartWithout<Names extends keyof Start> = Omit<Start, Names | 'requestedBy' | 'sagaId'> & Belonging;
 
 /** A template of the catalog, or a plan of its own. */
@@ -37,19 +37,22 @@ export type InteractiveOptions = StartWithout<'definition' | 'plan' | 'interacti
 export interface Sagas {
   /** Starts a saga with a plan. */
   start(options: StartSagaOptions, call?: CallOptions): Promise<Saga>;
-  /** Starts one whose steps are submitted one by one; after an hour without a step it is taken back. */
+  /** Starts a saga whose steps are submitted one by one. After an hour without a step it is taken back. */
   interactive(options?: InteractiveOptions, call?: CallOptions): Promise<Saga>;
-  /** A saga that was started before; nothing is asked yet. */
+  /** A saga that was started before. This sends no request yet. */
   get(sagaId: string): Saga;
-  /** All of them, each once, those that need a person first. */
+  /** All sagas, each once. Those that need a person come first. */
   list(options?: Pick<Request<'list-sagas'>, 'status'>, call?: CallOptions): Promise<SagaSummary[]>;
-  /** Who holds which resource, and who waits: all of them; with `limit` or `cursor` one page, which may have none and a `cursor`. */
+  /**
+   * Who holds which resource, and who waits. Answers all of them; with `limit` or `cursor` one page, which
+   * may have none and a `cursor`.
+   */
   locks(options?: Request<'list-locks'>, call?: CallOptions): Promise<Answer<'list-locks'>>;
 }
 
 const RUN = { 'run?': 'object' } as const;
 
-/** What the functions take for a run and a starter. */
+/** The fields that the functions need for a run and a starter. */
 const belonging = ({ run, requestedBy = 'agent', sagaId = freshId('saga') }: Belonging) => ({
   sagaId,
   requestedBy,

@@ -1,8 +1,11 @@
-/** What a checkpoint is told of its message and tool: texts, redacted by whoever uses the client, and not longer than is kept. */
+/**
+ * What a checkpoint is told about its message and tool: texts that the client's user has redacted, not longer
+ * than is kept.
+ */
 import type { RequestOf } from '../contract/invoke.ts';
 import type { ToolCall } from './tool-call.ts';
 
-/** What becomes of each text (of messages, inputs of tools) before it is sent. False: no text is sent. */
+/** Changes each text (of messages, and of tools' inputs) before it is sent. False: no text is sent. */
 export type Redact = ((text: string) => string) | false;
 
 /** A message as a host knows it. */
@@ -16,10 +19,10 @@ export interface MessageText {
 
 type Said = Pick<RequestOf<'checkpoint'>, 'message' | 'tool'>;
 
-/** Twice what is kept in the worst case: the function cuts by bytes, and marks it. */
+/** Twice what is kept in the worst case. The function cuts by bytes, and marks the cut. */
 const MOST = 32 * 1024;
 
-/** Undefined: not to be sent. A redaction that fails keeps its text here, and no tool from running. */
+/** Undefined: not to be sent. If the redaction fails, the text is not sent, and the tool runs all the same. */
 const sendable = (text: string | undefined, redact: Redact): string | undefined => {
   if (text === undefined || redact === false) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** A server of tools on one port of this machine, which lets in what is signed for its URL. */
+/** A server of tools on one port of this machine. It accepts only requests that are signed for its URL. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ const listen = (server: Server, port: number): Promise<number> =>
     });
   });
 
-/** Port 0 is any free one. */
+/** Port 0 means any free port. */
 export const servePort = async (
   wanted: number,
   { handle, urlOf, keyOf, onError }: Serving,
@@ -44,7 +44,7 @@ export const servePort = async (
     response.end(JSON.stringify(await handle(JSON.parse(body))));
   };
   const server = createServer((request, response) => {
-    // A 500 says that it is not known how far the call came: the saga asks the probe.
+    // A 500 says that it is not known how far the call came, so the saga asks the probe.
     answer(request, response).catch((error: unknown) => {
       response.writeHead(500).end();
       onError(error);

@@ -1,9 +1,10 @@
 /**
- * Serves tools made with the kit over HTTP: the server, the signature, tombstones that last, and the catalog. On this machine one
- * line is enough; deployed, give the public URL and its key.
+ * Serves tools made with the kit over HTTP: the server, the signature, tombstones that last, and the catalog.
+ * On this machine one line is enough; deployed, give the public URL and its key.
  *
- * A stored version of a tool names its URL and never changes, and sagas are pinned to it: so a version that the catalog has
- * on this machine is served there, and what is kept of a tool does not depend on what is served beside it.
+ * A stored version of a tool names its URL and never changes, and sagas are pinned to it. So a version that
+ * the catalog has on this machine is served at its stored port, and what is kept about a tool does not depend
+ * on the tools beside it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,29 +26,30 @@ import { Walkback } from './walkback.ts';
 export interface ServeOptions {
   /** Default: a client of the embedded cloud of this machine. */
   walkback?: Walkback;
-  /** Templates that are stored with the tools. */
+  /** Templates that are stored together with the tools. */
   definitions?: readonly Json[];
   /** Where tombstones are kept, and the port. Default: in the data directory, one directory for each tool. */
   directory?: string;
   /**
-   * Default: any free one, and the same one again the next time. A version of a tool that the catalog has on another port of
-   * this machine is served there, whatever is served beside it.
+   * Default: any free port, and the same one again next time. A version of a tool that the catalog has on
+   * another port of this machine is served there, whatever is served beside it.
    */
   port?: number;
   /**
-   * Is told why a call failed: what a tool threw, and what kept the server from answering. Default: stderr. The caller, its ledger and
-   * the model behind it hear only the name of the error, because the reason may hold what is yours. What they are to be told, a tool says
-   * with `ToolRejected` or `ToolUncertain`; that is told to them, and not here.
+   * Called with the reason why a call failed: what a tool threw, and what kept the server from answering.
+   * Default: stderr. The caller, its ledger and the model behind it get only the name of the error, because
+   * the reason may hold secrets of yours. A tool that wants to tell them something throws `ToolRejected` or
+   * `ToolUncertain`: its message goes to them, and not here.
    */
   onError?: (error: unknown) => void;
-  /** Deployed: the URL as the catalog has it, with its key. Then the catalog is the operator's. */
+  /** Deployed: the URL as the catalog has it, with its key. The catalog is then the operator's responsibility. */
   deployed?: { url: string; key: string };
 }
 
 export interface ServedTools {
-  /** Of tools that are new in the catalog. That of each tool is in `catalog`. */
+  /** URL for tools that are new in the catalog. That of each tool is in `catalog`. */
   url: string;
-  /** What `walkback catalog put` takes. */
+  /** The input for `walkback catalog put`. */
   catalog: { tools: ReturnType<typeof manifestOf>[]; definitions: readonly Json[] };
   close(): Promise<void>;
 }
@@ -56,7 +58,7 @@ const tellStderr = (error: unknown): void => {
   process.stderr.write(`serveTools: a call failed: ${inspect(error)}\n`);
 };
 
-/** The keys that the embedded cloud signs calls with. */
+/** The keys with which the embedded cloud signs calls. */
 const localKeys = async (walkback: Walkback): Promise<Serving['keyOf']> => {
   const { environment, sandboxes } = await walkback.connection();
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
@@ -67,7 +69,7 @@ const localKeys = async (walkback: Walkback): Promise<Serving['keyOf']> => {
   return (url) => endpointKey(httpToolSecret(secretAccessKey), url);
 };
 
-/** That of the cloud that calls: in another one the same ids are other sagas. */
+/** The data directory of the calling cloud: in another cloud, the same ids belong to other sagas. */
 const dataDirOf = async (walkback: Walkback, deployed: ServeOptions['deployed']): Promise<string> => {
   const { dataDir } = deployed === undefined ? await walkback.connection() : {};
   return dataDir ?? dataDirFor(undefined, process.env, process.cwd());
@@ -78,7 +80,7 @@ const LOCAL_URL = /^http:\/\/127\.0\.0\.1:(\d+)\/tools$/;
 
 const versionOf = ({ name, version }: { name: string; version: string }): string => `${name}@${version}`;
 
-/** Where the catalog has these tools on this machine. */
+/** The ports at which the catalog has these tools on this machine. */
 const storedPorts = async (walkback: Walkback, tools: readonly Tool[]): Promise<Map<string, number>> => {
   const served = new Set(tools.map(({ definition }) => versionOf(definition)));
   const { tools: stored } = await walkback.tools.list();
@@ -98,7 +100,7 @@ const readPort = async (directory: string): Promise<number> =>
 const toolIn = (request: unknown): unknown =>
   typeof request === 'object' && request !== null ? Reflect.get(request, 'tool') : undefined;
 
-/** Each tool has the tombstones of its own directory. */
+/** Each tool keeps its tombstones in a directory of its own. */
 const handlerFor = async (
   tools: readonly Tool[],
   directoryOf: (name: string) => string,
@@ -109,7 +111,7 @@ const handlerFor = async (
     const tombstones = await openFileTombstones(join(directoryOf(definition.name), 'tombstones'));
     handlers.set(definition.name, toolHandler(tools, { tombstones, onError }));
   }
-  // Any of them says that another tool is not served here.
+  // Any handler answers that a tool is not served here.
   const [other] = handlers.values();
   return async (request) => {
     const handle = handlers.get(toolIn(request)) ?? other;
@@ -118,7 +120,7 @@ const handlerFor = async (
   };
 };
 
-/** All of them, or none when one cannot be served. */
+/** Serves all ports, or none when one cannot be served. */
 const servePorts = async (ports: readonly number[], serving: Serving): Promise<ServedPort[]> => {
   const served: ServedPort[] = [];
   try {
@@ -135,9 +137,10 @@ const closeAll = async (served: readonly ServedPort[]): Promise<void> => {
 };
 
 /**
- * Serves the tools until it is closed. Calls without a valid signature are refused. On this machine a version of a tool stays
- * at the port that it was stored with, also when tools are added beside it or taken away. Tools that were served apart are served
- * at all their ports; the same port cannot be served by two processes, which is a `ConfigurationError`.
+ * Serves the tools until it is closed. Calls without a valid signature are refused. On this machine a version
+ * of a tool stays at the port that it was stored with, even when tools are added beside it or taken away.
+ * Tools that were served separately are served at all their ports. Two processes cannot serve the same port:
+ * this is a `ConfigurationError`.
  */
 export const serveTools = async (
   tools: readonly Tool[],

@@ -45,7 +45,7 @@ export type RewindOptions = Omit<
     requestId?: string;
   };
 
-/** A request to this session; without an id it is a new one. */
+/** A request to this session. Without an id it is a new one. */
 type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'sessionId' | 'requestId'> & {
   requestId?: string;
 };
@@ -70,8 +70,9 @@ export interface RehydrateOptions
 
 export interface UndoOptions extends CallOptions {
   /**
-   * Where the session stood for who asks (`session.epoch` before). An undo whose answer was lost may be made all the same: asked again
-   * with the same epoch it is `StaleEpoch`, and not one step more. Default: where the session stands now.
+   * The epoch that you last saw (`session.epoch` before the call). An undo may have been made although its
+   * answer was lost: asked again with the same epoch it is then `StaleEpoch`, and never goes one step
+   * further. Default: the present epoch.
    */
   epoch?: number;
 }
@@ -79,7 +80,7 @@ export interface UndoOptions extends CallOptions {
 /** A session: one or more repositories of one sandbox, and the tree of their checkpoints. */
 export interface Session {
   readonly sessionId: string;
-  /** Counts rollbacks and resumes; what runs under an older one is stale. */
+  /** Counts rollbacks and resumes. Work that runs under an older epoch is stale. */
   readonly epoch: number;
   /** One turn of the agent. */
   run(options?: RunOptions): Run;
@@ -90,41 +91,54 @@ export interface Session {
   /** Goes back without a plan first. */
   rollback(options: RollbackOptions, call?: CallOptions): Promise<RollbackAnswer>;
   /**
-   * Takes back the last rollback, merge or revert that stands, again: the one before it, as an editor does. `CheckpointNotFound` when there is
-   * none. Work that was done since is captured first. One that was given up may be made all the same: ask again with its `epoch`.
+   * Takes back the last rollback, merge or revert that stands. Called again, it takes back the one before,
+   * like an editor. `CheckpointNotFound` when there is none. Work that was done since is captured first. An
+   * undo whose answer was lost may have been made: ask again with its `epoch`.
    */
   undo(options?: UndoOptions): Promise<RollbackAnswer>;
-  /** Makes the rollback again that was undone last. New checkpoints after the undo end that (`CheckpointNotFound`). */
+  /**
+   * Makes the last undone rollback again. New checkpoints after the undo end this possibility
+   * (`CheckpointNotFound`).
+   */
   redo(options?: UndoOptions): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
   revert(options: Composed<'revert'>, call?: CallOptions): Promise<RollbackAnswer>;
-  /** A session of its own at a checkpoint of this one (default: the head), in a fresh sandbox. */
+  /** A new session at a checkpoint of this one (default: the head), in a fresh sandbox. */
   fork(options?: ForkOptions, call?: CallOptions): Promise<Fork>;
-  /** Brings the work of a fork of this session in: all repositories, or none with `ChangesetConflict`. */
+  /** Brings in the work of a fork of this session: all repositories, or none with `ChangesetConflict`. */
   merge(from: { sessionId: string }, options?: MergeOptions, call?: CallOptions): Promise<Answer<'merge'>>;
   /** Takes back effects of sagas, then files, then says where to cut the conversation. */
   rewind(options: RewindOptions, call?: CallOptions): Promise<Answer<'rewind-session'>>;
-  /** Builds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
+  /** Rebuilds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
   rehydrate(options?: RehydrateOptions, call?: CallOptions): Promise<Answer<'rehydrate'>>;
   /**
-   * Compares two points: messages, checkpoints, `head` or `now`. Where the session's sandbox does not hold both, it is done in
-   * a review copy, and the answer's warnings say so.
+   * Compares two points: messages, checkpoints, `head` or `now`. If the session's sandbox does not hold both,
+   * this is done in a review copy, and the answer's warnings say so.
    */
   diff(options: Omit<Request<'diff'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'diff'>>;
-  /** What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. One page: a `cursor` in it begins the next. */
+  /**
+   * What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. Answers one
+   * page; its `cursor` begins the next.
+   */
   changes(options: Omit<Request<'changes'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'changes'>>;
-  /** Messages, and checkpoints, the newest first. One page of 50 checkpoints, or of `limit`: a `cursor` in it begins the next. */
+  /**
+   * Messages and checkpoints, newest first. Answers one page of 50 checkpoints, or of `limit`; its `cursor`
+   * begins the next.
+   */
   timeline(options?: Omit<Request<'timeline'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'timeline'>>;
   /**
-   * Whether work is done: runs commands in a fresh copy of a checkpoint (default: the head), which is killed again. What no
-   * checkpoint holds is not in the copy.
+   * Verifies that work is done: runs commands in a fresh copy of a checkpoint (default: the head), and kills
+   * the copy. What no checkpoint holds is not in the copy.
    */
   verify(
     commitments: Request<'verify-commitments'>['commitments'],
     options?: { to?: Point; template?: string; allowPartial?: boolean; requestId?: string },
     call?: CallOptions,
   ): Promise<Answer<'verify-commitments'>>;
-  /** Whether the sandbox of this session has what work in it needs. `needs`: commands, beside what Walkback needs. */
+  /**
+   * Checks whether the sandbox of this session has what work in it needs. `needs`: further commands, beside
+   * those that Walkback needs.
+   */
   preflight(
     options?: { needs?: string[]; requestId?: string },
     call?: CallOptions,
@@ -133,7 +147,7 @@ export interface Session {
   context(call?: CallOptions): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */
   refresh(call?: CallOptions): Promise<void>;
-  /** `discard`, of a fork: kills its sandbox too. */
+  /** `discard`, for a fork: kills its sandbox too. */
   end(options?: { discard?: boolean }, call?: CallOptions): Promise<Answer<'end-session'>>;
 }
 

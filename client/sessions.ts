@@ -14,24 +14,31 @@ import { createSession, type Session, type SessionDeps } from './session.ts';
 
 type More = Omit<Request<'start-session'>, 'sandboxId' | 'projectsRoot'>;
 
-/** A directory of this machine, with the embedded cloud; or a sandbox and the directory in it that holds the repositories. */
+/**
+ * A directory of this machine, with the embedded cloud; or a sandbox, and the directory in it that holds the
+ * repositories.
+ */
 export type StartOptions = More & ({ root: string } | { sandboxId: string; projectsRoot: string });
 
 export interface Sessions {
-  /** Starts a session and takes its baseline. With `root` and a `sessionId` that is there already, finds that one. */
+  /**
+   * Starts a session and takes its baseline. With `root` and the `sessionId` of an existing session, finds
+   * that one.
+   */
   start(options: StartOptions, call?: CallOptions): Promise<Session>;
   /** A session that was started before. */
   get(sessionId: string, call?: CallOptions): Promise<Session>;
   /** Every session, newest first. */
   list(call?: CallOptions): Promise<ListedSession[]>;
   end(sessionId: string, call?: CallOptions): Promise<Answer<'end-session'>>;
-  /** Sandboxes of review copies that are still there, oldest first; none that a session works in. */
+  /** Sandboxes of review copies that still exist, oldest first. None of them is one that a session works in. */
   copies(options?: Request<'list-copies'>, call?: CallOptions): Promise<ListedCopy[]>;
-  /** Kills the sandbox of one. `SessionConflict` when a session works in it. */
+  /** Kills the sandbox of a review copy. `SessionConflict` when a session works in it. */
   deleteCopy(sandboxId: string, call?: CallOptions): Promise<Answer<'delete-copy'>>;
   /**
-   * The directory of this machine that holds the repositories of a fork, a copy or a session, for answers that name its sandbox.
-   * Undefined on AWS, where the sandbox is elsewhere. `SandboxNotFound` when it is gone.
+   * The directory of this machine that holds the repositories of a fork, a copy or a session. Takes an answer
+   * that names the sandbox. Undefined on AWS, where the sandbox is elsewhere. `SandboxNotFound` when it is
+   * gone.
    */
   directoryOf(place: { sandboxId: string; projectsRoot: string }): Promise<string | undefined>;
 }
@@ -60,14 +67,15 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     call?: CallOptions,
   ): Promise<Session> => {
     const { sessionId, epoch } = await invoke('start-session', request, call);
-    // The baseline is the first checkpoint; with an older session of that id, a run's answers tell the rest.
+    // The baseline is checkpoint 1. If the id belongs to an older session, the answers of a run tell the
+    // rest.
     return createSession(deps, sessionId, { epoch, seq: 1 });
   };
 
   const get = async (sessionId: string, call?: CallOptions): Promise<Session> =>
     createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 }, call)));
 
-  /** A fork, and a session that was resumed, has the root of its source; but its files are elsewhere. */
+  /** A fork, and a session that was resumed, has the root of its source, but its files are elsewhere. */
   const findActive = async (
     sandboxes: SandboxApi,
     sessionId: string,
@@ -108,7 +116,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       return await begin({ sessionId: idFor(projectsRoot), ...more, sandboxId, projectsRoot }, call);
     } catch (error) {
       await forget(sandboxes, sandboxId);
-      // Somebody else may have started it meanwhile, in a sandbox of their own.
+      // Somebody else may have started the session meanwhile, in another sandbox.
       const other =
         more.sessionId === undefined || !isWalkbackError(error, 'SessionConflict')
           ? undefined

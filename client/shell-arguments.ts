@@ -1,12 +1,12 @@
-/** What a rule about a command may know of its arguments before the shell has run. */
+/** What a rule about a command can know about its arguments before the shell has run. */
 import type { Word, WordPart } from 'unbash';
 
 export type Argument =
   /** Exactly this text. */
   | { kind: 'known'; value: string }
-  /** One or more words that do not begin with a dash: no option. */
+  /** One or more words that do not begin with a dash, so none is an option. */
   | { kind: 'operand' }
-  /** Could be anything, also an option. */
+  /** Could be anything, including an option. */
   | { kind: 'unknown' };
 
 const UNKNOWN: Argument = { kind: 'unknown' };
@@ -26,7 +26,10 @@ const beginsWith = (part: WordPart | undefined): string => {
   return child?.type === 'Literal' ? child.value : '';
 };
 
-/** It makes at most more names of files after the literal text before it, never another word of any text. */
+/**
+ * The part can only add names of files after the literal text before it. It cannot make another word of
+ * arbitrary text.
+ */
 const keepsWord = (part: WordPart): boolean => part.type === 'DoubleQuoted' || part.type === 'Glob';
 
 export const argumentOf = ({ value, parts }: Word): Argument => {
@@ -41,13 +44,16 @@ export const argumentOf = ({ value, parts }: Word): Argument => {
 /** Whether a command with these arguments changes nothing. */
 export type Rule = (args: readonly Argument[]) => boolean;
 
-/** No argument is or may be one that matches. */
+/** No argument matches or could match. */
 export const without =
   (forbidden: RegExp): Rule =>
   (args) =>
     args.every((arg) => arg.kind === 'operand' || (arg.kind === 'known' && !forbidden.test(arg.value)));
 
-/** The texts, with an operand that is not known as a name of a file; undefined when one may be an option. */
+/**
+ * The arguments as texts, with an unknown operand written as a file name. Undefined when one may be an
+ * option.
+ */
 const textsOf = (args: readonly Argument[]): string[] | undefined => {
   const texts = args.map((arg) =>
     arg.kind === 'known' ? arg.value : arg.kind === 'operand' ? 'operand' : undefined,
@@ -55,7 +61,7 @@ const textsOf = (args: readonly Argument[]): string[] | undefined => {
   return texts.some((text) => text === undefined) ? undefined : texts.filter((text) => text !== undefined);
 };
 
-/** A rule over texts; an argument that may be an option is refused before it is asked. */
+/** A rule over texts. Arguments that may be options are refused before the rule is asked. */
 export const over =
   (rule: (texts: readonly string[]) => boolean): Rule =>
   (args) => {

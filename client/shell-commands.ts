@@ -1,11 +1,12 @@
 /**
- * The commands that change nothing, each with the rule for its arguments. What is not here is a write. An option that
- * writes or runs something is refused with every shorter spelling that the command would take for it.
+ * The commands that change nothing, each with a rule for its arguments. A command that is not here counts as
+ * a write. An option that writes or runs something is refused, and so is every shorter spelling that the
+ * command would accept for it.
  */
 import { type Argument, over, type Rule, without } from './shell-arguments.ts';
 import { gitLooks } from './shell-git.ts';
 
-/** No argument of these makes them write or run anything, so their arguments may be unknown. */
+/** No argument makes these write or run anything, so their arguments may be unknown. */
 const ANY_ARGUMENTS = new Set(
   (
     'basename cat cd cksum cmp comm cut dirname df du echo egrep expand false fgrep fmt fold grep groups head id join jq ls lscpu md5sum nl ' +
@@ -14,7 +15,7 @@ const ANY_ARGUMENTS = new Set(
   ).split(' '),
 );
 
-/** Print what they are, with exactly one argument; with most others they run programs. */
+/** These print their version with exactly one argument. With most other arguments they run programs. */
 const VERSIONED = new Set(
   'node npm pnpm yarn bun deno npx python python3 pip pip3 go cargo rustc ruby java javac gcc g++ clang make cmake tsc docker terraform aws gh perl php uv poetry'.split(
     ' ',
@@ -24,7 +25,7 @@ const SHORT_VERSION = new Set(['node', 'npm', 'pnpm', 'yarn', 'tsc']);
 
 const noArguments: Rule = (args) => args.length === 0;
 
-/** One file to read, and options: a second file is written. */
+/** One file to read, and options. A second file would be written. */
 const oneOperand = (forbidden: RegExp): Rule =>
   over((texts) => {
     const operands = texts.filter((text) => text === '-' || !/^(?:[-+]|\d+$)/.test(text));
@@ -32,7 +33,10 @@ const oneOperand = (forbidden: RegExp): Rule =>
   });
 
 const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\]|\\.)*/)`;
-/** Lines to print, delete or end at, and replacements: no `w`, `e`, `r` or anything else that is not here. */
+/**
+ * Lines to print, delete or end at, and replacements. No `w`, `e`, `r` or anything else that is not listed
+ * here.
+ */
 const SED_PART = new RegExp(
   String.raw`^(?:${SED_ADDRESS}(?:,\+?${SED_ADDRESS})?)?\s*!?\s*(?:[pdq=]|s([/|#,@])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpI0-9]*)$`,
 );
@@ -55,7 +59,7 @@ const sedReads = over((texts) => {
   return hasScript;
 });
 
-/** Its programs can write, run and load: none of the signs of that. */
+/** awk programs can write, run and load. A program must have none of the signs of that. */
 const awkReads = over((texts) => {
   let at = 0;
   while (/^-(?:F.*|v)$/.test(texts[at] ?? '')) at += texts[at] === '-F' || texts[at] === '-v' ? 2 : 1;
@@ -71,7 +75,7 @@ const BINARY = /^(?:==?|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|<|>)$/;
 const known = (arg: Argument | undefined): string | undefined =>
   arg?.kind === 'known' ? arg.value : undefined;
 
-/** `-v` and `-R` evaluate what they are given. Words that are not known must stand where no operator can. */
+/** `-v` and `-R` evaluate their operands. Unknown words must stand where no operator can be. */
 const testReads: Rule = (args) => {
   if (args.every(({ kind }) => kind === 'known'))
     return !args.some((arg) => /^-[vR]$/.test(known(arg) ?? ''));
@@ -86,7 +90,7 @@ const testReads: Rule = (args) => {
 
 const bracketReads: Rule = (args) => known(args.at(-1)) === ']' && testReads(args.slice(0, -1));
 
-/** A rule for words that are a command with its arguments. */
+/** A rule for words that form a command with its arguments. */
 const commandReads: Rule = ([name, ...args]) => {
   const rule = ruleFor(known(name) ?? '');
   return rule !== undefined && rule(args);
@@ -94,7 +98,7 @@ const commandReads: Rule = ([name, ...args]) => {
 
 const isAnything = (name: Argument | undefined): boolean => ANY_ARGUMENTS.has(nameOf(known(name) ?? ''));
 
-/** Whatever comes in becomes arguments, so the command must take any. */
+/** Whatever xargs reads becomes arguments, so the command must be harmless with any. */
 const xargsReads: Rule = (args) => {
   let at = 0;
   for (; at < args.length; at += 1) {
@@ -179,10 +183,10 @@ const version =
   ([arg, ...more]) =>
     more.length === 0 && (known(arg) === '--version' || (known(arg) === '-v' && SHORT_VERSION.has(name)));
 
-/** Programs of the system may be named with their path; any other path is a program that nobody knows. */
+/** Programs of the system may be given with their path. A program with any other path is unknown. */
 const nameOf = (word: string): string => /^(?:\/usr)?\/bin\/([^/]+)$/.exec(word)?.[1] ?? word;
 
-/** The rule of a command; undefined: it is not known to be a read, whatever its arguments are. */
+/** The rule of a command. Undefined when the command is not known to be a read. */
 export const ruleFor = (word: string): Rule | undefined => {
   const name = nameOf(word);
   if (ANY_ARGUMENTS.has(name)) return anything;

@@ -1,4 +1,7 @@
-/** The commands of git that only look. Git takes unique beginnings of long options, so beginnings are refused too. */
+/**
+ * The git commands that only look. Git accepts unique beginnings of long options, so beginnings are refused
+ * too.
+ */
 import { over, type Rule } from './shell-arguments.ts';
 
 type Look = (args: readonly string[]) => boolean;
@@ -22,7 +25,7 @@ const either =
   (args) =>
     looking.some((look) => look(args));
 
-/** Options of lists of branches and tags; without `--list` a name would make one. */
+/** Options for lists of branches and tags. Without `--list`, a name would create one. */
 const LISTING =
   /^(?:-a|-r|-v|-vv|-q|-av|-avv|-rv|--all|--remotes|--verbose|--no-color|--color=\w+|--sort=[\w:-]+|--format=.*|--column|--no-column|--ignore-case|-i)$/;
 const LISTS = /^(?:-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at|--show-current)$/;
@@ -87,7 +90,10 @@ const COMMANDS: Readonly<Record<string, Look>> = {
   'symbolic-ref': either(only(/^HEAD$/, /^(?:--short|-q|--quiet)$/)),
 };
 
-/** Options before the command. `-c` could set a program to run, so only what is about looks. */
+/**
+ * Options before the command. `-c` could set a program to run, so only settings about the display are
+ * accepted.
+ */
 const HARMLESS_SETTING =
   /^(?:color\.[\w.]+|core\.quote[pP]ath|log\.\w+|diff\.(?:renames|renameLimit|context|algorithm))=/;
 

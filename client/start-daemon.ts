@@ -9,14 +9,17 @@ import type { Environment } from './target.ts';
 
 const COMMAND = '@walkback/cli';
 
-/** The launcher of the command: of the project that calls, or beside this package. Undefined: it is not installed. */
+/**
+ * The launcher of the command, from the calling project or beside this package. Undefined when it is not
+ * installed.
+ */
 const findCommand = (cwd: string): string | undefined => {
   if (!IS_PACKAGED) return join(PROJECT, 'bin/walkback.mjs');
   for (const from of [join(cwd, 'package.json'), import.meta.url]) {
     try {
       return join(dirname(createRequire(from).resolve(`${COMMAND}/package.json`)), 'bin/walkback.mjs');
     } catch {
-      // Not from here.
+      // Not found from here.
     }
   }
   return undefined;
@@ -28,7 +31,7 @@ const textIn = (value: unknown, name: string): string | undefined => {
   return typeof member === 'string' ? member : undefined;
 };
 
-/** The last line that it says when it fails is its error as JSON. */
+/** When it fails, its last line is the error as JSON. */
 const failureOf = (cause: unknown): Error => {
   const said = textIn(cause, 'stderr') ?? String(cause);
   const last = said.trim().split('\n').at(-1) ?? '';
@@ -41,7 +44,7 @@ const failureOf = (cause: unknown): Error => {
   }
 };
 
-/** Answers when it is up, whoever started it. */
+/** Answers when the cloud is up, whoever started it. */
 export const startDaemon = async (
   dataDir: string,
   { env, cwd, none }: { env: Environment; cwd: string; none: string },
@@ -51,13 +54,13 @@ export const startDaemon = async (
   if (launcher === undefined) {
     throw new errors.CloudUnavailable(
       `${none}, and ${COMMAND}, which has it, is not installed here: npm i -D ${COMMAND}, or start it yourself with walkback up.`,
-      // Another try does not install it.
+      // Another try would not install it.
       { retryable: false },
     );
   }
   const words = ['up', '--detach', '--json', '--data', dataDir];
   try {
-    // With the functions that it served before; a command of an older release serves none.
+    // With the functions that the cloud served before. A command of an older release serves none.
     const asBefore = { ...env, WALKBACK_AS_BEFORE: '1' };
     await promisify(execFile)(process.execPath, [launcher, ...words], { cwd, env: asBefore });
   } catch (error) {

@@ -34,12 +34,12 @@ const isLoopback = (url: string): boolean => {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 };
 
-/** The directory that was asked for, `WALKBACK_DATA`, else the XDG state directory. Always absolute. */
+/** The requested directory, else `WALKBACK_DATA`, else the XDG state directory. Always absolute. */
 export const dataDirFor = (data: string | undefined, env: Environment, cwd: string): string => {
   const asked = data ?? env['WALKBACK_DATA'];
   if (asked !== undefined && asked !== '') return resolve(cwd, asked);
   const state = env['XDG_STATE_HOME'];
-  // The XDG specification tells to ignore relative paths.
+  // The XDG specification says that relative paths must be ignored.
   if (state !== undefined && isAbsolute(state)) return join(state, 'walkback');
   const home = homeDirectory();
   if (home !== undefined) return resolve(cwd, home, '.local', 'state', 'walkback');
@@ -49,8 +49,8 @@ export const dataDirFor = (data: string | undefined, env: Environment, cwd: stri
 };
 
 /**
- * Loopback endpoints in the environment, a data directory in the environment, the usual AWS environment, and by
- * default the embedded cloud.
+ * In this order: loopback endpoints in the environment, a data directory in the environment, the usual AWS
+ * environment, and by default the embedded cloud.
  */
 export const targetOf = (env: Environment, cwd: string): Target => {
   const name = isSet(env, 'AWS_ENDPOINT_URL_LAMBDA') ? 'AWS_ENDPOINT_URL_LAMBDA' : 'AWS_ENDPOINT_URL';

@@ -1,12 +1,12 @@
 /**
- * How long each function may run. A copy of the rows of contract/functions.ts, because those load every schema;
- * the compiler refuses a number that is not the row's, and a function that is missing here.
+ * How long each function may run. A copy of the rows of contract/functions.ts, because importing those loads
+ * every schema. The compiler refuses a number that differs from the row, and a missing function.
  */
 import type { CallableName, FUNCTIONS } from '../contract/functions.ts';
 
 type Functions = typeof FUNCTIONS;
 
-/** The functions that somebody outside may call: all but those of the machine, rules and streams. */
+/** The functions that outsiders may call: all except those of the machine, rules and streams. */
 export type ClientFunction = {
   [Name in CallableName]: Functions[Name]['callers'][number] extends 'internal' ? never : Name;
 }[CallableName];
@@ -49,7 +49,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   sweep: 300,
 };
 
-/** A request waits longer than its function runs, so that the function's own error is what one sees. */
+/** A request waits longer than its function runs, so that the caller gets the function's own error. */
 const MARGIN_SECONDS = 10;
 
 export const patienceMs = (name: ClientFunction): number => (TIMEOUT_SECONDS[name] + MARGIN_SECONDS) * 1000;

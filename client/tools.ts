@@ -1,4 +1,4 @@
-/** Single calls of tools, and the catalog that they are in. */
+/** Single calls of tools, and the catalog. */
 import type { RequestOf } from '../contract/invoke.ts';
 import { requireFields, requireOnly } from './given.ts';
 import { freshId } from './ids.ts';
@@ -16,11 +16,11 @@ export type CallToolOptions = Omit<RequestOf<'call-tool'>, 'requestId' | 'reques
 };
 
 export interface Tools {
-  /** Calls one tool as a saga of one step: never twice, and it can be undone. */
+  /** Calls one tool as a saga of one step. It is never done twice, and can be undone. */
   call(options: CallToolOptions, call?: CallOptions): Promise<Answer<'call-tool'>>;
   /** What is in the catalog. */
   list(call?: CallOptions): Promise<Answer<'list-catalog'>>;
-  /** Stores tools and templates; a stored version never changes. */
+  /** Stores tools and templates. A stored version never changes. */
   put(catalog: Partial<Request<'put-catalog'>>, call?: CallOptions): Promise<Answer<'put-catalog'>>;
 }
 

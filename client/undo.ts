@@ -1,11 +1,14 @@
-/** Which checkpoint undo and redo go to, for the client and the command: what the timeline says, as an editor means it. */
+/**
+ * Finds the checkpoint that undo and redo go to, for the client and the command. The timeline decides, with
+ * the meaning that an editor gives to undo and redo.
+ */
 import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import { undoHistory } from '../core/checkpoint/timeline/undo-history.ts';
 import { errors } from './errors.ts';
 
 export type Way = 'undo' | 'redo';
 
-/** Enough for any session that people look at; what is older than this is not looked for. */
+/** Enough for any session that people look at. Older checkpoints are not searched. */
 const MOST_CHECKPOINTS = 5000;
 const PAGE = 200;
 
@@ -20,8 +23,8 @@ const movedSince = (decided: number, now: number): Error =>
   );
 
 /**
- * Where it leads, and the epoch in which it does. Undefined: there is nothing to undo, or to redo. `StaleEpoch` where it was decided in
- * another epoch.
+ * The checkpoint, and the epoch in which this holds. Undefined: there is nothing to undo or redo. Throws
+ * `StaleEpoch` when it was decided in another epoch.
  */
 export const findUndo = async (
   way: Way,

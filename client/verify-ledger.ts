@@ -16,7 +16,7 @@ const tooOld = () =>
 
 type Query = (request: RequestOf<'query-ledger'>) => Promise<AnswerOf<'query-ledger'>>;
 
-/** `isNotFound`: of an error that a query throws, whether there is no such saga. */
+/** `isNotFound`: whether an error of a query means that the saga does not exist. */
 export const verifyLedger = async (
   query: Query,
   sagaId: string,
@@ -26,7 +26,7 @@ export const verifyLedger = async (
     try {
       return await readStored(one, query, tooOld);
     } catch (error) {
-      // A child that was named and is not there yet is none.
+      // A child that was named and does not exist yet is skipped.
       if (one === sagaId || !isNotFound(error)) throw error;
       return undefined;
     }

@@ -1,4 +1,7 @@
-/** Waits that end with a signal, as its reason: a caller looks for that, not for an `AbortError` of whatever was waited for. */
+/**
+ * Waits that end when a signal aborts, with the signal's reason as error. Callers expect that reason, not an
+ * `AbortError` of whatever was waited for.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const pause = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
@@ -10,7 +13,7 @@ export const pause = async (ms: number, signal: AbortSignal | undefined): Promis
   }
 };
 
-/** What was begun goes on; only the waiting ends. */
+/** Only the waiting ends. The work that was begun goes on. */
 export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   let stop = (): void => undefined;

@@ -13,17 +13,18 @@ import { createTools, type Tools } from './tools.ts';
 import { pause } from './waiting.ts';
 
 export interface WalkbackOptions extends ConnectOptions {
-  /** Of the deployment, when it is not `walkback`. Default: on AWS `WALKBACK_NAME_PREFIX`. */
+  /** The deployment's name prefix, when it is not `walkback`. Default: on AWS `WALKBACK_NAME_PREFIX`. */
   namePrefix?: string;
   /** Ends every call of this client, and its runs. */
   signal?: AbortSignal;
   /** What becomes of a tool whose checkpoint failed. Default `block`: it does not run. */
   onCheckpointError?: OnCheckpointError;
-  /** With `warn`: is told of each tool that ran without a checkpoint. Default: a warning of the process. */
+  /** With `warn`: called for each tool that ran without a checkpoint. Default: a warning of the process. */
   onWarning?: (warning: CheckpointWarning) => void;
   /**
-   * What becomes of the texts of messages and the inputs of tools before they are sent with a checkpoint, to be read later.
-   * Take secrets out here. Default: they are sent as they are, up to 32 Ki characters. `false`: none is sent.
+   * Changes the texts of messages and the inputs of tools before they are sent with a checkpoint, to be read
+   * later. Take secrets out here. Default: they are sent as they are, up to 32 Ki characters. `false`: none
+   * is sent.
    */
   redact?: Redact;
 }
@@ -39,13 +40,16 @@ export class Walkback {
   readonly sagas: Sagas;
   readonly tools: Tools;
   readonly ledger: Ledger;
-  /** Whether a sandbox, or one of a template, has what work in it needs: every check, each with what to do. */
+  /**
+   * Checks whether a sandbox, or one made of a template, has what work in it needs. Answers every check, each
+   * with what to do.
+   */
   readonly preflight: (request: Request<'preflight'>, call?: CallOptions) => Promise<Answer<'preflight'>>;
   /** Calls any function of the contract by its name, with its types, retries and errors. */
   readonly invoke: Invoke;
-  /** How the functions are reached: for what is built on the client. */
+  /** How the functions are reached, for code that builds on the client. */
   readonly connection: () => Promise<Connection>;
-  /** Closes the connections. What runs, runs on. */
+  /** Closes the connections. What runs goes on running. */
   readonly close: () => Promise<void>;
 
   constructor(options: WalkbackOptions = {}) {
@@ -72,7 +76,7 @@ export class Walkback {
     this.invoke = createInvoke({
       connection,
       reconnect,
-      // That of the environment is of a deployment; an embedded cloud has none.
+      // The prefix in the environment belongs to a deployment; an embedded cloud has none.
       namePrefix: ({ sandboxes }) =>
         options.namePrefix ??
         ((sandboxes === undefined && process.env['WALKBACK_NAME_PREFIX']) || 'walkback'),

@@ -1,7 +1,7 @@
 /**
- * Checks whether a tool is safe to run in a saga. Calls it and its compensator twice, late, early and in
- * both orders, against any provider, and compares what the provider then shows. For any test runner: it
- * throws the problems found.
+ * Checks whether a tool is safe to run in a saga. It calls the tool and its compensator twice, late, early
+ * and in both orders, against any provider, and compares what the provider then shows. It works with any test
+ * runner: it throws the problems found.
  */
 import type { Json, JsonObject } from '../contract/json.ts';
 import type { ToolRequest } from '../contract/tool-request.ts';
@@ -18,7 +18,7 @@ import { evaluateHere } from './testing/evaluate-here.ts';
 export interface SafetyCase {
   /** Arguments the provider accepts. */
   arguments: JsonObject;
-  /** Everything of the tool's effects the provider shows; compared as JSON. */
+  /** Everything that the provider shows of the tool's effects; compared as JSON. */
   observe: () => unknown;
   /** Keeps keys unique between runs against one provider. */
   sagaId?: string;
@@ -52,10 +52,10 @@ export class ToolUnsafe extends Error {
 
 const LONG_MS = 30_000;
 
-/** So many times longer a call is cut short at the most, when it does not begin in time. */
+/** When a call does not begin in time before it is cut short, it gets at most this many times as long. */
 const MOST_TIMES = 64;
 
-/** A shorter deadline would pass before the call has begun on a busy machine. */
+/** A shorter deadline would pass before the call begins on a busy machine. */
 const LEAST_MS = 25;
 
 /** A deadline whose signal aborts in the middle of a call that takes this long. */
@@ -70,7 +70,7 @@ const sizeOf = (json: string): number => {
   return count(JSON.parse(json));
 };
 
-/** Advice for the author on a failed check. Kept beside the check's name, so that the two stay together. */
+/** Advice for the author, by the name of the failed check, so that the two stay together. */
 const ADVICE: Readonly<Record<string, string>> = {
   'refuses to act after its deadline': 'do nothing before `execute`, and call `call.fence()` after long work',
   'refuses arguments that do not match its schema': 'use a strict schema (`z.strictObject`) for `input`',
@@ -105,7 +105,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'changes nothing': 'a tool that changes something is not `read`: declare its effect',
 };
 
-/** Why a tool's address of its effect is none. */
+/** Why the address that a tool gives for its effect is not valid. */
 const linkProblem = async (
   externalUrl: string,
   given: JsonObject,
@@ -251,7 +251,7 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     await handle(request('execute', 10));
     const standing = sizeOf(await look());
     const both = await Promise.all([handle(request('compensate', 10)), handle(request('compensate', 10))]);
-    // A refusal for good would leave the effect to a person, although it is undone.
+    // A final refusal would leave the effect to a person, although it is undone.
     const refused = both.find((seen) => seen.outcome === 'rejected' && !seen.retryable);
     const grown = sizeOf(await look()) - standing;
     check(
@@ -269,19 +269,19 @@ export const testToolIsSafe = async (tool: Tool, subject: SafetyCase): Promise<s
     acted !== undefined && added <= sizeOf(done) - sizeOf(untouched),
     acted ?? twice[0],
   );
-  // Aborted about half way through. The provider may still act on requests sent by then. The tool must have
-  // stopped itself.
+  // Aborted about halfway through. The provider may still act on requests that were sent before. The tool
+  // itself must have stopped.
   const cut = async (index: number): Promise<Outcome> => {
     for (let times = 1; ; times *= 2) {
       const deadlineMs = Date.now() + times * cutMs(tookMs);
       const seen = await handle(request('execute', index, { deadlineMs }));
-      // On a slow machine it may come too late to begin, which says nothing about the tool.
+      // On a slow machine the call may come too late to begin, which says nothing about the tool.
       const began = seen.outcome !== 'rejected' || seen.reached !== false;
       if (began || times >= MOST_TIMES) return seen;
     }
   };
   let short = await cut(5);
-  // One that does not stop overruns each time; a few overruns may come from a slow machine.
+  // A tool that does not stop runs past its deadline each time. A slow machine may cause this a few times.
   for (const index of [6, 8, 9]) {
     if (!overran) break;
     overran = false;

@@ -9,22 +9,31 @@ export interface ToolCall {
   sagaId: string;
   step: string;
   attempt: number;
-  /** Give this to the provider: the runtime made it and repeats it. For a compensator it is the undo's own key. */
+  /**
+   * Give this key to the provider: the runtime made it and repeats it. For a compensator it is the undo's own
+   * key.
+   */
   idempotencyKey: string;
-  /** The key of the forward call, which a probe and a compensator look for. */
+  /** The key of the forward call, which a probe or a compensator looks for. */
   forwardKey: string;
   /**
-   * Of an exclusive tool: grows with every saga that gets the resource. A provider that keeps the highest it
-   * has seen can refuse a call that comes late.
+   * For an exclusive tool: a number that grows with every saga that gets the resource. A provider that
+   * remembers the highest one can refuse a call that comes late.
    */
   fencingToken?: number;
   /** Unix milliseconds. */
   deadlineMs: number;
   /** Milliseconds left until the signal aborts, at least 1; for clients that take a timeout. */
   remainingMs(): number;
-  /** Aborts 50 ms before the deadline: pass it to every request. On Lambda a call that does not stop ends its process. */
+  /**
+   * Aborts 50 ms before the deadline. Pass it to every request. On Lambda, a call that does not stop ends its
+   * process.
+   */
   signal: AbortSignal;
-  /** Call it right before the side effect when work came before it: throws when the call may not act any more (S3, S4). */
+  /**
+   * Call it right before the side effect when other work came before. Throws when the call may not act any
+   * more (S3, S4).
+   */
   fence(): Promise<void>;
 }
 
@@ -39,8 +48,8 @@ export interface Undo<Input, Output> {
 }
 
 /**
- * `residue`: the part that a partial compensator could not take back, in words for a person. `result`: JSON that
- * `compensate.amount` sees as `undone`, as how much was refunded.
+ * `residue`: what a partial compensator could not take back, in words for a person. `result`: JSON that
+ * `compensate.amount` sees as `undone`, for example how much was refunded.
  */
 export type Undone = { externalRef?: string; residue?: string; result?: Json } | void;
 
@@ -50,7 +59,7 @@ export type Probed<Output> =
   | { happened: 'unknown' };
 
 export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
-  /** `[a-z][a-z0-9_-]*`, at most 48. */
+  /** Matches `[a-z][a-z0-9_-]*`, at most 48 characters. */
   name: string;
   version: string;
   description: string;
@@ -58,57 +67,60 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   output: Output;
   effect: EffectKind;
   /**
-   * Deadline of one call; default 30. A step of a plan may have another. The function's own timeout must be shorter than the longer
-   * of this and the compensator's, plus 5 s: the catalog refuses the tool otherwise, unless it only reads.
+   * Deadline of one call in seconds; default 30. A step of a plan may have another. The function's own
+   * timeout must be shorter than the longer of this and the compensator's, plus 5 s. Otherwise the catalog
+   * refuses the tool, unless it only reads.
    */
   timeoutSeconds?: number;
   retry?: Partial<RetryPolicy>;
-  /** How long the provider knows the key; 0 (default): it has no keys. */
+  /** Seconds for which the provider knows the key; 0 (default): it has no keys. */
   idempotencyWindowSeconds?: number;
   /** The provider stores errors under the key and answers them again. */
   replaysErrors?: boolean;
   /** JSONata over the arguments: effects on one resource are undone one after the other. */
   resourceKey?: string;
-  /**
-   * Needs `resourceKey`. No other saga works on that resource from this step until its own saga has ended.
-   */
+  /** Needs `resourceKey`. From this step until its saga has ended, no other saga works on that resource. */
   exclusive?: boolean;
   /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
   /**
-   * JSONata over `arguments`, `result` and `externalRef`: where the provider shows the effect, as
-   * `"https://dashboard.example/payments/" & result.id`. An https address of at most 500 characters; people who work the saga get it as a link.
+   * JSONata over `arguments`, `result` and `externalRef`: where the provider shows the effect, for example
+   * `"https://dashboard.example/payments/" & result.id`. It must be an https address of at most 500
+   * characters. People who work on the saga get it as a link.
    */
   externalUrl?: string;
   /**
-   * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`) or as a number that
-   * is exact. The ledger and finance's totals have it. Needs `currency`.
+   * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`) or
+   * as an exact number. It appears in the ledger and in finance's totals. Needs `currency`.
    */
   amount?: string;
-  /** JSONata too: `result.currency`, or `"EUR"` in quotes. */
+  /** JSONata over the same: `result.currency`, or `"EUR"` in quotes. */
   currency?: string;
-  /** The amounts are whole numbers of the smallest unit (cents), as many providers count. */
+  /** The amounts are whole numbers of the smallest unit (cents), as many providers use them. */
   minorUnits?: boolean;
-  /** `YYYY-MM-DD`: after this day the catalog shows the tool as due for review. A saga pins nothing of it. */
+  /** `YYYY-MM-DD`: after this day the catalog shows the tool as due for review. Sagas do not pin it. */
   reviewBy?: string;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
-  /** Takes the effect back. Must accept that nothing happened, and that it is called again. */
+  /** Takes the effect back. It must accept that nothing happened, and that it is called again. */
   compensate?: {
     name: string;
     timeoutSeconds?: number;
-    /** JSONata, which sees `undone` too: how much is taken back. Default: all. A partial tool with an amount needs it. */
+    /**
+     * JSONata that also sees `undone`: how much is taken back. Default: everything. A partial tool with an
+     * amount needs it.
+     */
     amount?: string;
     /** Default: the currency of the effect. */
     currency?: string;
-    /** Default: for 12 hours, with pauses of up to five minutes; people are told after five. */
+    /** Default: retries for 12 hours, with pauses of up to five minutes. People are told after five minutes. */
     retry?: Partial<CompensationRetry>;
     execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
   };
-  /** Asks the provider whether `call.forwardKey` took effect. Changes nothing. */
+  /** Asks the provider whether `call.forwardKey` took effect. It must change nothing. */
   probe?: (input: z.output<Input>, call: ToolCall) => Promise<Probed<z.output<Output>>>;
 }
 
-/** A tool with its types closed over, so that tools of all kinds fit in one list. */
+/** A tool without type parameters, so that tools of all kinds fit into one list. */
 export interface Tool {
   readonly definition: Omit<
     ToolDefinition<z.ZodType, z.ZodType>,
@@ -129,7 +141,10 @@ export interface Tool {
   externalRef(output: unknown, input: unknown): string | undefined;
 }
 
-/** Declares a tool. Throws a `TypeError` when the declaration contradicts itself (S8), as early as the module loads. */
+/**
+ * Declares a tool. Throws a `TypeError` when the declaration contradicts itself (S8), as early as the module
+ * loads.
+ */
 export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
 ): Tool => {
@@ -139,8 +154,8 @@ export const defineTool = <Input extends z.ZodType, Output extends z.ZodType>(
   const input = (value: unknown) => definition.input.parse(value);
   const output = (value: unknown) => definition.output.parse(value);
   /**
-   * A forward call that broke its contract left a result of another shape, or none. The compensator then
-   * works by key.
+   * A forward call that broke its contract left a result of another shape, or none. The compensator then gets
+   * no result and works by key.
    */
   const knownResult = (value: unknown) => {
     const parsed = definition.output.safeParse(value);

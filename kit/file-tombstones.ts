@@ -1,4 +1,7 @@
-/** Tombstones that survive a server on one machine: a file for each, made once and on disk before anything acts. */
+/**
+ * Tombstones on one machine that outlive the server: one file each, created once and synced to disk before
+ * anything acts.
+ */
 import { createHash } from 'node:crypto';
 import { fsync } from 'node:fs';
 import { access, open } from 'node:fs/promises';
@@ -12,7 +15,7 @@ const isCode = (error: unknown, code: string): boolean =>
 
 const syncDescriptor = promisify(fsync);
 
-/** Not with `sync` of the handle, which the handles of Yarn's Plug'n'Play lack. */
+/** Not with the handle's own `sync`, which the file handles of Yarn's Plug'n'Play lack. */
 const sync = async (path: string, flags: string): Promise<void> => {
   const handle = await open(path, flags);
   try {
@@ -25,7 +28,7 @@ const sync = async (path: string, flags: string): Promise<void> => {
 export const openFileTombstones = async (directory: string): Promise<Tombstones> => {
   await makeDirectory(directory);
   const pathOf = (what: string): string => join(directory, createHash('sha256').update(what).digest('hex'));
-  /** False when it was there. */
+  /** False when the file existed already. */
   const make = async (what: string): Promise<boolean> => {
     try {
       await sync(pathOf(what), 'wx');
@@ -43,7 +46,8 @@ export const openFileTombstones = async (directory: string): Promise<Tombstones>
         await access(pathOf(forwardKey));
         return true;
       } catch (error) {
-        // Whatever else keeps it from being seen says nothing, and a call that goes on may act after it was taken back.
+        // Any other error does not tell whether the file exists, and a call that went on could act after it
+        // was taken back.
         if (isCode(error, 'ENOENT')) return false;
         throw error;
       }

@@ -33,8 +33,9 @@ export interface HandlerDependencies {
    */
   endInstance?: () => void;
   /**
-   * Is told what was thrown that is neither `ToolRejected` nor `ToolUncertain`; its message may hold what is yours. The caller, its
-   * ledger and the model behind it then hear only its name. Default: they hear its message too.
+   * Called with what a tool threw, if it is neither `ToolRejected` nor `ToolUncertain`. Its message may hold
+   * secrets of yours. The caller, its ledger and the model behind it then get only the error's name. Default:
+   * they get its message too.
    */
   onError?: (thrown: unknown) => void;
 }
@@ -47,7 +48,7 @@ const rejected = (name: string, message: string): Outcome => ({
 
 type Describe = NonNullable<GuardDependencies['describe']>;
 
-/** Where the author is told the reason, nobody else is. */
+/** When the author is told the reason, nobody else is. */
 const describing = (onError: HandlerDependencies['onError']): Describe => {
   if (onError === undefined) return describeThrown;
   const tell = heard(onError);
@@ -57,7 +58,7 @@ const describing = (onError: HandlerDependencies['onError']): Describe => {
   };
 };
 
-/** The outcome that an error of a tool stands for. */
+/** The outcome that a tool's error stands for. */
 const outcomeOf = (error: unknown, describe: Describe): Outcome => {
   if (error instanceof ToolRejected) {
     return {
@@ -119,7 +120,7 @@ const committed = (tool: Tool, value: unknown, input: unknown, describe: Describ
   }
 };
 
-/** It is undone, whatever is wrong with what it tells beside that. */
+/** The effect is undone, even if something is wrong with the rest of the answer. */
 const undone = ({ result, ...said }: Exclude<Undone, void>): Outcome => {
   const told = toJson(result);
   const isKept = !('problem' in told) && told.sizeBytes <= MAX_RESULT_BYTES;
@@ -157,7 +158,7 @@ const run = async (
   }
 };
 
-/** Not a probe, and not a tool that only reads: neither does harm, however late. */
+/** Whether the call can do harm when it comes late. A probe, or a tool that only reads, cannot. */
 const mayAct = ({ definition }: Tool, { operation }: ToolRequest): boolean =>
   operation !== 'probe' && definition.effect !== 'read';
 
@@ -207,13 +208,13 @@ const check = (tools: readonly Tool[], event: unknown): { tool: Tool; request: T
   return { tool, request };
 };
 
-/** A repeated call of such a tool with its key acts once, thanks to the provider. */
+/** Whether the provider makes a repeated call with the same key act only once. */
 const knowsKeys = ({ definition: { effect, idempotencyWindowSeconds = 0 } }: Tool): boolean =>
   effect === 'read' || idempotencyWindowSeconds > 0;
 
 /**
- * The handler of a function that serves these tools; answers an `Outcome`, always. In a traced function each call is a span that
- * says whether it did something, asked, or took something back.
+ * The handler of a function that serves these tools. It always answers an `Outcome`. In a traced function
+ * each call is a span, which says whether the call did something, asked, or took something back.
  */
 export const toolHandler = (tools: readonly Tool[], dependencies: HandlerDependencies) => {
   const describe = describing(dependencies.onError);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** The same `onError`; when it fails itself, stderr is told both errors, and no call and no process ends. */
+/** The same `onError`, made safe: when it fails itself, both errors go to stderr, and no call or process ends. */
 export const heard =
   (onError: (error: unknown) => void) =>
   (error: unknown): void => {

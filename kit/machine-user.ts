@@ -1,4 +1,7 @@
-/** Who runs this process, as the machine has it: also where the environment says nothing. Undefined where no list of users knows the number. */
+/**
+ * The user who runs this process, as the machine knows it, even when the environment does not say. Undefined
+ * when no list of users has the user id.
+ */
 import { homedir, userInfo } from 'node:os';
 
 const known = (look: () => string): string | undefined => {
@@ -11,5 +14,5 @@ const known = (look: () => string): string | undefined => {
 
 export const userName = (): string | undefined => known(() => userInfo().username);
 
-/** An empty HOME is none: it would be whatever directory the process is in. */
+/** An empty HOME counts as none: it would mean whatever directory the process is in. */
 export const homeDirectory = (): string | undefined => known(() => homedir() || userInfo().homedir);

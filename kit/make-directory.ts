@@ -8,8 +8,9 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /**
- * A directory, with those above it that are not there. Node's own `recursive` never comes back below /proc, where a directory
- * is there and making another in it is answered ENOENT; here each is tried twice at the most.
+ * Makes a directory, with any missing directories above it. Node's own `recursive` never returns below /proc:
+ * a directory exists there, but making another one in it gives ENOENT. Here each directory is tried at most
+ * twice.
  */
 export const makeDirectory = async (path: string, mode?: number): Promise<void> => {
   const make = async (): Promise<void> => {

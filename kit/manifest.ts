@@ -21,7 +21,10 @@ const DEFAULT_RETRY: RetryPolicy = {
   backoffRate: 2,
   maxBackoffSeconds: 60,
 };
-/** Outlasts ordinary outages: pauses grow to five minutes, people are told after five, and it is given up after half a day. */
+/**
+ * Outlasts ordinary outages: pauses grow to five minutes, people are told after five minutes, and the retries
+ * end after half a day.
+ */
 const DEFAULT_COMPENSATION_RETRY: CompensationRetry = {
   maxAttempts: 1000,
   backoffSeconds: 1,

@@ -1,8 +1,8 @@
-/** How a tool reports that nothing happened. Any other error leaves the outcome open (S2). */
+/** The errors by which a tool reports its outcome. Any other error leaves the outcome open (S2). */
 
 /**
- * Nothing happened. `retryable`: the same call may succeed later (throttled, in flight elsewhere). `retryAfterSeconds`: not before,
- * as the provider asks; up to an hour is honoured.
+ * Nothing happened. `retryable`: the same call may succeed later (throttled, in flight elsewhere).
+ * `retryAfterSeconds`: the provider asks not to call before that; at most an hour counts.
  */
 export class ToolRejected extends Error {
   override readonly name = 'ToolRejected';
@@ -24,8 +24,8 @@ export class ToolRejected extends Error {
 }
 
 /**
- * It may have happened. `answered`: the provider itself said so, so asking again with the same key gives
- * the same answer.
+ * It may have happened. `answered`: the provider itself said so, so asking again with the same key gives the
+ * same answer.
  */
 export class ToolUncertain extends Error {
   override readonly name = 'ToolUncertain';

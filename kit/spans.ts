@@ -8,7 +8,7 @@ import type { Outcome } from '../core/saga/decide/saga-events.ts';
 import { annotationsOf } from '../core/saga/tools/tool-annotations.ts';
 import { mayBeTraced } from '../core/shared/traced.ts';
 
-/** Wraps a call, and answers its answer. */
+/** Wraps a call and passes on its answer. */
 export type Trace = (request: ToolRequest, call: () => Promise<Outcome>) => Promise<Outcome>;
 
 interface Span {
@@ -29,22 +29,26 @@ const spanned = async (span: Span | undefined, ...[request, call]: Parameters<Tr
   }
 };
 
-/** Loaded by the first call of a function that may be traced: nobody else pays for it, or needs it installed. */
+/**
+ * Loaded by the first call of a function that may be traced. Other functions neither load it nor need it
+ * installed.
+ */
 const loadTracer = async (): Promise<Tracer | undefined> => {
   try {
     const powertools = await import('@aws-lambda-powertools/tracer');
     const tracer = new powertools.Tracer({ captureHTTPsRequests: false });
     return tracer.isTracingEnabled() ? tracer : undefined;
   } catch (error) {
-    // An author who wants spans installs it beside the kit.
+    // An author who wants spans installs Powertools' tracer beside the kit.
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 };
 
 /**
- * The service decides per function whether it is traced (`POWERTOOLS_TRACE_ENABLED=false` turns it off here). Outside of Lambda
- * no tracer is even made: it would change how an author's own X-Ray SDK behaves. Requests to providers are the author's to trace.
+ * Each function may be traced or not (`POWERTOOLS_TRACE_ENABLED=false` turns it off here). Outside of Lambda
+ * no tracer is made at all, because it would change how an author's own X-Ray SDK behaves. Tracing requests
+ * to providers is up to the author.
  */
 export const createSpans = (env: Readonly<Record<string, string | undefined>>): Trace => {
   if (!mayBeTraced(env)) return untraced;

@@ -13,17 +13,20 @@ const headerOf = (headers: GivenHeaders): string => {
 };
 
 export interface GivenCall {
-  /** The endpoint as in its manifest. It comes from configuration here, not from the request. */
+  /** The endpoint as in its manifest. It must come from configuration, not from the request. */
   url: string;
   headers: GivenHeaders;
-  /** The bytes as they came, before any parsing. */
+  /** The bytes as they arrived, before any parsing. */
   body: string | Uint8Array;
 }
 
 const isSame = (given: string, expected: string): boolean =>
   timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 
-/** `key`: of the endpoint's origin (docs/sagas.md); the old and the new one while it is changed. `now`: Unix milliseconds. */
+/**
+ * `key`: that of the endpoint's origin (docs/sagas.md). While it is being changed, the old and the new one.
+ * `now`: Unix milliseconds.
+ */
 export const verifySignature = (
   { url, headers, body }: GivenCall,
   key: string | readonly string[],

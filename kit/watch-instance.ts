@@ -1,7 +1,7 @@
 /**
- * A call whose code blocks (`execFileSync`, a long loop) runs no timers, so nothing on its thread ends it at its deadline. Its
- * function may have time left: the compensator's deadline is longer, or the call came late. Another thread
- * ends the process then (S3).
+ * A call whose code blocks (`execFileSync`, a long loop) runs no timers, so nothing on its thread ends it at
+ * its deadline. The function itself may have time left, because the compensator's deadline is longer, or
+ * because the call came late. So another thread ends the process (S3).
  */
 import { Worker } from 'node:worker_threads';
 import { LATE_COMMIT_MARGIN_MS } from '../core/saga/run/timing.ts';
@@ -9,11 +9,12 @@ import { LATE_COMMIT_MARGIN_MS } from '../core/saga/run/timing.ts';
 /** A call that still runs timers has ended by then, and nothing is done about a lost call before 5 s. */
 const GRACE_MS = 1000;
 
-/** So often the clock is looked at: while a machine sleeps, its timers stand still. */
+/** How often the clock is read: while a machine sleeps, its timers stand still. */
 const LOOK_MS = 1000;
 
-// As text, so that it is there in whatever bundle the author makes. The blocked thread cannot write for it: `writeSync`.
-// Whether a call has ended is in shared memory: between two calls the function is frozen, and a message may be read after that only.
+// The script is a text, so that it is in any bundle that the author makes. It writes with `writeSync`,
+// because the blocked thread cannot write for it. Whether a call has ended is in shared memory: between two
+// calls the function is frozen, and a message might be read only after that.
 const SCRIPT = `
 const { writeSync } = require('node:fs');
 const { parentPort } = require('node:worker_threads');
@@ -30,31 +31,31 @@ const watch = (endMs, ended) => {
 parentPort.on('message', ({ endMs, ended }) => watch(endMs, ended));
 `;
 
-/** What Lambda hands to a handler beside the event, as far as it matters here. */
+/** The parts that matter here of what Lambda gives a handler beside the event. */
 export interface FunctionContext {
   getRemainingTimeInMillis?: () => number;
 }
 
 /**
- * Whether the function may still run when a lost call is settled. Else Lambda itself ends it before that. `nowMs` in Unix
- * milliseconds, as the deadline.
+ * Whether the function may still run when a lost call is settled. If not, Lambda itself ends it before that.
+ * `nowMs` in Unix milliseconds, like the deadline.
  */
 export const mayOutlast = (deadlineMs: number, nowMs: number, context?: FunctionContext): boolean => {
   const leftMs = context?.getRemainingTimeInMillis?.();
   return leftMs === undefined || nowMs + leftMs >= deadlineMs + LATE_COMMIT_MARGIN_MS;
 };
 
-/** Watches a call until what it returns is called. */
+/** Watches a call until the returned function is called. */
 type WatchCall = (deadlineMs: number, context?: FunctionContext) => () => void;
 
 const ignore = (): void => undefined;
 
-/** Where nothing is ended. */
+/** For places where no process is ended. */
 export const unwatched: WatchCall = () => ignore;
 
 /**
- * On Lambda; elsewhere it does nothing, because a process that runs several calls is not ended because of one. The thread is
- * there from the first call that needs it (some 20 ms of processor time, 18 MB).
+ * Watches calls on Lambda. Elsewhere it does nothing, because a process that runs several calls is not ended
+ * because of one. The thread starts with the first call that needs it (about 20 ms of processor time, 18 MB).
  */
 export const createInstanceWatch = (): WatchCall => {
   if (process.env['AWS_LAMBDA_RUNTIME_API'] === undefined) return unwatched;

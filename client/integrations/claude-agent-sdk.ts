@@ -1,7 +1,8 @@
 /**
- * The Claude Agent SDK: a checkpoint before each tool, as hooks of `query`. They are awaited, get the calls of subagents too,
- * and share the session's runs: each prompt begins one. What a hook does not hear of (the host may leave one out) is found
- * after the tool, and the checkpoint that finds it is marked `late`.
+ * The Claude Agent SDK: a checkpoint before each tool, as hooks of `query`. The hooks are awaited, get the
+ * calls of subagents too, and share the session's runs: each prompt begins one. A call that no hook was told
+ * of (the host may leave one out) is noticed after the tool ran, and the checkpoint taken then is marked
+ * `late`.
  */
 import { type ClaudeHookAnswer, type ClaudeHookInput, createClaudeHooks } from '../claude-hooks.ts';
 import { requireFields } from '../given.ts';
@@ -19,7 +20,7 @@ export type CheckpointHooks = Record<
   Matcher[]
 >;
 
-/** Longer than a checkpoint may take. When the host gives up waiting, the tool does not run. */
+/** Longer than a checkpoint may take. If the host gives up waiting, the tool does not run. */
 const TIMEOUT_SECONDS = 920;
 
 /** For `query({ options: { hooks } })`, for one session. */

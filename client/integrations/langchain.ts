@@ -1,7 +1,8 @@
 /**
- * LangChain (`langchain` 1.5): a checkpoint before each tool of `createAgent`, as the `wrapToolCall` of a middleware. It is
- * awaited, and runs once for each execution: `interrupt()` starts a node again from its beginning, so a checkpoint in the
- * node would come twice. A checkpoint that failed ends the agent's run with its error.
+ * LangChain (`langchain` 1.5): a checkpoint before each tool of `createAgent`, as the `wrapToolCall` of a
+ * middleware. It is awaited, and runs once for each execution. A checkpoint in the node would come twice,
+ * because `interrupt()` starts a node again from its beginning. A failed checkpoint ends the agent's run with
+ * its error.
  */
 import { requireFields } from '../given.ts';
 import { freshId } from '../ids.ts';

@@ -1,10 +1,13 @@
 /**
- * OpenAI Agents (`@openai/agents-core` 0.20): a checkpoint before each function tool, as the last of its input guardrails. They are
- * awaited, after a person's approval and before the tool's own timeout begins; the hooks of a runner are events that nobody
- * waits for. `invoke` stays as it is, because the SDK finds by it how a tool reads its input, which `needsApproval` gets too.
- * Hosted tools (web search, code interpreter) run at the provider: nothing here sees them. For `shellTool`, `applyPatchTool` and
- * `computerTool` call `run.before` in the `Shell`, `Editor` or `Computer` that you give them. Tools of an agent's
- * `mcpServers` are made when it runs: give it `checkpointed(await getAllMcpTools(servers), run)` as tools instead.
+ * OpenAI Agents (`@openai/agents-core` 0.20): a checkpoint before each function tool, as the last of its
+ * input guardrails. Guardrails are awaited, after a person's approval and before the tool's own timeout
+ * begins. The hooks of a runner are events, which nobody waits for. `invoke` stays as it is: from it the SDK
+ * finds out how a tool reads its input, and `needsApproval` gets that too.
+ *
+ * Hosted tools (web search, code interpreter) run at the provider, so their calls cannot be seen here. For
+ * `shellTool`, `applyPatchTool` and `computerTool`, call `run.before` in the `Shell`, `Editor` or `Computer`
+ * that you give them. Tools of an agent's `mcpServers` are made when the agent runs: give it
+ * `checkpointed(await getAllMcpTools(servers), run)` as tools instead.
  */
 import { errors, isWalkbackError } from '../errors.ts';
 import { requireFields } from '../given.ts';
@@ -31,7 +34,7 @@ interface FunctionTool {
 const isFunctionTool = (tool: object): tool is FunctionTool =>
   'invoke' in tool && typeof tool.invoke === 'function' && 'name' in tool && typeof tool.name === 'string';
 
-/** The model's text, where it is JSON. */
+/** The model's text, parsed if it is JSON. */
 const inputOf = (text = ''): unknown => {
   try {
     return JSON.parse(text);
@@ -40,7 +43,7 @@ const inputOf = (text = ''): unknown => {
   }
 };
 
-/** What the model is told when its tool did not run, as the SDK tells it of errors of tools. */
+/** What the model is told when its tool did not run, worded like the SDK's own errors of tools. */
 const refusal = (name: string, error: unknown): string =>
   `${name} did not run, because there is no checkpoint before it: ${String(error)}`;
 
@@ -52,7 +55,7 @@ const guardrail = (run: Run, name: string): Guardrail => ({
     try {
       await run.before({ id, name, input: inputOf(toolCall.arguments) });
     } catch (error) {
-      // The end of the run ends the runner's loop too; anything else is for the model to know.
+      // The end of the run also ends the runner's loop. Any other error goes to the model.
       if (run.signal.aborted || !isWalkbackError(error)) throw error;
       return { behavior: { type: 'rejectContent', message: refusal(name, error) } };
     }
@@ -60,7 +63,10 @@ const guardrail = (run: Run, name: string): Guardrail => ({
   },
 });
 
-/** An older SDK knows no guardrails of tools, and would run the tool without a checkpoint. Its tools have no list of them. */
+/**
+ * An older SDK has no guardrails for tools, and would run the tool without a checkpoint. Its tools have no
+ * list of guardrails.
+ */
 const guarded = <Tool extends FunctionTool>(run: Run, tool: Tool): Tool => {
   const { name, inputGuardrails } = tool;
   if (Array.isArray(inputGuardrails)) {

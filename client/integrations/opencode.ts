@@ -1,6 +1,7 @@
 /**
- * opencode: a checkpoint before each tool, as a plugin. Tools of subagents are covered: their sessions belong to the message that
- * began them. What opencode runs without asking its plugins is found after the tool, and that checkpoint is marked `late`.
+ * opencode: a checkpoint before each tool, as a plugin. Tools of subagents are covered: their sessions belong
+ * to the message that began them. A call that opencode makes without asking its plugins is noticed after it
+ * ran, and the checkpoint taken then is marked `late`.
  */
 import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../claude-hooks.ts';
 import { hostSession } from '../host-session.ts';
@@ -33,7 +34,7 @@ export interface OpencodeHooks {
 export interface OpencodeOptions extends Omit<RunOptions, 'message'> {
   /** Default: a client of the embedded cloud of this machine. */
   walkback?: Walkback;
-  /** Default: `WALKBACK_SESSION`, else one for each session of opencode. */
+  /** Default: `WALKBACK_SESSION`, else one session for each session of opencode. */
   sessionId?: string;
 }
 
@@ -70,7 +71,10 @@ export const walkbackPlugin =
       const tool = { tool_name: call?.tool, tool_use_id: call?.callID, tool_input: args };
       return hear({ hook_event_name: event, prompt_id: messageId, ...tool });
     };
-    /** A refusal is an error of the tool, which the model reads; the end of the run ends opencode's loop too. */
+    /**
+     * A refusal becomes an error of the tool, which the model reads. The end of the run also ends opencode's
+     * loop.
+     */
     const obey = async (
       root: string,
       { continue: goesOn, hookSpecificOutput, systemMessage }: ClaudeHookAnswer,

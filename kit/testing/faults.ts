@@ -17,13 +17,13 @@ export interface Fault {
 export interface Point {
   operation: 'execute' | 'compensate';
   step: string;
-  /** The saga whose step it is, where several may have one of this name. */
+  /** The saga whose step it is, when several sagas have a step of this name. */
   sagaId?: string;
 }
 
 const isSagaOf = ({ sagaId }: Point, actual: string): boolean => sagaId === undefined || sagaId === actual;
 
-/** Fires the first `times` times. */
+/** Fires only the first `times` times. */
 export const firing = (times = 1) => {
   let left = times;
   return () => left-- > 0;

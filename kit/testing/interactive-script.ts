@@ -1,6 +1,6 @@
 /**
- * An agent that decides as it goes, as a script: it submits one step after the other, is told what became of each, and closes
- * its saga. Calls that die are made again, as a backend does.
+ * A script of an agent that decides as it goes: it submits one step after the other, is told what became of
+ * each, and closes its saga. Calls that die are made again, as a backend does.
  */
 
 import type { JsonObject } from '../../contract/json.ts';
@@ -14,9 +14,12 @@ export interface ScriptedStep {
   id: string;
   tool: string;
   version?: string;
-  /** Or what the agent makes of what it was told of the steps before. */
+  /** The arguments, or a function that makes them from what the agent was told about earlier steps. */
   arguments: JsonObject | ((told: Readonly<Record<string, StepAnswer>>) => JsonObject);
-  /** What the agent is told when nothing fails. Default: `committed`. After `rejected` it goes on to the next step. */
+  /**
+   * What the agent is told when nothing fails. Default: `committed`. After `rejected` it goes on with the
+   * next step.
+   */
   outcome?: 'committed' | 'rejected';
   /** What the agent does when it is told something else. Default: `unwind`. */
   otherwise?: 'unwind' | 'go on';
@@ -32,23 +35,23 @@ export interface InteractiveScript {
 
 export const isScript = (value: object): value is InteractiveScript => 'submit' in value;
 
-/** Of these nothing stands, so nothing is taken back. */
+/** Steps that have no effect, so nothing is taken back. */
 export const rejectedSteps = ({ submit }: InteractiveScript): string[] =>
   submit.flatMap(({ id, outcome }) => (outcome === 'rejected' ? [id] : []));
 
 type Machine = ReturnType<typeof sagaMachine>;
 
-/** No clock of the saga runs out while calls time out, again and again. */
+/** So long that no time limit of the saga runs out while calls time out again and again. */
 const IDLE_SECONDS = 30 * DAY_SECONDS;
 const PATIENCE = 60;
 const LOOK_EVERY_MS = 60_000;
 
-/** It ends in another way than the script wants, or has ended. */
+/** The saga will end differently from the script, or has ended. */
 const OVER = ['SagaClosed', 'SagaUnwinding'];
 const isOver = (error: unknown): boolean => isWalkbackError(error) && OVER.includes(error.name);
 
 export interface Played {
-  /** By the id of the step, those that were settled. */
+  /** Answers of settled steps, by step id. */
   told: Record<string, StepAnswer>;
   problems: string[];
 }
@@ -57,7 +60,7 @@ export interface Playing {
   machine: Machine;
   clock: VirtualClock;
   sagaId: string;
-  /** The agent takes everything back in the end. */
+  /** In the end the agent takes everything back. */
   isUndone: boolean;
 }
 
@@ -65,7 +68,7 @@ export const playScript = async (
   script: InteractiveScript,
   { machine, clock, sagaId, isUndone }: Playing,
 ): Promise<Played> => {
-  /** Undefined when the function died, or the step before is not through. */
+  /** Undefined when the function died, or the step before is not finished. */
   const surviving = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await call();
@@ -74,7 +77,7 @@ export const playScript = async (
       throw error;
     }
   };
-  /** A driver that died is taken for dead only after the deadline of its call. */
+  /** A dead driver is noticed only after the deadline of its call. */
   const wait = async (): Promise<void> => {
     await machine.settle();
     await clock.advance(LOOK_EVERY_MS);
@@ -133,7 +136,7 @@ export const playScript = async (
   });
   await wait();
 
-  // What was told once is told again, as long as nobody took it back.
+  // A repeated request gets the same answer, as long as nobody took the step back.
   const problems: string[] = [];
   if (outcome === 'complete') {
     for (const [id, request] of requests) {
@@ -146,7 +149,7 @@ export const playScript = async (
   return { told, problems };
 };
 
-/** How a run in which nothing fails goes otherwise than the script says. */
+/** How a run without failures differs from the script. */
 export const differsFromScript = (script: InteractiveScript, { told }: Played): string | undefined => {
   for (const { id, outcome = 'committed' } of script.submit) {
     const answer = told[id];

@@ -36,7 +36,7 @@ export const memoryPermits = () => {
     const places = claims.map((one) =>
       one.claim === 'ticket' ? one.ticket.semaphore : `${one.permit.semaphore} ${one.permit.number}`,
     );
-    // As DynamoDB: a transaction writes no item twice.
+    // Like DynamoDB: no transaction writes an item twice.
     if (new Set(places).size < places.length) throw new Error('one item twice in one transaction');
     for (const one of structuredClone(claims)) {
       if (one.claim === 'permit') {

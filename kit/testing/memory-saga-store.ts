@@ -17,13 +17,13 @@ import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { memoryPermits } from './memory-permits.ts';
 
 interface MemorySagaStoreOptions {
-  /** Whether a session is in this epoch now, for the fence of a transaction. */
+  /** Whether a session is in this epoch now; used for the fence of a transaction. */
   inEpoch?: (fence: SessionFence) => boolean;
 }
 
 const PLACE = numbered('');
 
-/** From the cursor on. */
+/** The page that begins at the cursor. */
 const pageOf = <Item>(sorted: readonly Item[], limit: number, cursor: string | undefined): Page<Item> => {
   const from = cursor === undefined ? 0 : PLACE.read(cursor, { from: 1, to: Number.MAX_SAFE_INTEGER });
   const next = from + limit;
@@ -33,7 +33,7 @@ const pageOf = <Item>(sorted: readonly Item[], limit: number, cursor: string | u
   };
 };
 
-/** As an index answers: by time. */
+/** In the order of an index: by time. */
 const entriesOf = (found: LedgerEntry[], limit: number, cursor: string | undefined): Page<LedgerEntry> => {
   const sorted = found.toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
   return structuredClone(pageOf(sorted, limit, cursor));
@@ -93,7 +93,7 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
   const definitionVersions = versions(definitions);
   const all = (): LedgerEntry[] => [...ledger.values()].flat();
 
-  /** A page, longest in this status first; the cursor is where the next one begins. */
+  /** A page, longest in this status first. The cursor is where the next one begins. */
   const inStatus = (status: SagaStatus, limit: number, cursor?: string, since = ''): Page<SagaHead> => {
     const all = [...heads.values()]
       .filter(({ state, statusSince }) => state.status === status && statusSince >= since)

@@ -1,5 +1,5 @@
 /**
- * The state machine of statemachines/saga.asl.json in a few lines and virtual time: the same functions
+ * The state machine of statemachines/saga.asl.json in a few lines and in virtual time: the same functions
  * behind the same transitions, without sockets. The scenarios on the embedded cloud show that the real
  * definition does the same.
  */
@@ -43,7 +43,7 @@ export interface MachineOptions {
   replay?: boolean;
   /** Called when the saga waits; returns false to let the wait time out. */
   onAwait?: (state: EngineState & { action: 'AWAIT' }) => Promise<boolean>;
-  /** Called when nothing moves by itself: what an agent does then. Answers whether it did something. */
+  /** Called when nothing moves by itself, for what an agent would then do. Answers whether it did something. */
   onQuiet?: () => Promise<boolean>;
   maxHistoryEvents?: number;
   httpToolFunction?: string;
@@ -58,16 +58,16 @@ const FUNCTION_MS = 900_000;
 
 const MAX_TRANSITIONS = 20_000;
 
-/** Sweeps are five seconds apart. */
+/** Number of idle sweeps. They are five seconds apart. */
 const IDLE_SWEEPS = 15;
 
-/** One that was started. It is over when it began and has no state. */
+/** An execution that was started. Without a state, it has either not begun or has ended. */
 interface Execution {
   sagaId: string;
   generation: number;
   began: boolean;
   state?: EngineState | undefined;
-  /** It waits for children. */
+  /** Set while it waits for children. */
   waiting?: { token: string; untilMs: number } | undefined;
 }
 
@@ -122,7 +122,7 @@ export const sagaMachine = (options: MachineOptions) => {
     ...(options.checkEpoch && { checkEpoch: options.checkEpoch }),
     ...(options.projectOf && { projectOf: options.projectOf }),
   };
-  /** As a function that has a quarter of an hour. */
+  /** An invocation of a function that has a quarter of an hour. */
   const invocation = () => ({ deadlineMs: clock.nowMs() + FUNCTION_MS });
   const submit = createSubmitStep(ports);
   const start = createStartSaga({ ...ports, driveInline: createDriveInline(ports) });
@@ -181,7 +181,7 @@ export const sagaMachine = (options: MachineOptions) => {
     execution.state = await advance({ ...state, outcome });
   };
 
-  /** The next turn of an execution; its first, and the one after a wait, ask Advance only. */
+  /** The next turn of an execution. The first turn, and the one after a wait, only ask Advance. */
   const step = async (execution: Execution): Promise<void> => {
     const { sagaId, generation, state } = execution;
     if (execution.began && state !== undefined && execution.waiting === undefined) {
@@ -222,13 +222,16 @@ export const sagaMachine = (options: MachineOptions) => {
   const isDue = ({ waiting }: Execution): boolean =>
     waiting !== undefined && (woken.has(waiting.token) || waiting.untilMs <= clock.nowMs());
 
-  /** The next execution that may have a turn. Those that wait for children have one when they are woken, or too late. */
+  /**
+   * The next execution that may have a turn. One that waits for children has a turn when it is woken, or when
+   * its wait is over.
+   */
   const takeNext = (): Execution | undefined => {
     const at = queue.findIndex((execution) => execution.waiting === undefined || isDue(execution));
     return at === -1 ? undefined : queue.splice(at, 1)[0];
   };
 
-  /** Nothing moves by itself: goes on to the first end of a wait. */
+  /** When nothing moves by itself, goes on to the first end of a wait. */
   const skipToEndOfWait = async (): Promise<boolean> => {
     const ends = queue.flatMap(({ waiting }) => (waiting === undefined ? [] : [waiting.untilMs]));
     if (ends.length === 0) return false;
@@ -244,7 +247,7 @@ export const sagaMachine = (options: MachineOptions) => {
       if (next === undefined) {
         if ((await options.onQuiet?.()) === true) continue;
         idle = (await sweepUp()) ? 0 : idle + 1;
-        // As long as it takes the sweeper to see that a wake-up was lost.
+        // The sweeper takes this long to notice that a wake-up was lost.
         if (idle === 0 || (queue.length > 0 && idle < IDLE_SWEEPS)) continue;
         if (!(await skipToEndOfWait())) return;
         continue;

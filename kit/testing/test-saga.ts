@@ -34,8 +34,8 @@ import { virtualClock } from './virtual-clock.ts';
 export interface SagaTest {
   input?: Json;
   /**
-   * Ids of the steps whose effects the provider shows for this saga, by the keys that it was given
-   * (`<saga>:<step index>`). A step of a child is named with its path, `pay/refund`; the child is
+   * Ids of the steps whose effects the provider shows for this saga, found by the keys that the provider was
+   * given (`<saga>:<step index>`). A step of a child is named with its path, `pay/refund`; the child's id is
    * `<saga>.<step>` or `<saga>.<step>.<branch>`. A step that only reads never stands. Without this function,
    * only the saga's own report is checked.
    */
@@ -77,13 +77,13 @@ export class SagaUnsafe extends Error {
 
 const FUNCTION = 'walkback-test-saga';
 
-/** A longer id of a child ends in its hash, which is another one in each run. */
+/** The id of a child that is longer ends in its hash, which differs in each run. */
 const MAX_ID_LENGTH = 58;
 
 /** Nothing is deployed in this test. The real catalog checks the timeouts of functions. */
 const functions: ToolFunctions = { look: async () => ({ state: 'missing' }) };
 
-/** Answer of the last step when the way back is tested. */
+/** The last step's answer when the way back is tested. */
 const REFUSED = {
   Payload: {
     outcome: 'rejected',
@@ -95,15 +95,15 @@ const REFUSED = {
 /** A plan, or the steps that an agent submits one by one. */
 type Subject = Plan | InteractiveScript;
 
-/** A call of a tool, wherever in the tree. */
+/** A call of a tool, anywhere in the tree. */
 interface Place {
-  /** What the id of its saga has behind that of the root: nothing, or `.pay.books`. */
+  /** What follows the root's id in the id of its saga: nothing, or `.pay.books`. */
   saga: string;
   step: string;
   tool: string;
 }
 
-/** As observations name it: `pay/books/refund`. */
+/** The name that observations use: `pay/books/refund`. */
 const pathOf = ({ saga, step }: Pick<Place, 'saga' | 'step'>): string =>
   [...saga.split('.').slice(1), step].join('/');
 
@@ -112,12 +112,15 @@ interface Run {
   tools: readonly Tool[];
   sagaId: string;
   fault: Fault;
-  /** The way back is tested: the last step is refused, a tree is undone when it is done, an agent closes with `unwind`. */
+  /**
+   * The way back is tested: the last step is refused, a tree is undone after it is done, or an agent closes
+   * with `unwind`.
+   */
   isUndone: boolean;
   options: SagaTest;
 }
 
-/** Steps of tools that are all known before it starts. */
+/** Steps of tools that are all known before the saga starts. */
 const straightSteps = (subject: Subject): Plan['steps'] | undefined =>
   isScript(subject) || subject.steps.some((step) => !('tool' in step)) ? undefined : subject.steps;
 
@@ -169,7 +172,7 @@ const run = async ({ subject, tools, sagaId, fault, isUndone, options }: Run) =>
 
 type Ran = Awaited<ReturnType<typeof run>>;
 
-/** Steps that the sagas tell as done, and whose effects are to be seen. */
+/** Steps that the sagas report as done and whose effects must be visible. */
 const toldOf = ({ family }: Ran, sagaId: string): string[] =>
   family.flatMap(({ head, entries }) =>
     storiesOf(head, entries)
@@ -212,7 +215,10 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
   throw new TypeError(`failures: there is no ${unknown.join(', ')}; choose from ${names}`);
 };
 
-/** Calls that are known once it has run: `each` has as many children as its list has elements, and an agent decides as it goes. */
+/**
+ * Calls that are known only after a run: `each` has as many children as its list has elements, and an agent
+ * decides as it goes.
+ */
 const placesOf = async (subject: Subject, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
   const sagaId = `${options.prefix ?? 'test-saga'}-tree`;
   const { places, played, family } = await run({
@@ -240,10 +246,10 @@ const placesOf = async (subject: Subject, tools: readonly Tool[], options: SagaT
 };
 
 /**
- * Tries every failure at every call of a tool, in the plan and in the sagas that its steps run, or in the steps that
- * a script submits: on the calls of a way that would succeed, and on the compensators of a way back. Answers a row for
- * each. Throws `SagaUnsafe` with the failed rows, `PlanRefused` for a plan that no saga starts, and `TypeError` for a
- * script that goes otherwise when nothing fails.
+ * Tries every failure at every call of a tool: in the plan and in the sagas that its steps run, or in the
+ * steps that a script submits. It tries the calls of a way that would succeed, and the compensators of a way
+ * back. Answers a row for each. Throws `SagaUnsafe` with the failed rows, `PlanRefused` for a plan that no
+ * saga would start, and `TypeError` for a script that goes differently when nothing fails.
  */
 export const testSaga = async (
   subject: Plan | InteractiveScript,

@@ -1,4 +1,4 @@
-/** Time that moves only on command. Postponed actions run when the clock passes their time. */
+/** A clock whose time moves only on command. Postponed actions run when the clock passes their time. */
 export const virtualClock = (startMs = Date.now()) => {
   let nowMs = startMs;
   const due: { atMs: number; act: () => Promise<unknown> }[] = [];
