@@ -1,10 +1,10 @@
-/** When somebody outside last asked for something: a daemon that nobody uses ends by itself. */
+/** When somebody outside last asked for something. A daemon that nobody uses ends by itself. */
 import type { EventEmitter } from 'node:events';
 
 export interface Activity {
-  /** Requests to this server are use, from their first byte until their connection is done with them. */
+  /** Requests to this server count as use, from their first byte until their connection is closed. */
   watch(server: EventEmitter): void;
-  /** Something is under way until the answered function is called. */
+  /** Marks work as under way until the returned function is called. */
   begin(): () => void;
   /** 0 while anything is under way. */
   idleForMs(): number;

@@ -27,17 +27,18 @@ const KEPT = [
   'streams',
   'token-key.json',
   'token-key-rsa.json',
-  // Made with the first start of a cloud, and the last to go: a directory without it is somebody else's.
+  // Made by the first start of a cloud, and deleted last. A directory without this file belongs to somebody
+  // else.
   CREDENTIALS_FILE,
 ];
 
-/** Where `serveTools` of the client keeps what it needs, one directory for each tool. */
+/** Where the client's `serveTools` keeps its data, one directory for each tool. */
 const TOOLS = 'tools';
 const TOMBSTONES = 'tombstones';
 
-/** Names below the data directory; a project may have a directory `tools` of its own there. */
+/** Names below the data directory. A project may have a directory `tools` of its own there. */
 const keptNames = async (dataDir: string): Promise<string[]> => {
-  // Other programs have a file of that name, too.
+  // Other programs may have a file of that name too.
   if (!(await hasCredentials(dataDir).catch(() => false))) return [];
   const served = await readdir(join(dataDir, TOOLS), { withFileTypes: true }).catch(() => []);
   const ours = served.filter(
@@ -51,7 +52,7 @@ export interface KeptEntry {
   bytes: number;
 }
 
-/** Of a cloud that runs, files go while they are looked at. */
+/** Files of a running cloud may disappear while they are looked at. */
 const sizeOf = async (path: string): Promise<number> => {
   try {
     return (await lstat(path)).size;
@@ -62,7 +63,7 @@ const sizeOf = async (path: string): Promise<number> => {
 };
 
 const bytesOf = async (path: string): Promise<number> => {
-  // A link is itself, not what it points at: a mount of a sandbox is a directory of the user's.
+  // A link counts itself, not its target: a mount of a sandbox is a directory of the user's.
   const facts = await lstat(path);
   if (!facts.isDirectory()) return facts.size;
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -72,7 +73,7 @@ const bytesOf = async (path: string): Promise<number> => {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 };
 
-/** What would be deleted; empty when no cloud ever was here, whatever else is in the directory. */
+/** What would be deleted. Empty when no cloud was ever here, whatever else is in the directory. */
 export const listKept = async (dataDir: string): Promise<KeptEntry[]> => {
   const found: KeptEntry[] = [];
   for (const name of await keptNames(dataDir)) {
@@ -85,13 +86,16 @@ export const listKept = async (dataDir: string): Promise<KeptEntry[]> => {
   return found;
 };
 
-/** A sandbox with files of its own, made from a checkpoint: a review copy, a fork, or where a session went on. */
+/**
+ * A sandbox with files of its own, made from a checkpoint: a review copy, a fork, or the place where a
+ * session went on.
+ */
 export interface KeptSandbox {
   sandboxId: string;
   sessionId: string;
 }
 
-/** Work in them that no checkpoint holds would be gone, which nobody sees in a sum of bytes. */
+/** Deleting these loses work that no checkpoint holds, which a sum of bytes does not show. So they are listed. */
 export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]> => {
   const directory = join(dataDir, 'e2b');
   const names = await readdir(directory).catch((error: unknown) => {
@@ -110,7 +114,7 @@ export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]>
   return (await Promise.all(found)).flat();
 };
 
-/** `ConfigurationError` when a cloud runs there. A deletion that was interrupted goes on with the next one. */
+/** Throws `ConfigurationError` when a cloud runs there. An interrupted deletion is completed by the next one. */
 export const deleteKept = async (dataDir: string): Promise<void> => {
   const lock = await lockDataDir(dataDir);
   try {
@@ -121,6 +125,6 @@ export const deleteKept = async (dataDir: string): Promise<void> => {
   } finally {
     await lock.release();
   }
-  // Only when nothing of anybody else's is in it.
+  // Succeeds only when nothing of anybody else's is in it.
   await rmdir(dataDir).catch(() => undefined);
 };

@@ -1,7 +1,7 @@
 /**
- * The embedded cloud: every service the functions use, on loopback, provisioned from the synthesised template.
- * Owns, while it runs: its data directory, the services, and the environment of this process (functions run in
- * it). What it leaves behind is the data.
+ * The embedded cloud: every service that the functions use, on loopback, provisioned from the synthesised
+ * template. While it runs it owns its data directory, the services, and the environment of this process,
+ * because functions run in this process. It leaves only the data behind.
  */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,13 +41,13 @@ export interface CloudOptions {
   log?: Log;
   /** False: other processes see that the directory is taken, but not where the cloud answers. */
   announce?: boolean;
-  /** Directories or modules whose functions are served as well, so that sagas can call them. */
+  /** Directories or modules whose functions are served too, so that sagas can call them. */
   functions?: readonly string[];
-  /** Told of approvals that wait and of failed compensations. */
+  /** Where to send notices of waiting approvals and failed compensations. */
   notify?: NotifyOptions;
-  /** Where DynamoDB comes from. Absent: from what is installed, or an endpoint named by the environment. */
+  /** Where DynamoDB comes from. Absent: the installed one, or an endpoint named by the environment. */
   dynamodb?: DynamoDbSource;
-  /** Another template than the one this checkout synthesises: the release before or after it. */
+  /** A template other than that of this checkout: that of the release before or after it. */
   template?: Template;
 }
 
@@ -55,31 +55,42 @@ export interface Cloud {
   dataDir: string;
   endpoints: Endpoints;
   /**
-   * Environment variables to reach it with any SDK, and the names of table, bucket and bus. Holds its keys.
+   * Environment variables with which any SDK reaches it, and the names of table, bucket and bus. They include
+   * its keys.
    */
   environment: Readonly<Record<string, string>>;
-  /** The names of the functions that were served as well. */
+  /** The names of the other functions that are served. */
   ownFunctions: readonly string[];
   /** What was published to buses and topics, oldest first. */
   events(): readonly JournalRecord[];
   /** Resolves when no function runs and every change of a table has reached its stream's function. */
   settled(): Promise<void>;
-  /** Deletes items whose time to live is over by `now`; happens every minute by itself. Answers how many. */
+  /**
+   * Deletes items whose time to live has ended by `now`, and answers how many. This also happens by itself
+   * every minute.
+   */
   expireItems(now?: Date): Promise<number>;
   /** Changes the functions' environment and starts them afresh, like an update of their configuration. */
   reconfigure(variables: Record<string, string>): void;
   /**
-   * How long nobody has called a function or worked in a sandbox; 0 while one does, and while a saga's execution runs or waits.
+   * How long nobody has called a function or worked in a sandbox. 0 while somebody does, and while a saga's
+   * execution runs or waits.
    */
   idleForMs(): number;
   /** False when somebody deleted the data directory, or another cloud works in the one that was made again. */
   ownsDataDir(): Promise<boolean>;
-  /** Others no longer find it here; `announce` lets them again. */
+  /** Stops others from finding it here; `announce` lets them find it again. */
   conceal(): Promise<void>;
   announce(): Promise<void>;
-  /** Stops everything and leaves no process. A function of one's own that is at work gets its time to end, but none that blocks. */
+  /**
+   * Stops everything and leaves no process. A function of the user's that is at work gets time to end, unless
+   * it blocks.
+   */
   close(): Promise<void>;
-  /** After `close`: a function of one's own waits for another process, and ends only with this one. */
+  /**
+   * After `close`: a function of the user's waits for another process, and ends only together with this
+   * process.
+   */
   isStuck(): boolean;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -106,13 +117,13 @@ const describeEnvironment = (
   E2B_SANDBOX_URL: endpoints.e2b,
   E2B_API_KEY: credentials.e2bApiKey,
   ...mergeEnvironments(plan.functions),
-  // The template has those of a place that is not there.
+  // The template's values are those of an issuer that does not exist.
   WALKBACK_OIDC_ISSUER: LOCAL_ISSUER,
   WALKBACK_OIDC_CONFIGURATION: `${endpoints.identity}/.well-known/openid-configuration`,
   WALKBACK_OIDC_AUDIENCE: LOCAL_AUDIENCE,
   WALKBACK_OIDC_SCOPE: LOCAL_SCOPE,
   WALKBACK_OIDC_GROUP_PREFIX: LOCAL_GROUP_PREFIX,
-  // Links in what people are told lead to the console behind the gateway.
+  // Links in notices lead to the console behind the gateway.
   WALKBACK_CONSOLE_URL: endpoints.api,
   WALKBACK_LOGIN_SECRET: loginSecret(credentials.secretAccessKey),
 });
@@ -125,7 +136,7 @@ const clientsFor = (endpoints: Endpoints, credentials: CloudCredentials) => {
   };
 };
 
-/** The error says in its details that it is about them. */
+/** Errors about these functions are marked as such in their details. */
 const addAll = async (
   functions: LocalFunctions,
   sources: readonly string[] = [],
@@ -143,8 +154,9 @@ const addAll = async (
 };
 
 /**
- * Starts the cloud and waits until every service answers. `ConfigurationError` says what is in the way: a taken
- * port, another cloud in the directory, no DynamoDB, a table of another shape. Then nothing is left running.
+ * Starts the cloud and waits until every service answers. Throws `ConfigurationError` when something is in
+ * the way: a taken port, another cloud in the directory, no DynamoDB, a table of another shape. Then nothing
+ * is left running.
  */
 export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { log = SILENT, announce = true, port } = options;

@@ -21,7 +21,7 @@ const makeCredentials = (): CloudCredentials => ({
   e2bApiKey: `e2b_${randomBytes(20).toString('hex')}`,
 });
 
-/** Whether a cloud was ever started over the directory. `ConfigurationError` when its keys are damaged. */
+/** Whether a cloud was ever started over the directory. Throws `ConfigurationError` when its keys are damaged. */
 export const hasCredentials = async (dataDir: string): Promise<boolean> =>
   (await readJson(join(dataDir, CREDENTIALS_FILE), credentialsSchema)) !== undefined;
 
@@ -35,10 +35,10 @@ export const loadCredentials = async (dataDir: string): Promise<CloudCredentials
   return made;
 };
 
-/** What the keys of tools over HTTP are derived from in this cloud. */
+/** The secret from which this cloud derives the keys of HTTP tools. */
 export const httpToolSecret = (secretAccessKey: string): string =>
   createHmac('sha256', secretAccessKey).update('http-tool').digest('hex');
 
-/** What seals who is signed in to the console of this cloud. */
+/** The secret that seals the sign-ins of this cloud's console. */
 export const consoleSecret = (secretAccessKey: string): string =>
   createHmac('sha256', secretAccessKey).update('console').digest('hex');

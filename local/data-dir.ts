@@ -12,16 +12,19 @@ import { isExisting, isMissing, PRIVATE_DIRECTORY, PRIVATE_FILE, writePrivately 
 
 export interface CloudFile {
   pid: number;
-  /** When the process started, as the kernel counts it: a pid alone may belong to somebody else by now. */
+  /** When the process started, as the kernel counts it. A pid alone may have been given to another process. */
   processStart: string;
   startedAt: string;
-  /** Of the program; absent: an older one wrote it. */
+  /** Version of the program. Absent: an older program wrote the file. */
   version?: string;
-  /** Present once the cloud answers: urls by service. */
+  /** URLs by service. Present once the cloud answers. */
   endpoints: Record<string, string>;
-  /** What to export to talk to it. */
+  /** Variables to export to reach it. */
   environment: Record<string, string>;
-  /** Names of the functions that are not Walkback's own; absent: none, or an older program wrote it. */
+  /**
+   * Names of the functions that are not Walkback's own. Absent: there are none, or an older program wrote the
+   * file.
+   */
   functions?: string[];
 }
 
@@ -31,7 +34,10 @@ const isTexts = (value: unknown): value is Record<string, string> =>
 const isNames = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** By hand: every command reads this file, and the schema library costs more to load than most of them. Throws for what is none. */
+/**
+ * Parsed by hand: every command reads this file, and the schema library takes longer to load than most
+ * commands run. Throws for anything else than a cloud file.
+ */
 const parseCloudFile = (text: string): CloudFile => {
   const file: unknown = JSON.parse(text);
   if (typeof file !== 'object' || file === null) throw new TypeError('not an object');
@@ -65,7 +71,7 @@ interface ProcessFacts {
   start: string;
 }
 
-/** Fields 3 and 22 of /proc/<pid>/stat; empty where there is no /proc, and then the pid alone decides. */
+/** Fields 3 and 22 of /proc/<pid>/stat. Empty where there is no /proc; then only the pid decides. */
 const factsOf = (pid: number): ProcessFacts => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -79,14 +85,14 @@ const factsOf = (pid: number): ProcessFacts => {
 export const startOf = (pid: number): string => factsOf(pid).start;
 
 /**
- * Whether the process that wrote it is still there. One that was killed keeps its entry until its parent has taken note, which in a
- * container without an init is never.
+ * Whether the process that wrote the file still exists. A killed process keeps its entry until its parent has
+ * collected it, which never happens in a container without an init.
  */
 export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean => {
   try {
     process.kill(file.pid, 0);
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists, and belongs to somebody else.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const { state, start } = factsOf(file.pid);
@@ -107,11 +113,11 @@ const ownerIn = (text: string): CloudFile | undefined => {
 const readCloudFile = (path: string): Promise<CloudFile | undefined> =>
   readFile(path, 'utf8').then(ownerIn, () => undefined);
 
-/** What the directory says, also of a process that is no more. */
+/** What the directory's file says, even if its process is gone. */
 export const cloudFileOf = (dataDir: string): Promise<CloudFile | undefined> =>
   readCloudFile(cloudFilePath(dataDir));
 
-/** Who runs in this directory now, or undefined. */
+/** The process that runs in this directory now, or undefined. */
 export const findRunningCloud = async (dataDir: string): Promise<CloudFile | undefined> => {
   const file = await readCloudFile(cloudFilePath(dataDir));
   return file !== undefined && isAlive(file) ? file : undefined;
@@ -207,14 +213,20 @@ const makeDataDir = (dataDir: string): Promise<void> =>
   });
 
 export interface DataDirLock {
-  /** Whether the directory is still ours: somebody may have deleted it, and another cloud may have made it again. */
+  /**
+   * Whether the directory still belongs to this process: somebody may have deleted it, and another cloud may
+   * have made it again.
+   */
   isHeld(): Promise<boolean>;
-  /** Tells others where the cloud answers. A directory that is not ours any more stays as it is. */
+  /** Tells others where the cloud answers. Does nothing to a directory that no longer belongs to this process. */
   publish(facts: Pick<CloudFile, 'endpoints' | 'environment' | 'functions'>): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Makes the directory if needed and owns it. `ConfigurationError` names the live owner, if there is one. */
+/**
+ * Makes the directory if needed, and takes it. Throws `ConfigurationError` with the live owner, if there is
+ * one.
+ */
 export const lockDataDir = async (dataDir: string, version?: string): Promise<DataDirLock> => {
   await makeDataDir(dataDir);
   const path = cloudFilePath(dataDir);

@@ -1,4 +1,4 @@
-/** The lines of a stream of another process, as protocols of JSON lines mean them. */
+/** The lines of another process's stream, as protocols with JSON lines define them. */
 import type { Readable } from 'node:stream';
 import { createLineSplitter } from '../core/shared/lines.ts';
 

@@ -1,4 +1,7 @@
-/** KMS over the signing keys of the template: each is made once, kept beside the data, and signs what signed requests ask for. */
+/**
+ * KMS for the signing keys of the template. Each key is made once and stored beside the data, and signs what
+ * signed requests ask for.
+ */
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { Hono } from 'hono';
@@ -8,13 +11,13 @@ import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 
 const ALGORITHM = 'ECDSA_SHA_256';
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
-/** KMS takes no longer one. */
+/** KMS accepts no longer message. */
 const MAX_MESSAGE_BYTES = 4096;
 
 const keySchema = z.object({ KeyId: z.string() });
 const signSchema = keySchema.extend({
   Message: base64.refine(({ length }) => length <= MAX_MESSAGE_BYTES, `at most ${MAX_MESSAGE_BYTES} bytes`),
-  // Node signs messages, and not hashes that somebody else made.
+  // Node signs messages, not hashes that were made elsewhere.
   MessageType: z.literal('RAW').default('RAW'),
   SigningAlgorithm: z.literal(ALGORITHM),
 });
@@ -44,7 +47,7 @@ export const loadSigningKeys = async (
   return keys;
 };
 
-/** Operations by name; each is given the private key, its ARN and the request's body. */
+/** Operations by name. Each gets the private key, its ARN and the request's body. */
 const OPERATIONS: Record<string, (key: string, arn: string, body: unknown) => Record<string, unknown>> = {
   GetPublicKey: (key, arn) => ({
     KeyId: arn,

@@ -12,7 +12,7 @@ export const HOST = '127.0.0.1';
 export interface Endpoint {
   url: string;
   port: number;
-  /** Stops accepting, drops what is open, and returns when the port is free. */
+  /** Stops accepting, drops open connections, and returns when the port is free. */
   close(): Promise<void>;
 }
 
@@ -40,13 +40,13 @@ const listening = async (server: Server, port: number, host = HOST): Promise<num
   return address.port;
 };
 
-/** Listens on loopback only. Port 0 is any free one; a taken one is a `ConfigurationError` that names it. */
+/** Listens on loopback only. Port 0 means any free port. A taken port is a `ConfigurationError` that names it. */
 const listen = async (listener: RequestListener, port = 0, activity?: Activity): Promise<Endpoint> => {
   const server = createServer(listener);
   activity?.watch(server);
-  // A command or an upload may be quiet for minutes.
+  // A command or an upload may be silent for minutes.
   server.requestTimeout = 0;
-  // Nor is an idle connection closed here: a client that is about to use it would see a reset.
+  // Idle connections are not closed either: a client that was about to use one would see a reset.
   server.keepAliveTimeout = 0;
   const bound = await listening(server, port);
   return {
@@ -71,17 +71,20 @@ export const listenPages = (app: Pick<Hono, 'fetch'>, port = 0): Promise<Endpoin
 
 interface AppOptions {
   activity?: Activity;
-  /** Its own pages may send it forms. */
+  /** The app's own pages may send it forms. */
   hasPages?: true;
 }
 
-/** The same for a Hono app. Web pages of others and strange hosts are refused before the app sees them. */
+/**
+ * The same for a Hono app. Requests of other web pages, and with unknown hosts, are refused before the app
+ * sees them.
+ */
 export const listenApp = (
   app: Pick<Hono, 'fetch'>,
   port = 0,
   { activity, hasPages }: AppOptions = {},
 ): Promise<Endpoint> => {
-  // The server must not replace the process's own Request and Response: functions use those.
+  // The server must not replace the process's own Request and Response, because functions use those.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return listen(
     (incoming, response) => {
@@ -102,7 +105,10 @@ export const listenApp = (
   );
 };
 
-/** A port for a child process that must be told one: checked free now, though somebody could still be faster. */
+/**
+ * A port for a child process that must be given one. It is checked to be free now, though another process
+ * could still take it.
+ */
 export const claimPort = async (port = 0, host = HOST): Promise<number> => {
   const probe = createProbe();
   const bound = await listening(probe, port, host);

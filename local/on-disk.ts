@@ -1,6 +1,6 @@
 /**
- * What is written is on disk before it counts. Handles of Yarn's Plug'n'Play stand in for those of Node in the whole process: they have no
- * `sync`, and write texts and buffers only.
+ * Makes sure that what is written is on disk before it counts. Yarn's Plug'n'Play replaces Node's file
+ * handles in the whole process: its handles have no `sync`, and write only texts and buffers.
  */
 import { fsync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -7,18 +7,18 @@ interface Waiting {
 
 export interface Places {
   /**
-   * Resolves when there is a place; who has the smallest number goes first, whenever it came. False: it waited for so long, and
-   * stands in line no more.
+   * Resolves when there is a place. The smallest `order` goes first, whenever it came. False: it waited for
+   * `atMostMs`, and has left the line.
    */
   take(wait?: { order?: number; atMostMs?: number }): Promise<boolean>;
-  /** Gives one back. */
+  /** Gives a place back. */
   leave(): void;
 }
 
 export const createPlaces = (count: number): Places => {
   let free = count;
   let came = 0;
-  /** In the order in which they go. */
+  /** In the order in which they get a place. */
   const line: Waiting[] = [];
   return {
     take: ({ order = (came += 1), atMostMs } = {}) => {

@@ -55,7 +55,7 @@ export interface FunctionPlan {
   arn: string;
   /** Path of the TypeScript entry, relative to the project. */
   entry: string;
-  /** The name its handler is exported by, of a function that is not Walkback's own; its entry is absolute. */
+  /** The name of its handler's export, for a function that is not Walkback's own; its entry is then absolute. */
   exported?: string;
   timeoutMs: number;
   memoryMb: number;
@@ -67,9 +67,9 @@ export interface StreamPlan {
   tableName: string;
   functionName: string;
   batchSize: number;
-  /** So long it gathers what is written. */
+  /** How long it collects changes. */
   windowMs: number;
-  /** -1: for as long as it takes. */
+  /** -1: no limit. */
   maxRetries: number;
   bisects: boolean;
   reportsItemFailures: boolean;
@@ -82,7 +82,7 @@ interface StateMachinePlan {
   substitutions: Record<string, string>;
 }
 
-/** A rule of the default bus: by the clock, or when an execution of a state machine ended badly. */
+/** A rule of the default bus: by the clock, or for executions of a state machine that did not end well. */
 type RulePlan =
   | { kind: 'schedule'; everyMs: number; functionNames: string[] }
   | { kind: 'execution-status'; statuses: string[]; functionNames: string[] };
@@ -90,18 +90,18 @@ type RulePlan =
 export interface CloudPlan {
   tables: TablePlan[];
   buckets: string[];
-  /** Those with object lock, and for how many days what is written there is locked. */
+  /** Buckets with object lock, and for how many days objects written there are locked. */
   locks: { bucket: string; days: number }[];
-  /** ARNs of keys that sign. */
+  /** ARNs of signing keys. */
   signingKeys: string[];
   eventBuses: string[];
-  /** ARNs. */
+  /** ARNs of topics. */
   topics: string[];
   functions: FunctionPlan[];
   streams: StreamPlan[];
   stateMachines: StateMachinePlan[];
   rules: RulePlan[];
-  /** Of the HTTP API; none in a template of before there was one. */
+  /** Routes of the HTTP API. Empty for an older template without one. */
   routes: RoutePlan[];
 }
 
@@ -112,7 +112,7 @@ const lastName = (reference: string): string =>
 /** Lambda's limit for all names and values of one function. */
 const MAX_ENVIRONMENT_BYTES = 4 * 1024;
 
-/** Lambda refuses to make such a function, so it is not made here either. */
+/** Lambda refuses to make such a function, so it is refused here too. */
 const checkEnvironment = (name: string, variables: Record<string, string>): void => {
   const sizeBytes = Buffer.byteLength(Object.entries(variables).flat().join(''));
   if (sizeBytes <= MAX_ENVIRONMENT_BYTES) return;
@@ -174,7 +174,7 @@ const planMachine = (logicalId: string, resource: Resource, resolver: Resolver):
   };
 };
 
-/** Objects written to such a bucket are locked automatically. */
+/** The lock that objects written to such a bucket get automatically. */
 const lockSchema = z.object({
   ObjectLockConfiguration: z.object({
     Rule: z.object({
@@ -213,7 +213,7 @@ const planRule = (resource: Resource, resolver: Resolver): RulePlan => {
   };
 };
 
-/** `ConfigurationError` when the template uses something the embedded cloud does not know. */
+/** Throws `ConfigurationError` when the template uses something that the embedded cloud does not know. */
 export const planCloud = (template: Template): CloudPlan => {
   const resolver = createResolver(template);
   const of = (type: string): [string, Resource][] =>
@@ -247,8 +247,8 @@ export const planCloud = (template: Template): CloudPlan => {
 };
 
 /**
- * One environment for all functions, because locally they share a process. `ConfigurationError` when two
- * functions want different values under one name.
+ * One environment for all functions, because locally they share a process. Throws `ConfigurationError` when
+ * two functions want different values under one name.
  */
 export const mergeEnvironments = (functions: FunctionPlan[]): Record<string, string> => {
   const merged = new Map<string, { value: string; setBy: string }>();

@@ -9,11 +9,11 @@ export const PRIVATE_DIRECTORY = 0o700;
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
-/** Also where something on the way to it is no directory. */
+/** Whether the file is missing, also when something on its path is not a directory. */
 export const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR');
 export const isExisting = (error: unknown): boolean => hasCode(error, 'EEXIST');
 
-/** Writes beside and renames, so that a reader never sees half a file. */
+/** Writes another file and renames it, so that a reader never sees half a file. */
 export const writePrivately = async (path: string, content: unknown): Promise<void> => {
   const temporary = `${path}.${randomUUID()}`;
   try {
@@ -25,7 +25,7 @@ export const writePrivately = async (path: string, content: unknown): Promise<vo
   }
 };
 
-/** Undefined when there is none; `ConfigurationError` when it is damaged. */
+/** Undefined when there is none. Throws `ConfigurationError` when it is damaged. */
 export const readJson = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> => {
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')));

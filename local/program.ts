@@ -1,7 +1,10 @@
-/** Where the program's own files are: a checkout's, or a package's, whose modules lie beside what was made of the rest. */
+/**
+ * Where the program's own files are: in a checkout, or in a package, whose modules lie beside everything that
+ * was built.
+ */
 import { dirname } from 'node:path';
 
-/** In somebody's bundle that is CommonJS there is none. */
+/** In a user's CommonJS bundle this is undefined. */
 const { url }: { url?: string } = import.meta;
 
 export const IS_PACKAGED = url === undefined || !url.endsWith('.ts');

@@ -1,6 +1,7 @@
 /**
- * Makes what the plan names, and leaves alone what is there already: data survives a restart. A table that lacks an index
- * gets it, as a deployment would make it. Any other shape than the template's is an error, never a silent change.
+ * Makes what the plan names, and leaves what exists alone, so data survives a restart. A table that lacks an
+ * index gets it, as in a deployment. Any other difference to the template's shape is an error, never a silent
+ * change.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -57,7 +58,10 @@ const missingIndexes = (table: TablePlan, existing: TableDescription): IndexPlan
 const INDEX_POLLS = 600;
 const INDEX_POLL_MS = 500;
 
-/** One after the other, as the service wants it; what is in the table already is in the index afterwards. */
+/**
+ * One after the other, as the service requires. Items that are in the table already are in the index
+ * afterwards.
+ */
 const addIndexes = async (
   dynamodb: DynamoDBClient,
   { name, AttributeDefinitions }: TablePlan,
@@ -86,7 +90,7 @@ const addIndexes = async (
   }
 };
 
-/** The table without some of its indexes, and without what only these need. */
+/** The table without some of its indexes, and without the attributes that only these need. */
 const withoutIndexes = (table: TablePlan, without: readonly IndexPlan[]): TablePlan => {
   const GlobalSecondaryIndexes = table.GlobalSecondaryIndexes.filter((one) => !without.includes(one));
   const keys = [table.KeySchema, ...GlobalSecondaryIndexes.map(({ KeySchema }) => KeySchema)].flat();
@@ -127,7 +131,7 @@ const describe = async (dynamodb: DynamoDBClient, name: string): Promise<TableDe
   }
 };
 
-/** The tables that exist. Looks at all of them before anything is made, and tells of all at once. */
+/** The existing tables. Checks all of them before anything is made, and reports all problems at once. */
 const checkTables = async (
   dynamodb: DynamoDBClient,
   tables: TablePlan[],
@@ -179,7 +183,7 @@ const provisionBucket = async (
   );
 };
 
-/** Idempotent. `ConfigurationError` when a table on disk has another shape; then nothing was made. */
+/** Idempotent. Throws `ConfigurationError` when a table on disk has another shape; then nothing was made. */
 export const provision = async (
   plan: CloudPlan,
   clients: { dynamodb: DynamoDBClient; s3: S3Client },

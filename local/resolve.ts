@@ -19,7 +19,7 @@ export const functionArn = (name: string): string => arn('lambda', `function:${n
 export const tableArn = (name: string): string => arn('dynamodb', `table/${name}`);
 
 interface Kind {
-  /** Property that holds a name chosen in the template. */
+  /** Property with a name that the template chose. */
   nameProperty: string;
   arn: (name: string) => string;
   /** Ref gives the ARN, not the name. */
@@ -48,10 +48,13 @@ const KINDS: Record<string, Kind> = {
 };
 
 export interface Resolver {
-  /** The name a resource has locally: the template's, or else made of its logical id. */
+  /** The local name of a resource: the template's, or else one made of its logical id. */
   nameOf(logicalId: string): string;
   arnOf(logicalId: string): string;
-  /** A property value with every reference replaced. `ConfigurationError` names what cannot be. */
+  /**
+   * A property value with every reference replaced. Throws `ConfigurationError` for one that cannot be
+   * replaced.
+   */
   value(value: unknown): unknown;
 }
 
@@ -71,7 +74,7 @@ export const createResolver = (template: Template): Resolver => {
   const nameOf = (logicalId: string): string => {
     const { kind, resource } = find(logicalId);
     const given = resource.Properties[kind.nameProperty];
-    // Lower case is the only form that is a legal name everywhere (S3).
+    // Only lower case is a legal name everywhere (S3).
     return given === undefined ? logicalId.toLowerCase() : String(value(given));
   };
   const arnOf = (logicalId: string): string => find(logicalId).kind.arn(nameOf(logicalId));

@@ -1,4 +1,7 @@
-/** Secrets Manager over a fixed set of secrets: the functions fetch theirs as deployed, and a value can be replaced until the cloud ends. */
+/**
+ * Secrets Manager over a fixed set of secrets. The functions fetch theirs as when deployed. A value can be
+ * replaced, until the cloud ends.
+ */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type CloudCredentials, consoleSecret, httpToolSecret } from './credentials.ts';
@@ -8,7 +11,7 @@ import { type AwsCredentials, createVerifier, signedRequest } from './sigv4.ts';
 const requestSchema = z.object({ SecretId: z.string(), SecretString: z.string().min(1).optional() });
 const TARGET = /^secretsmanager\.(GetSecretValue|PutSecretValue)$/;
 
-/** The secrets that functions are given by reference, with their values in this cloud. */
+/** The secrets that functions get by reference, with their values in this cloud. */
 export const secretsOf = (
   functions: readonly FunctionPlan[],
   credentials: CloudCredentials,
@@ -29,7 +32,7 @@ export const secretsOf = (
 };
 
 export const createSecretsApi = (options: {
-  /** By name or ARN, as functions ask for them. */
+  /** By name or ARN, either of which functions may use. */
   secrets: Record<string, string>;
   credentials: AwsCredentials;
 }): Hono => {

@@ -46,7 +46,7 @@ export interface ServiceParts {
   functions: LocalFunctions;
   journal: EventJournal;
   dynamodb?: DynamoDbSource | undefined;
-  /** What comes from outside: calls of functions, and work in sandboxes. */
+  /** Notes activity from outside: calls of functions, and work in sandboxes. */
   activity: Activity;
   /** Told of every write to a table. */
   changes: Changes;
@@ -90,11 +90,14 @@ const START: Record<Service, Start> = {
 const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
   const { port } = parts;
   if (port === undefined) return START[service](parts, 0);
-  // Looked at first, so that a taken port is the same clear error whichever service wants it.
+  // Checked first, so that a taken port gives the same clear error for every service.
   return START[service](parts, await claimPort(port + SERVICES.indexOf(service)));
 };
 
-/** Answers the urls, and how to stop. `ConfigurationError` names a port that is taken; then nothing is left running. */
+/**
+ * Answers the URLs, and how to stop. Throws `ConfigurationError` with a taken port; then nothing is left
+ * running.
+ */
 export const startServices = async (
   parts: ServiceParts,
 ): Promise<{ endpoints: Endpoints; close(): Promise<void> }> => {

@@ -1,4 +1,4 @@
-/** Checks the AWS signature of a request: the same signer the SDK has, run again over what arrived. */
+/** Checks the AWS signature of a request, by running the SDK's own signer again over what arrived. */
 import { createHash, createHmac, type Hash, type Hmac, timingSafeEqual } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 
@@ -9,7 +9,7 @@ export interface AwsCredentials {
 
 export interface SignedRequest {
   method: string;
-  /** Path as it came over the wire, without the query. */
+  /** Path as it was sent, without the query. */
   path: string;
   query: URLSearchParams;
   /** Lower-case names. */
@@ -17,7 +17,7 @@ export interface SignedRequest {
   body: Uint8Array;
 }
 
-/** The signed parts of a request, as it came over the wire. */
+/** The signed parts of a request, as they were sent. */
 export const signedRequest = (request: Request, body: Uint8Array): SignedRequest => {
   const { pathname, searchParams } = new URL(request.url);
   const headers = Object.fromEntries(request.headers);

@@ -1,6 +1,7 @@
 /**
- * Synthesises the template from the sources. It takes seconds, so the result is kept under node_modules/.cache, by a hash of
- * everything it is made from. A package has no sources and never loads this.
+ * Synthesises the template from the sources. This takes seconds, so the result is kept under
+ * node_modules/.cache, by a hash of everything that it is made from. A package has no sources and never loads
+ * this file.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -16,8 +17,8 @@ import { PROJECT } from './program.ts';
 export const INPUTS = ['cdk/**/*.ts', 'contract/**/*.ts', 'cdk.json', 'package-lock.json', 'statemachines/*'];
 
 /**
- * So that the API and the console are there. The embedded cloud says itself where people sign in, and takes claims; who
- * deploys names their own.
+ * Makes the template include the API and the console. The embedded cloud sets by itself where people sign in,
+ * and accepts claims. In a deployment, both are configured.
  */
 export const PEOPLE_CONTEXT = {
   'walkback:oidcIssuer': 'https://walkback.localhost',
@@ -44,13 +45,17 @@ const hashInputs = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 32);
 };
 
-/** Runs cdk/app.ts by itself: no account, no network, no bundling of functions, with the examples' tools and the API. */
+/**
+ * Runs cdk/app.ts alone: no account, no network, no bundling of functions, with the examples' tools and the
+ * API.
+ */
 const synthesise = async (outdir: string): Promise<string> => {
   const { context } = cdkJsonSchema.parse(JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')));
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
-    // Who deploys has the template checked against CloudFormation's schemas; here it would only take seconds.
+    // In a deployment, the template is checked against CloudFormation's schemas. Here that would only take
+    // seconds.
     CDK_VALIDATION: 'false',
     CDK_OUTDIR: outdir,
     CDK_CONTEXT_JSON: JSON.stringify({
@@ -83,7 +88,7 @@ const synthesiseInto = async (cached: string): Promise<string> => {
   try {
     const text = await synthesise(outdir);
     await mkdir(dirname(cached), { recursive: true });
-    // Several processes may do this at the same time: the last rename wins, all wrote the same.
+    // Several processes may do this at the same time. The last rename wins, and all of them wrote the same.
     const temporary = `${cached}.${randomUUID()}`;
     await writeFile(temporary, text);
     await rename(temporary, cached);
@@ -93,7 +98,7 @@ const synthesiseInto = async (cached: string): Promise<string> => {
   }
 };
 
-/** The template's text. `ConfigurationError` when it cannot be made. */
+/** The template's text. Throws `ConfigurationError` when it cannot be made. */
 export const synthesisedTemplate = async (): Promise<string> => {
   const cached = join(PROJECT, 'node_modules/.cache/walkback', await hashInputs(), 'template.json');
   return readFile(cached, 'utf8').catch(() => synthesiseInto(cached));

@@ -1,4 +1,7 @@
-/** Says on stderr why a server of the embedded cloud could not answer. What the system refused needs no place in our code. */
+/**
+ * Writes to stderr why a server of the embedded cloud could not answer. An error of the system is written
+ * without the place in our code.
+ */
 export const tellFault = (server: string, error: unknown): void => {
   const isOfSystem = error instanceof Error && 'syscall' in error;
   if (isOfSystem) console.error(`${server}: ${error.message}`);

@@ -1,4 +1,4 @@
-/** The synthesised CDK template: what the embedded cloud is provisioned from. */
+/** The synthesised CDK template, from which the embedded cloud is provisioned. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -26,6 +26,9 @@ const readTemplate = async (): Promise<string> => {
   return synthesisedTemplate();
 };
 
-/** The template of the one stack, as CloudFormation would get it. `ConfigurationError` when it cannot be made. */
+/**
+ * The template of the one stack, as CloudFormation would get it. Throws `ConfigurationError` when it cannot
+ * be made.
+ */
 export const loadTemplate = async (): Promise<Template> =>
   templateSchema.parse(JSON.parse(await readTemplate()));

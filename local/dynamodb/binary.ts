@@ -17,7 +17,7 @@ const packagedPath = (): string | undefined => {
   try {
     return createRequire(import.meta.url).resolve(`${name}/dynoxide`);
   } catch {
-    // Not built for this machine, or installed with --omit=optional: PATH is next.
+    // Not built for this machine, or installed with --omit=optional. PATH is tried next.
     return undefined;
   }
 };
@@ -32,8 +32,8 @@ const onPath = (path: string): string | undefined =>
 export type DynamoDbSource = { kind: 'binary'; path: string } | { kind: 'endpoint'; url: string };
 
 /**
- * Where DynamoDB comes from: the npm package (an empty `packagedBinary` is none), else `dynoxide` on PATH, else
- * an endpoint somebody runs. `ConfigurationError` says what to install.
+ * Where DynamoDB comes from: the npm package (an empty `packagedBinary` means none), else `dynoxide` on PATH,
+ * else an endpoint that somebody runs. Throws `ConfigurationError`, which says what to install.
  */
 export const findDynamoDb = (
   env: Record<string, string | undefined>,

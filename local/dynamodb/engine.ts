@@ -1,8 +1,8 @@
 /**
- * A dynoxide process that nobody else can ask: it opens no port. Its HTTP server lets in any request with any
- * signature, and a loopback port is there for every user of the machine, so what it holds is reached through the
- * pipe of its standard input only (`dynoxide mcp`: one JSON-RPC message a line). It ends when the pipe does, also
- * after a `kill -9` of ours.
+ * A dynoxide process that no other process can reach: it opens no port. Its HTTP server would accept any
+ * request with any signature, and a loopback port is open to every user of the machine. So its data is
+ * reached only through the pipe of its standard input (`dynoxide mcp`: one JSON-RPC message per line). It
+ * ends when the pipe is closed, also after a `kill -9` of our process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as z from 'zod';
@@ -14,7 +14,7 @@ const START_TIMEOUT_MS = 15_000;
 const STOP_TIMEOUT_MS = 5_000;
 const PROTOCOL_VERSION = '2025-06-18';
 
-/** One without an id is a notice, which nobody waits for. */
+/** A message without an id is a notice, which nobody waits for. */
 const answerSchema = z.object({
   id: z.int().optional(),
   result: z.unknown().optional(),
@@ -36,9 +36,9 @@ const calledSchema = z.object({
 export interface Engine {
   /** The names of its operations, with the names of their parameters. */
   operations: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Answers the JSON text, and whether it is that of an error. Rejects when the process has ended. */
+  /** Answers the JSON text, and whether it is an error. Rejects when the process has ended. */
   call(operation: string, parameters: object): Promise<{ text: string; failed: boolean }>;
-  /** Resolves when the process has ended, with how. */
+  /** Resolves when the process has ended, with the reason. */
   ended: Promise<string>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The last of what it said on standard error, for the message when it ends. */
+/** The last lines on its standard error, for the message when it ends. */
 const lastWords = (child: ChildProcess): (() => string) => {
   let words = '';
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -58,7 +58,8 @@ const lastWords = (child: ChildProcess): (() => string) => {
 };
 
 const createPipe = (path: string, file: string) => {
-  // Its own process group: Ctrl-C in a terminal reaches only us, and we close the pipe when we are done with it.
+  // A process group of its own: Ctrl-C in a terminal reaches only us, and we close the pipe when we are done
+  // with it.
   const child = spawn(path, ['mcp', '--db-path', file], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const said = lastWords(child);
   const waiting = new Map<number, Waiting>();
@@ -89,7 +90,7 @@ const createPipe = (path: string, file: string) => {
     try {
       take(line);
     } catch {
-      // Not an answer: nobody may wait for one that never comes.
+      // This is not an answer. Nobody may be left waiting for an answer that never comes.
       child.kill('SIGKILL');
     }
   });
@@ -120,7 +121,10 @@ const createPipe = (path: string, file: string) => {
   };
 };
 
-/** Starts the engine over the tables in `file`, and waits until it answers. `ConfigurationError` says why it does not. */
+/**
+ * Starts the engine over the tables in `file`, and waits until it answers. Throws `ConfigurationError` with
+ * the reason when it does not.
+ */
 export const startEngine = async (path: string, file: string): Promise<Engine> => {
   const pipe = createPipe(path, file);
   const late = setTimeout(() => {

@@ -1,4 +1,7 @@
-/** The only way to the engine: DynamoDB's HTTP on loopback, for requests with the signature of this cloud's key. */
+/**
+ * The only way to the engine: DynamoDB's HTTP protocol on loopback, for requests that are signed with this
+ * cloud's key.
+ */
 import { crc32 } from 'node:zlib';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';

@@ -1,6 +1,7 @@
 /**
- * The database of a start that broke off before all tables were made: a full disk, or the end of the process. Some tables
- * of it have parts only, which nothing tells. Nothing was ever stored in it, so the next start begins anew.
+ * Handles the database of a start that broke off before all tables were made, because of a full disk or the
+ * end of the process. Some tables may then be incomplete, which nothing else shows. Nothing was stored in it
+ * yet, so the next start makes it anew.
  */
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const exists = async (path: string): Promise<boolean> => {
   }
 };
 
-/** Before the database starts: removes a half-made one, and marks a new one as such. */
+/** Call before the database starts. Removes a half-made database, and marks a new one as half-made. */
 export const beginTables = async (dataDir: string): Promise<void> => {
   const files = FILES.map((name) => join(directoryOf(dataDir), name));
   if (await exists(markOf(dataDir))) {
@@ -34,10 +35,10 @@ export const beginTables = async (dataDir: string): Promise<void> => {
   await writeFile(markOf(dataDir), '', { mode: PRIVATE_FILE });
 };
 
-/** When all tables are made, and before anything is stored in them. */
+/** Call when all tables are made, before anything is stored in them. */
 export const endTables = async (dataDir: string): Promise<void> => {
   if (!(await exists(markOf(dataDir)))) return;
   await rm(markOf(dataDir));
-  // A mark that came back after a power cut would cost what was stored since.
+  // If the mark came back after a power cut, everything that was stored since would be deleted.
   await syncDirectory(directoryOf(dataDir));
 };

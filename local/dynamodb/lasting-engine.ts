@@ -1,12 +1,13 @@
 /**
- * An engine whose process is started again when it has ended, as by the kernel that was out of memory. What was answered is
- * in its file. A call that was under way fails as DynamoDB's own do, and whoever asked asks again.
+ * An engine whose process is started again when it has ended, for example because the kernel was out of
+ * memory. Everything that was answered is in its file. A call that was under way fails with an error of
+ * DynamoDB's own, and the caller repeats it.
  */
 import { type Engine, startEngine } from './engine.ts';
 
 interface LastingEngine extends Pick<Engine, 'operations' | 'call' | 'close'> {}
 
-/** `lost`: told of each end that nobody asked for. */
+/** `lost`: called for each end that nobody asked for. */
 export const startLastingEngine = async (
   path: string,
   file: string,
@@ -24,7 +25,7 @@ export const startLastingEngine = async (
     engine.ended.then(forget, forget);
     return engine;
   };
-  /** One that cannot be started is tried again by the next call. */
+  /** If the process cannot be started, the next call tries again. */
   const running = (): Promise<Engine> => {
     current ??= start().catch((error: unknown) => {
       current = undefined;

@@ -1,7 +1,8 @@
 /**
- * DynamoDB's requests as the engine's operations take them, and its answers as DynamoDB gives them. The engine's names
- * are DynamoDB's in small letters; what it leaves out of an error (the item that a condition failed on, the reasons
- * of a transaction) is added here. Writes go one after another, so that what is added is what the condition saw.
+ * Translates DynamoDB's requests into the engine's operations, and its answers into those of DynamoDB. The
+ * engine's names are DynamoDB's in lower case. What it leaves out of an error (the item that a condition
+ * failed on, the reasons of a transaction) is added here. Writes run one after another, so that what is added
+ * is what the condition saw.
  */
 import pLimit from 'p-limit';
 import * as z from 'zod';
@@ -13,12 +14,12 @@ type Parameters = Record<string, unknown>;
 
 export interface Answer {
   status: 200 | 400 | 500;
-  /** JSON. */
+  /** The answer as JSON. */
   text: string;
 }
 
 const TARGET = /^DynamoDB(?:Streams)?_20120810\.([A-Z][A-Za-z]+)$/;
-/** Asked for, and either always so in this engine or not counted by it. */
+/** Parameters that either always hold in this engine, or ask for counts that it does not make. */
 const WITHOUT_MEANING = new Set(['ConsistentRead', 'ReturnConsumedCapacity', 'ReturnItemCollectionMetrics']);
 const READS = /^(?:Get|Query|Scan|BatchGet|TransactGet|Describe|List)/;
 
@@ -35,7 +36,7 @@ const table = z.object({ Table: z.object({ KeySchema: z.array(z.object({ Attribu
 const found = z.object({ Item: z.unknown().optional() });
 const parametersSchema = z.record(z.string(), z.unknown());
 
-/** `SSESpecification` is `sse_specification`. */
+/** `SSESpecification` becomes `sse_specification`. */
 const snake = (name: string): string =>
   name.replaceAll(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4').toLowerCase();
 
@@ -52,9 +53,9 @@ const parse = (body: Uint8Array): Parameters | undefined => {
   }
 };
 
-/** Maps and lists of a value inside one another; each is two levels of JSON. */
+/** How deep maps and lists of a value may be nested. Each is two levels of JSON. */
 const MAX_LEVELS = 32;
-/** With what is around the values of a transaction. */
+/** Includes the levels around the values of a transaction. */
 const MAX_JSON_DEPTH = 2 * MAX_LEVELS + 12;
 
 const isTooDeep = (value: unknown): boolean => {
@@ -66,14 +67,14 @@ const isTooDeep = (value: unknown): boolean => {
   return false;
 };
 
-/** What the engine cannot read as JSON it does not answer at all. */
+/** The engine gives no answer at all to a text that it cannot read as JSON. */
 const unreadable = (request: Parameters): Answer | undefined => {
   if (!isWellFormed(request)) return failure('SerializationException', 'The request holds half a character');
   if (!isTooDeep(request)) return undefined;
   return failure('ValidationException', `Nesting Levels have exceeded supported limits (${MAX_LEVELS})`);
 };
 
-/** The only way to the engine, so every write is told to `changes`. */
+/** All requests to the engine pass here, so `changes` is told of every write. */
 export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, changes?: Changes) => {
   changes?.watched();
   const keys = new Map<string, string[]>();
@@ -88,7 +89,7 @@ export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, ch
     return names;
   };
 
-  /** The item a condition failed on, when it was asked for and there is one. */
+  /** The item that a condition failed on, when it was asked for and exists. */
   const itemOf = async (write: Write): Promise<{ Item?: unknown }> => {
     if (write.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return {};
     const names = await keyNames(write.TableName);
@@ -124,7 +125,7 @@ export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, ch
     return answer.failed ? failed(answer.text, request) : { status: 200, text: answer.text };
   };
 
-  /** Answers one request, whoever it is from. */
+  /** Answers one request, from anyone. */
   return async (target: string, body: Uint8Array): Promise<Answer> => {
     const operation = TARGET.exec(target)?.[1] ?? '';
     const name = snake(operation);
@@ -152,7 +153,7 @@ export const createOperations = (engine: Pick<Engine, 'operations' | 'call'>, ch
       if (answer.status === 200) changes?.written();
       return answer;
     } catch (error) {
-      // Its answer was lost: it may have been written.
+      // The answer was lost, so the write may have happened.
       changes?.written();
       throw error;
     }

@@ -19,21 +19,24 @@ export interface DynamoDbOptions {
   credentials: AwsCredentials;
   port?: number;
   source?: DynamoDbSource | undefined;
-  /** Told of every write, unless it is somebody else's endpoint. */
+  /** Told of every write, unless the endpoint is somebody else's. */
   changes?: Changes;
   log?: Log;
 }
 
-/** A Java that has just started takes seconds for its first answer. */
+/** A Java process that has just started takes seconds for its first answer. */
 const PROBE_TIMEOUT_MS = 20_000;
 const DATABASE = 'tables.sqlite';
 
-/** SQLite opens no file whose path, without links and with what it appends for its journal, is longer than 512 bytes. */
+/**
+ * SQLite cannot open a file whose path (with links resolved, and with the suffix of its journal) is longer
+ * than 512 bytes.
+ */
 const MAX_FILE_BYTES = 504;
 
 const directoryOf = (dataDir: string): string => join(dataDir, 'dynamodb');
 
-/** Without links, also of a path of which only the beginning is there. */
+/** The path with links resolved, even when only its first part exists. */
 const realPathOf = async (path: string): Promise<string> => {
   try {
     return await realpath(path);
@@ -43,7 +46,7 @@ const realPathOf = async (path: string): Promise<string> => {
   }
 };
 
-/** Throws when the path is too long. Makes nothing. */
+/** Throws when the path is too long. Creates nothing. */
 export const requireShortPath = async (dataDir: string): Promise<void> => {
   const file = join(await realPathOf(directoryOf(dataDir)), DATABASE);
   const tooLong = Buffer.byteLength(file) - MAX_FILE_BYTES;
@@ -87,8 +90,8 @@ const useEndpoint = async (url: string): Promise<Endpoint> => {
 };
 
 /**
- * Starts DynamoDB and waits until it answers. What it holds stays in `dataDir` across restarts. Requests must be
- * signed with `credentials`, unless it is somebody else's endpoint, which has its own rules.
+ * Starts DynamoDB and waits until it answers. Its data stays in `dataDir` across restarts. Requests must be
+ * signed with `credentials`, unless the endpoint is somebody else's, which has its own rules.
  */
 export const startDynamoDb = (options: DynamoDbOptions): Promise<Endpoint> => {
   const source = options.source ?? findDynamoDb(process.env);

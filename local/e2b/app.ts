@@ -8,9 +8,9 @@ import { openRegistry } from './registry.ts';
 export interface E2bAppOptions {
   /** Created when missing; holds one directory per sandbox. */
   dataDir: string;
-  /** What clients send as `X-API-KEY`. */
+  /** The key that clients send as `X-API-KEY`. */
   apiKey: string;
-  /** Where commands get their PATH from; this process's environment when absent. */
+  /** The environment from which commands get their PATH. Absent: that of this process. */
   environment?: Environment;
 }
 

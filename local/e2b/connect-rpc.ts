@@ -13,13 +13,13 @@ const STATUS = {
   unimplemented: 501,
   unavailable: 503,
   internal: 500,
-  /** Not Connect's: what uploads answer when the disk is full. */
+  /** Not a code of Connect: uploads answer this when the disk is full. */
   no_space: 507,
 } as const;
 
 export type ConnectCode = keyof typeof STATUS;
 
-/** A failed remote procedure call, as Connect names it. */
+/** A failed remote procedure call, in Connect's terms. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly code: ConnectCode;

@@ -1,4 +1,7 @@
-/** E2B's REST API: the life of sandboxes. Errors carry the status in the body too, which is what the SDK reads. */
+/**
+ * E2B's REST API for the life of sandboxes. The body of an error has the status too, because the SDK reads it
+ * there.
+ */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { DAY_SECONDS } from '../../contract/times.ts';
@@ -11,7 +14,7 @@ import { MountError } from './rootfs.ts';
 /** New enough for octet-stream uploads and file metadata. */
 const ENVD_VERSION = '0.9.1';
 const MAX_TIMEOUT_SECONDS = DAY_SECONDS;
-/** What a sandbox that never ends answers as its end. */
+/** The end time that is answered for a sandbox that never ends. */
 const NEVER = '9999-12-31T23:59:59.000Z';
 
 const timeout = z.int().min(0).max(MAX_TIMEOUT_SECONDS);

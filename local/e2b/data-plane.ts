@@ -1,4 +1,4 @@
-/** E2B's daemon in a sandbox: its processes, files and health, for whoever holds the sandbox's access token. */
+/** E2B's daemon in a sandbox: its processes, files and health, for any client with the sandbox's access token. */
 import { type Context, Hono } from 'hono';
 import { tellFault } from '../tell-fault.ts';
 import { ConnectFailure } from './connect-rpc.ts';
@@ -23,13 +23,13 @@ const answerError = (error: Error, context: Context): Response => {
   return context.json({ code: 'internal', message: 'The local sandbox failed' }, 500);
 };
 
-/** Why a request is refused; undefined when it is not. Anybody may ask for the health of a sandbox. */
+/** Why a request is refused; undefined when it is accepted. Anybody may ask for the health of a sandbox. */
 const tokenRefusal = (request: Request, expected: string): string | undefined => {
   const path = new URL(request.url).pathname;
   const given = request.headers.get('x-access-token');
   if (path === '/health' || sameSecret(given, expected)) return undefined;
   if (path !== '/files') return NO_TOKEN;
-  // A signature in the query would do for the daemon, but names no sandbox, so it is of no use here.
+  // The real daemon also accepts a signature in the query. That names no sandbox, so it is of no use here.
   return given ? 'access token present in header but does not match' : 'missing signature query parameter';
 };
 
@@ -42,7 +42,7 @@ export const createDataPlane = (registry: Registry, environment: Environment) =>
 
   app.use(async (context, next) => {
     const sandbox = registry.get(context.req.header('e2b-sandbox-id') ?? '');
-    // 502 is how E2B's proxy says that there is no such sandbox, or not now.
+    // E2B's proxy answers 502 when the sandbox does not exist, or does not at the moment.
     if (sandbox === undefined) return apiError(context, 502, 'The sandbox was not found');
     if (sandbox.record.state === 'paused') return apiError(context, 502, 'The sandbox is paused');
     const refused = tokenRefusal(context.req.raw, sandbox.record.accessToken);

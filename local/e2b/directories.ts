@@ -8,7 +8,7 @@ import { resolvePath, type SandboxRoot } from './paths.ts';
 const above = (path: string): string[] =>
   path === '/' || path === '.' ? [] : [...above(posix.dirname(path)), path];
 
-/** `internal` when something else is in the way. */
+/** Throws `internal` when something else is in the way. */
 export const ensureDirectories = async (path: string, root: SandboxRoot): Promise<void> => {
   for (const one of above(path)) {
     const directory = await resolvePath(one, root);

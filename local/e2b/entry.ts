@@ -1,4 +1,4 @@
-/** One file, directory or link as the daemon describes it. */
+/** Describes one file, directory or link as the daemon does. */
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
@@ -14,7 +14,7 @@ const typeOf = (found: Stats): string | undefined => {
 
 const LETTERS = 'rwxrwxrwx';
 
-/** A mode as Go writes it: what it is, the special bits, and who may what. */
+/** A mode as Go writes it: the type, the special bits, and the permissions. */
 const permissionsOf = (found: Stats): string => {
   const kind = [
     found.isDirectory() && 'd',
@@ -32,7 +32,7 @@ const permissionsOf = (found: Stats): string => {
 };
 
 const lookUp = async (sandbox: Sandbox, path: string): Promise<{ file: string; found: Stats }> => {
-  // A mount is shown as the directory it stands for.
+  // A mount is shown as the directory that it stands for.
   const mounted = sandbox.root.mounts.some((mount) => mount.path === normalise(path));
   try {
     const file = await (mounted ? resolvePath : resolveEntry)(path, sandbox.root);
@@ -45,7 +45,7 @@ const lookUp = async (sandbox: Sandbox, path: string): Promise<{ file: string; f
   }
 };
 
-/** What a link leads to: its name in the sandbox, or the link itself when it leads nowhere there. */
+/** Where a link leads: the target's name in the sandbox, or the link itself when it leads nowhere there. */
 const targetOf = async (sandbox: Sandbox, file: string, path: string) => {
   const real = await realpath(file).catch(() => undefined);
   const symlinkTarget = real === undefined ? undefined : await nameInside(real, sandbox.root);
@@ -53,7 +53,7 @@ const targetOf = async (sandbox: Sandbox, file: string, path: string) => {
   return { symlinkTarget, target: await stat(real).catch(() => undefined) };
 };
 
-/** Fields that are zero are left out, as everywhere in the daemon's answers. */
+/** Fields with the value zero are left out, as in all of the daemon's answers. */
 export const describeEntry = async (sandbox: Sandbox, given: string): Promise<Record<string, unknown>> => {
   const path = expand(given);
   const { file, found } = await lookUp(sandbox, path);

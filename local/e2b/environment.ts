@@ -7,7 +7,7 @@ import type { SandboxRecord } from './sandbox-record.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A mounted sandbox is the newcomer's own directory: their own git settings apply. */
+/** A mounted sandbox is the user's own directory, so their own git settings apply. */
 const OWN_CONFIGURATION = ['GIT_CONFIG_GLOBAL', 'XDG_CONFIG_HOME'];
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -19,7 +19,7 @@ const homeOf = (record: SandboxRecord, rootfs: string, server: Environment): Rec
   return { HOME: homeDirectory() ?? home, ...Object.fromEntries(own) };
 };
 
-/** `envs` of the request override those of the sandbox, which override ours. */
+/** The request's `envs` override those of the sandbox, which override ours. */
 export const commandEnvironment = (
   record: SandboxRecord,
   rootfs: string,

@@ -1,7 +1,7 @@
-/** How E2B's daemon, which is written in Go, words an error of the system. */
+/** Words an error of the system as E2B's daemon does, which is written in Go. */
 import { getSystemErrorMap } from 'node:util';
 
-/** Where Go's words are not those of Node. */
+/** Errors for which Go's words differ from Node's. */
 const WORDS: Record<string, string> = {
   ELOOP: 'too many levels of symbolic links',
   EISDIR: 'is a directory',

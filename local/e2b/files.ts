@@ -15,7 +15,7 @@ const bad = (message: string): ConnectFailure => new ConnectFailure('invalid_arg
 const failed = (message: string, cause: unknown): ConnectFailure =>
   new ConnectFailure(codeOf(cause) === 'ENOSPC' ? 'no_space' : 'internal', message, { cause });
 
-/** Undefined when there is nothing; `failed` words every other error of the system. */
+/** Undefined when nothing is there. `failed` words every other error of the system. */
 const lookAt = async (
   path: string,
   root: SandboxRoot,
@@ -80,7 +80,7 @@ const rawContent = (request: Request): ReadableStream<Uint8Array> => {
     : body;
 };
 
-/** Only the first of several under one name is written. */
+/** Of several files with one name, only the first is written. */
 const refuseTwice = (path: string, written: readonly Written[]): void => {
   if (!written.some((one) => one.path === path)) return;
   const others = written.map((one) => one.path).filter((one) => one !== path);
@@ -90,7 +90,7 @@ const refuseTwice = (path: string, written: readonly Written[]): void => {
   );
 };
 
-/** Several files, each named by its path; or one raw body for the `path` of the query. */
+/** Writes several files, each named by its path, or one raw body for the `path` of the query. */
 export const writeSandboxFiles = async ({ root }: Sandbox, request: Request): Promise<Response> => {
   const named = pathParameter(request);
   const type = request.headers.get('content-type') ?? '';

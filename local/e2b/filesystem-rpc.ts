@@ -12,7 +12,7 @@ import type { Sandbox } from './registry.ts';
 const pathRequest = z.object({ path: z.string(), depth: z.int().min(0).max(100).default(1) });
 const moveRequest = z.object({ source: z.string(), destination: z.string() });
 
-/** Errors of ours as they are; those of the system in the words of `say`. */
+/** Passes on our own errors, and words those of the system with `say`. */
 const worded =
   (say: (error: unknown) => ConnectFailure) =>
   (error: unknown): never => {

@@ -18,7 +18,7 @@ const parameters = z.object({
   nextToken: z.string().optional(),
 });
 
-/** A query string inside the query string; the SDK encodes names and values once more before it builds it. */
+/** A query string inside the query string. The SDK encodes names and values twice. */
 const parseMetadata = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...new URLSearchParams(text)].map(([name, value]) => [
@@ -32,7 +32,7 @@ export const parseListQuery = (search: URLSearchParams): ListQuery => {
   return { metadata: parseMetadata(metadata), states: state.split(','), nextToken: rest.nextToken, ...rest };
 };
 
-/** Sorts by start, then by id, so that every sandbox has one place. */
+/** Sorts by start, then by id, so that every sandbox has a definite place. */
 const placeOf = ({ record }: Sandbox): string =>
   `${String(record.startedAtMs).padStart(16, '0')}/${record.sandboxId}`;
 

@@ -2,7 +2,10 @@ import { relative, sep } from 'node:path';
 import { isInside, realOrSame } from './paths.ts';
 import type { Mount } from './rootfs.ts';
 
-/** Of the sandboxes below `dataDir`, those that hold the directory of a mount of another one, with the ids of these. */
+/**
+ * Finds the sandboxes below `dataDir` whose files include the mounted directory of another sandbox, with the
+ * ids of these others.
+ */
 export const mountsInside = async (
   dataDir: string,
   sandboxes: readonly { id: string; record: { mounts: readonly Mount[] } }[],

@@ -15,7 +15,10 @@ export interface SandboxRoot {
 
 export const HOME = '/home/user';
 
-/** As the daemon names a path in its answers: an absolute one as it was given, others from the user's home. */
+/**
+ * A path as the daemon names it in its answers: an absolute path unchanged, any other one from the user's
+ * home.
+ */
 export const expand = (path: string): string => {
   if (path.startsWith('/')) return path;
   return posix.join(HOME, path === '~' || path.startsWith('~/') ? path.slice(1) : path);
@@ -30,10 +33,10 @@ export const normalise = (path: string): string => {
 export const isInside = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
-/** As the kernel. */
+/** The same limit as in the kernel. */
 const MAX_LINKS = 40;
 
-/** Resolves symlinks of the part of a path that exists, also one that leads to nowhere, and appends the rest. */
+/** Resolves symlinks in the part of a path that exists, even one that leads nowhere, and appends the rest. */
 const resolveExisting = async (path: string, links = 0): Promise<string> => {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return join(await resolveExisting(dirname(path), links), basename(path));
@@ -46,10 +49,10 @@ const resolveExisting = async (path: string, links = 0): Promise<string> => {
   }
 };
 
-/** A mounted directory that was deleted meanwhile stands for its own name. */
+/** A mounted directory that was deleted meanwhile keeps its own name. */
 export const realOrSame = (directory: string): Promise<string> => realpath(directory).catch(() => directory);
 
-/** Where the sandbox's own places really are: the host's directories and their names inside. */
+/** The real locations of the sandbox's places: the host's directories, with their names inside. */
 const places = ({ rootfs, mounts }: SandboxRoot): Promise<{ directory: string; path: string }[]> =>
   Promise.all(
     [...mounts, { directory: rootfs, path: '/' }].map(async ({ directory, path }) => ({
@@ -59,8 +62,8 @@ const places = ({ rootfs, mounts }: SandboxRoot): Promise<{ directory: string; p
   );
 
 /**
- * The host path of a file or directory, symlinks followed. Throws `permission_denied` when it is outside, and the
- * system's own error when the links lead nowhere at all.
+ * The host path of a file or directory, with symlinks followed. Throws `permission_denied` when it is
+ * outside, and the system's own error when the links lead nowhere.
  */
 export const resolvePath = async (path: string, root: SandboxRoot): Promise<string> => {
   const real = await resolveExisting(join(root.rootfs, normalise(path)));
@@ -68,20 +71,20 @@ export const resolvePath = async (path: string, root: SandboxRoot): Promise<stri
   throw new ConnectFailure('permission_denied', `${path} leads out of the sandbox.`);
 };
 
-/** The name inside the sandbox of a host path, when it has one. */
+/** The name of a host path inside the sandbox, when it has one. */
 export const nameInside = async (real: string, root: SandboxRoot): Promise<string | undefined> => {
   const place = (await places(root)).find(({ directory }) => isInside(real, directory));
   return place && posix.join(place.path, real.slice(place.directory.length));
 };
 
-/** Like `resolvePath`, but a symlink in the last place is meant itself. */
+/** Like `resolvePath`, but a symlink at the end is not followed. */
 export const resolveEntry = async (path: string, root: SandboxRoot): Promise<string> => {
   const normal = normalise(path);
   if (normal === '/') return resolvePath(normal, root);
   return join(await resolvePath(dirname(normal), root), basename(normal));
 };
 
-/** True when removing `path` would take a mount point away. */
+/** Whether removing `path` would remove a mount point. */
 export const holdsMount = (path: string, root: SandboxRoot): boolean => {
   const normal = normalise(path);
   return normal === '/' || root.mounts.some((mount) => isInside(mount.path, normal));

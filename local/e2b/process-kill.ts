@@ -1,13 +1,13 @@
 /**
- * Finds and signals every process of a sandbox: the process groups it started and, where /proc tells, anything
- * that left them (a daemon) but still carries the sandbox's id in its environment.
+ * Finds and signals every process of a sandbox: the process groups that it started and, where there is /proc,
+ * any process that left them (a daemon) but still has the sandbox's id in its environment.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
 /** The variable E2B gives every command too; here it also marks the process. */
 export const MARKER = 'E2B_SANDBOX_ID';
 
-/** Gone, or another user's (a process that used sudo). */
+/** The process is gone, or belongs to another user (it used sudo). */
 const isOutOfReach = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM');
 
@@ -38,7 +38,7 @@ const markedProcesses = async (sandboxId: string): Promise<number[]> => {
   return marked.flat();
 };
 
-/** Enough for any process that forks while it is being killed, without trying for ever. */
+/** Enough rounds for a process that forks while it is being killed, without trying for ever. */
 const ROUNDS = 50;
 
 /** Sends a signal to all processes of a sandbox; SIGKILL again and again until no marked one is left. */

@@ -10,7 +10,7 @@ import { notStarted, type ProcessConfig } from './processes.ts';
 import type { Sandbox } from './registry.ts';
 import { checkUser } from './user.ts';
 
-/** The call whose failures are told in its stream. */
+/** The call that reports its failures in its stream. */
 export const START = '/process.Process/Start';
 
 const DEFAULT_KEEPALIVE_SECONDS = 90;
@@ -41,7 +41,10 @@ const parse = <T>(schema: z.ZodType<T>, message: unknown): T => {
   return parsed.data;
 };
 
-/** The directory of a process. Its own words when there is none; those of a failed start when it cannot be entered. */
+/**
+ * The directory of a process. Throws an error of its own when there is none, and that of a failed start when
+ * it cannot be entered.
+ */
 const workingDirectory = async (sandbox: Sandbox, config: ProcessConfig): Promise<string> => {
   const cwd = expand(config.cwd ?? HOME);
   try {
@@ -52,7 +55,7 @@ const workingDirectory = async (sandbox: Sandbox, config: ProcessConfig): Promis
   } catch (error) {
     if (isMissing(error)) throw new ConnectFailure('invalid_argument', `cwd '${cwd}' does not exist`);
     if (error instanceof ConnectFailure && error.code !== 'permission_denied') throw error;
-    // Out of the sandbox is nowhere for a process either.
+    // A directory outside of the sandbox does not exist for a process either.
     throw notStarted(config, error instanceof ConnectFailure ? 'permission denied' : words(error));
   }
 };
@@ -85,7 +88,7 @@ const start = async (sandbox: Sandbox, server: Environment, request: Request) =>
 
 const STREAM_HEADERS = { 'content-type': 'application/connect+json' };
 
-/** A streaming call answers 200 also when it fails: the failure is its only envelope. */
+/** A streaming call answers 200 even when it fails: the failure is its only envelope. */
 const answerStart = async (sandbox: Sandbox, server: Environment, request: Request): Promise<Response> => {
   try {
     return new Response(await start(sandbox, server, request), { headers: STREAM_HEADERS });

@@ -1,6 +1,6 @@
 /**
- * The event stream of one process, as `process.Process/Start` answers it. A slow reader slows the process down;
- * a reader that went away does not stop it: its output is thrown away and its deadline still holds.
+ * The event stream of one process, as `process.Process/Start` answers it. A slow reader slows the process
+ * down. A reader that has gone does not stop it: its output is thrown away, and its deadline still applies.
  */
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -8,10 +8,10 @@ import { ConnectFailure, endEnvelope, messageEnvelope } from './connect-rpc.ts';
 
 export type CommandProcess = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Bytes that may wait for a slow reader before the process has to wait. */
+/** Bytes that may wait for a slow reader before the process must wait. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 
-/** How Go, in which E2B's daemon is written, spells the usual signals. */
+/** Names of the usual signals in Go, in which E2B's daemon is written. */
 const SIGNAL_NAMES: Record<string, string> = {
   SIGKILL: 'killed',
   SIGTERM: 'terminated',
@@ -24,7 +24,7 @@ const SIGNAL_NAMES: Record<string, string> = {
 
 const endEvent = (code: number | null, signal: NodeJS.Signals | null): unknown => {
   const status = signal === null ? `exit status ${code}` : `signal: ${SIGNAL_NAMES[signal] ?? signal}`;
-  // What is zero or false is left out, as in all answers of the daemon.
+  // Fields that are zero or false are left out, as in all of the daemon's answers.
   const end = {
     ...(code !== 0 && { exitCode: code ?? -1 }),
     ...(signal === null && { exited: true }),
@@ -35,7 +35,7 @@ const endEvent = (code: number | null, signal: NodeJS.Signals | null): unknown =
 
 export interface ProcessStream {
   events: ReadableStream<Uint8Array>;
-  /** Breaks the connection, as when a sandbox goes away. */
+  /** Breaks the connection, as when a sandbox disappears. */
   abort(): void;
 }
 
@@ -48,7 +48,7 @@ export const streamProcess = (
   const flow = (): void => Object.values(outputs).forEach((output) => output.resume());
   const hold = (): void => Object.values(outputs).forEach((output) => output.pause());
 
-  /** From here on nobody listens. */
+  /** From here on, nobody listens. */
   const leave = (last?: (to: ReadableStreamDefaultController<Uint8Array>) => void): void => {
     const to = controller;
     controller = undefined;
@@ -67,7 +67,7 @@ export const streamProcess = (
   };
 
   const expire = (): void => {
-    // Like E2B: only the process itself. What it started lives on.
+    // Like E2B, this ends only the process itself. What it started lives on.
     child.kill('SIGKILL');
     finish(endEnvelope(new ConnectFailure('deadline_exceeded', 'context deadline exceeded')));
   };
@@ -83,7 +83,7 @@ export const streamProcess = (
         send({ start: { pid: child.pid } });
         for (const [name, output] of Object.entries(outputs))
           output.on('data', (chunk: Buffer) => send({ data: { [name]: chunk.toString('base64') } }));
-        // After the last byte of both outputs, which grandchildren may hold open.
+        // `close` comes after the last byte of both outputs, which grandchildren may hold open.
         child.on('close', (code, signal) => {
           clearTimeout(deadline);
           finish(messageEnvelope(endEvent(code, signal)), endEnvelope());

@@ -1,6 +1,6 @@
 /**
- * The processes of one sandbox. Owns every process group it started, from the start until the group is empty,
- * also after the command that led it has ended.
+ * The processes of one sandbox. It owns every process group that it started, from the start until the group
+ * is empty, even after the command that led the group has ended.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ interface Running {
   exited: Promise<unknown>;
 }
 
-/** In the daemon's own words, which hold the whole command. */
+/** In the daemon's own words, which contain the whole command. */
 export const notStarted = ({ cmd, args }: ProcessConfig, why: string): ConnectFailure =>
   new ConnectFailure(
     'invalid_argument',
@@ -40,7 +40,7 @@ export const notStarted = ({ cmd, args }: ProcessConfig, why: string): ConnectFa
 
 const spawnCommand = async (config: ProcessConfig, options: StartOptions): Promise<CommandProcess> => {
   try {
-    // By way of a shell, like the daemon: a program that is not there is then an exit status, not a refusal.
+    // Started by a shell, like in the daemon: a missing program then gives an exit status, not a refusal.
     const child = spawn('/bin/sh', ['-c', 'exec "${@}"', '--', config.cmd, ...config.args], {
       cwd: options.directory,
       env: options.environment,
@@ -62,7 +62,7 @@ export const createProcesses = (sandboxId: string) => {
   const leaders = new Set<number>();
   let closed = false;
 
-  // The id of an empty group may be given to somebody else's process: forget it before any signal.
+  // The id of an empty group may be given to another process, so it is forgotten before any signal.
   const forgetEmptyGroups = (): void => {
     for (const leader of leaders) if (!running.has(leader) && !groupIsAlive(leader)) leaders.delete(leader);
   };

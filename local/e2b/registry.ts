@@ -1,7 +1,7 @@
 /**
- * All sandboxes of the server. Owns `<dataDir>/<sandboxId>/`, the timers that end sandboxes, and their processes.
- * The records on disk are the truth over a restart; a sandbox exists from the moment its record is written until
- * its directory is renamed away.
+ * All sandboxes of the server. It owns `<dataDir>/<sandboxId>/`, the timers that end sandboxes, and their
+ * processes. After a restart, the records on disk are the truth. A sandbox exists from the moment its record
+ * is written until its directory is renamed.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
@@ -26,13 +26,13 @@ export interface NewSandbox {
   envs: Record<string, string>;
   onTimeout: 'kill' | 'pause';
   mounts: Mount[];
-  /** Absent: 5 minutes, or for ever when something is mounted. */
+  /** Absent: 5 minutes, or no limit when something is mounted. */
   timeoutMs?: number;
 }
 
 const SANDBOX_ID = /^wb[0-9a-f]{18}$/;
 const DEFAULT_TIMEOUT_MS = 300_000;
-/** The longest a timer can be set; an end further away is looked at again then. */
+/** The longest time of a timer. A later end is checked again then. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Kept extends Sandbox {
@@ -49,7 +49,7 @@ export const openRegistry = async (directory: string) => {
   const background = new Set<Promise<void>>();
 
   const save = (sandbox: Kept): Promise<void> => {
-    // The next one is tried, whatever became of the one before.
+    // The next save is tried whether or not the one before succeeded.
     sandbox.saved = sandbox.saved
       .catch(() => undefined)
       .then(() => writeRecord(join(dataDir, sandbox.id), sandbox.record));
@@ -61,17 +61,17 @@ export const openRegistry = async (directory: string) => {
     if (record.onTimeout === 'pause') return pause(sandbox, true);
     const isMounted = (await mountedBy()).has(sandbox.id);
     if (!isMounted) await letGo(sandbox);
-    // It was given more time meanwhile, paused or killed.
+    // Meanwhile it was given more time, paused or killed.
     if (sandbox.record !== record || sandboxes.get(sandbox.id) !== sandbox) return;
     // Somebody works on its files, which would be gone.
     if (isMounted) await change(sandbox, { endAtMs: Date.now() + HOUR_MS });
     else await remove(sandbox);
   };
 
-  /** Sandboxes by the one in whose files a directory of theirs lies. */
+  /** Sandboxes by the id of the one whose files include a directory of theirs. */
   const mountedBy = (): Promise<Map<string, string[]>> => mountsInside(dataDir, [...sandboxes.values()]);
 
-  /** What is left of a sandbox that others were mounted on can be looked at once more before its time is over. */
+  /** When no other sandbox is mounted on it any more, it can be looked at for some more time. */
   const letGo = async (mounted: Kept): Promise<void> => {
     if (mounted.record.mounts.length === 0) return;
     for (const [id, by] of await mountedBy()) {
@@ -143,7 +143,7 @@ export const openRegistry = async (directory: string) => {
       await rm(path, { recursive: true, force: true });
   };
   for (const name of await readdir(dataDir)) await load(name);
-  // Only when all are known: what is mounted in one keeps it.
+  // Only when all are known, because a sandbox with mounted files is kept.
   for (const sandbox of sandboxes.values()) schedule(sandbox);
 
   return {
@@ -184,7 +184,7 @@ export const openRegistry = async (directory: string) => {
 
     mountedBy,
 
-    /** Extends its life (never shortens it) and resumes it; answers whether it was paused. */
+    /** Extends its life (never shortens it) and resumes it. Answers whether it was paused. */
     async connect(
       id: string,
       timeoutMs: number = DEFAULT_TIMEOUT_MS,
@@ -218,7 +218,7 @@ export const openRegistry = async (directory: string) => {
       return sandbox === undefined ? false : kill(sandbox);
     },
 
-    /** Ends every process; the sandboxes themselves are there again at the next start. */
+    /** Ends every process. The sandboxes themselves exist again at the next start. */
     async close(): Promise<void> {
       const all = [...sandboxes.values()];
       sandboxes.clear();

@@ -1,6 +1,6 @@
 /**
- * Makes and removes the directory of a sandbox. A mounted host directory is reached by a symlink and belongs to
- * its owner: nothing here ever follows that link to delete.
+ * Makes and removes the directory of a sandbox. A mounted host directory is reached by a symlink and belongs
+ * to its owner: no deletion here ever follows that link.
  */
 import { lstat, mkdir, rename, rm, rmdir, stat, symlink, unlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, posix } from 'node:path';
@@ -12,7 +12,7 @@ export interface Mount {
   directory: string;
 }
 
-/** A request that cannot be met; the control plane answers 400. */
+/** A request that cannot be met. The control plane answers 400. */
 export class MountError extends Error {
   override readonly name = 'MountError';
 }
@@ -37,7 +37,7 @@ export const checkMounts = async (mounts: readonly Mount[]): Promise<void> => {
 const link = async (rootfs: string, mount: Mount): Promise<void> => {
   const at = join(rootfs, mount.path);
   await mkdir(dirname(at), { recursive: true });
-  // Only an empty directory makes place: a mount hides nothing.
+  // Only an empty directory is replaced: a mount hides nothing.
   await rmdir(at).catch(() => undefined);
   await symlink(mount.directory, at, 'dir').catch((cause: unknown) => {
     throw new MountError(`Nothing can be mounted at ${mount.path}, which is in use.`, { cause });
@@ -56,7 +56,7 @@ const unlinkMount = async (at: string): Promise<void> => {
   if (found?.isSymbolicLink() === true) await unlink(at);
 };
 
-/** Prefix of directories that are being deleted; a start removes what a crash left of them. */
+/** Prefix of directories that are being deleted. At the next start, leftovers of a crash are removed. */
 export const DELETED = '.deleted-';
 
 export const removeSandboxDirectory = async (
@@ -66,7 +66,7 @@ export const removeSandboxDirectory = async (
 ): Promise<void> => {
   for (const mount of mounts) await unlinkMount(join(dataDir, name, 'rootfs', mount.path));
   const deleted = join(dataDir, `${DELETED}${name}`);
-  // Whoever deleted it by hand wanted the same.
+  // If somebody deleted it by hand, nothing is left to do.
   await rename(join(dataDir, name), deleted).catch(() => undefined);
   if (await lstat(join(dataDir, name)).catch(() => undefined))
     throw new Error(`${name} could not be moved away.`);

@@ -8,10 +8,10 @@ import { syncFile } from '../on-disk.ts';
 const sandboxRecord = z.object({
   sandboxId: z.string(),
   templateId: z.string(),
-  /** What the data plane asks for in `x-access-token`. */
+  /** The token that the data plane expects in `x-access-token`. */
   accessToken: z.string(),
   metadata: z.record(z.string(), z.string()),
-  /** Environment of every command, below what a command brings itself. */
+  /** Environment of every command. A command's own variables have priority. */
   envs: z.record(z.string(), z.string()),
   state: z.enum(['running', 'paused']),
   onTimeout: z.enum(['kill', 'pause']),
@@ -26,13 +26,13 @@ export type SandboxRecord = z.infer<typeof sandboxRecord>;
 
 const FILE = 'sandbox.json';
 
-/** Undefined when there is no whole record: a sandbox that was never finished. */
+/** Undefined when there is no complete record: the sandbox was never finished. */
 export const readRecord = async (directory: string): Promise<SandboxRecord | undefined> => {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : sandboxRecord.parse(JSON.parse(text));
 };
 
-/** Replaces the record in one step; only the owner may read it, because it holds the access token. */
+/** Replaces the record in one step. Only the owner may read it, because it holds the access token. */
 export const writeRecord = async (directory: string, record: SandboxRecord): Promise<void> => {
   const unfinished = join(directory, `${FILE}.${randomUUID()}`);
   const handle = await open(unfinished, 'wx', 0o600);

@@ -1,7 +1,7 @@
 /**
  * The embedded cloud's E2B: control plane and data plane on one loopback port, so `E2B_API_URL` and
- * `E2B_SANDBOX_URL` are the same URL. A sandbox is a directory and its commands are processes of this machine's
- * user; it isolates nothing, which is why `guard.ts` is strict about who may ask.
+ * `E2B_SANDBOX_URL` are the same URL. A sandbox is a directory, and its commands are processes of this
+ * machine's user. It isolates nothing, which is why `guard.ts` is strict about who may ask.
  */
 import { once } from 'node:events';
 import { createAdaptorServer } from '@hono/node-server';
@@ -14,7 +14,7 @@ export interface E2bOptions extends E2bAppOptions {
   activity?: Activity;
 }
 
-/** A body that fails cuts the connection, without the log entry and the text the adaptor would write for it. */
+/** When a body fails, cuts the connection, without the log entry and the text that the adaptor would write. */
 const cutOnFailure = (response: Response, outgoing: { destroy(): unknown }): Response => {
   if (response.body === null) return response;
   const reader = response.body.getReader();
@@ -44,11 +44,12 @@ export const startE2b = async ({
       if (activity !== undefined) outgoing.once('close', activity.begin());
       return cutOnFailure(await (await starting.promise).fetch(request), outgoing);
     },
-    // The functions run in this process too and use the platform's own classes.
+    // The functions run in this process too, and use the platform's own classes.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 0 },
   });
-  // The port first: when another server has it, that one may own the directory too, and nothing there is touched.
+  // The port is taken first. If another server has it, that server may own the directory too, and nothing
+  // there is touched.
   server.listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

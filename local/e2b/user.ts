@@ -1,10 +1,10 @@
-/** For whom a request is. All users of a local sandbox are the one who runs this process. */
+/** Checks the user that a request names. All users of a local sandbox are the user who runs this process. */
 import { userName } from '../../kit/machine-user.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 
 const isUser = (name: string): boolean => name === 'user' || name === 'root' || name === userName();
 
-/** Throws `unauthenticated` for a name that no user of a sandbox has. */
+/** Throws `unauthenticated` for a name that is no user of a sandbox. */
 export const checkUser = (request: Request): void => {
   const named = new URL(request.url).searchParams.get('username');
   if (named !== null && !isUser(named))

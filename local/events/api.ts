@@ -135,7 +135,7 @@ export const createEventsApi = (options: {
     if (target === 'AWSEvents.PutEvents') return putEvents(c, body);
     return jsonError(c, 'UnknownOperationException', `${target} is not offered by the embedded cloud`);
   });
-  // Unsigned, so that a person can look: from this machine, and not through a web page.
+  // Unsigned, so that a person on this machine can look. Web pages cannot.
   app.get('/local/events', (c) => {
     const refused = refusalOfWebPages(c.req.raw.headers);
     if (refused !== undefined) return c.json({ message: refused }, 403);

@@ -1,6 +1,6 @@
 /**
- * Records messages to buses and topics. Owns `events.jsonl`: one record per line, the newest `KEPT` of
- * them and before these what its reader still needs, in the order of arrival.
+ * Records messages to buses and topics. It owns `events.jsonl`: one record per line, in order of arrival. It
+ * keeps the newest `KEPT` of them, and older ones that its reader still needs.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 
 const KEPT = 1_000;
-/** Of older ones that are needed, the newest so many. */
+/** Of the older records that are needed, at most this many of the newest are kept. */
 export const KEPT_LONGER = 10_000;
 
 const recordSchema = z.object({
@@ -30,9 +30,12 @@ export interface EventJournal {
   append(records: Omit<JournalRecord, 'id' | 'at'>[]): Promise<JournalRecord[]>;
   /** Oldest first. */
   list(): readonly JournalRecord[];
-  /** Resolves when more is kept than at the time of the call. */
+  /** Resolves when records were added after the call. */
   changed(): Promise<void>;
-  /** Told of records that are needed and given up, because more came than it keeps. They are still in the list then. */
+  /**
+   * Called with needed records that are dropped, because more came than are kept. They are still in the list
+   * at that moment.
+   */
   onGiveUp(tell: (records: readonly JournalRecord[]) => void): void;
 }
 
@@ -50,7 +53,10 @@ const parseLine = (line: string): JournalRecord[] => {
 
 const nothingOlder = (): boolean => false;
 
-/** `isNeeded`: kept longer. One that is not needed any more must not be needed again. */
+/**
+ * `isNeeded`: whether a record is kept longer. A record that is no longer needed must not become needed
+ * again.
+ */
 export const openJournal = async (
   dataDir: string,
   isNeeded: (record: JournalRecord) => boolean = nothingOlder,
@@ -76,7 +82,7 @@ export const openJournal = async (
 
   let more = Promise.withResolvers<void>();
   let linesOnDisk = records.length;
-  /** A write that failed (a full disk) may have left half a line, and the next one would be lost with it. */
+  /** A failed write (a full disk) may have left half a line, which would spoil the next line. */
   let isTorn = false;
   let last: Promise<void> = Promise.resolve();
   const save = (added: JournalRecord[]): Promise<void> => {
@@ -103,7 +109,7 @@ export const openJournal = async (
       try {
         await save(added);
       } catch (error) {
-        // Whoever published them is told, and publishes them again.
+        // The publisher gets the error, and publishes them again.
         records = records.filter((record) => !added.includes(record));
         throw error;
       }

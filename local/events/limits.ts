@@ -1,9 +1,12 @@
 /** The limits of EventBridge and SNS, with their error messages. */
 
-/** Entries of one PutEvents, and what they may weigh together. Some regions take 1 MB; this is what all of them do. */
+/**
+ * Most entries of one PutEvents, and most bytes of all together. Some regions accept 1 MB; this is what all
+ * accept.
+ */
 export const MAX_ENTRIES = 10;
 export const MAX_ENTRIES_BYTES = 256 * 1024;
-/** What a timestamp counts for, whatever it says. */
+/** Bytes that a timestamp counts, whatever it says. */
 const TIME_BYTES = 14;
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
@@ -17,15 +20,15 @@ export interface SizedEntry {
   Resources?: string[];
 }
 
-/** As EventBridge counts an entry. */
+/** The size of an entry as EventBridge counts it. */
 export const entryBytes = ({ Time, Source, DetailType, Detail, Resources = [] }: SizedEntry): number =>
   Buffer.byteLength([Source, DetailType, Detail, ...Resources].join('')) +
   (Time === undefined ? 0 : TIME_BYTES);
 
-/** Printable ASCII that begins with something to see, in one line. */
+/** One line of printable ASCII that begins with a visible character. */
 const SUBJECT = /^[\x21-\x7e][\x20-\x7e]*$/;
 
-/** Why SNS does not take a message; undefined when it does. */
+/** Why SNS refuses a message; undefined when it accepts it. */
 export const messageProblem = (message: string, subject?: string): string | undefined => {
   if (message === '') return 'Invalid parameter: Empty message';
   if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) return 'Invalid parameter: Message too long';

@@ -1,7 +1,7 @@
 /**
- * Sends notices to a URL, as a rule with an API destination does: one at a time, oldest first, again until the receiver takes
- * it. Owns `notified.json`: the last record of the journal that needs no sending any more. A receiver may get one twice (its id is
- * the same then), and misses none that was kept.
+ * Sends notices to a URL, like a rule with an API destination: one at a time, oldest first, and again until
+ * the receiver accepts it. It owns `notified.json`: the last record of the journal that needs no more
+ * sending. A receiver may get a notice twice (with the same id), and misses none that was kept.
  */
 
 import { join } from 'node:path';
@@ -35,11 +35,11 @@ const placeSchema = z.object({ after: z.string() });
 const noticeSchema = z.object({ eventId: z.string(), notice: z.object({ text: z.string() }) });
 type Notice = z.infer<typeof noticeSchema>;
 
-/** What the rule of the construct lets through. */
+/** The records that the construct's rule would let through. */
 const isNotice = ({ kind, source, type }: JournalRecord): boolean =>
   kind === 'event' && source === NOTICE_SOURCE && NOTICE_EVENTS.some((one) => one === type);
 
-/** For the journal: what it has to keep, however much comes after it. */
+/** For the journal: the records that it must keep, however many come after them. */
 export const mayBeSent = (record: JournalRecord): boolean =>
   isNotice(record) && Date.now() - Date.parse(record.at) <= GIVE_UP_MS;
 
@@ -49,7 +49,7 @@ const noticeIn = (record: JournalRecord): Notice | undefined => {
   return parsed.success ? parsed.data : undefined;
 };
 
-/** An API destination tries these again; any other refusal is final. */
+/** An API destination retries these statuses. Any other refusal is final. */
 const isPassing = (status: number): boolean => [401, 407, 409, 429].includes(status) || status >= 500;
 
 export const checkNotifyUrl = (url: string): string => {
@@ -66,7 +66,7 @@ export const startNotify = async (parts: {
   journal: EventJournal;
   dataDir: string;
   log: Log;
-  /** Between two tries; the default waits. */
+  /** The pause between two tries. Default: a real wait. */
   pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Promise<Notifier> => {
   const { options, journal, dataDir, log } = parts;
@@ -76,15 +76,18 @@ export const startNotify = async (parts: {
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  // Who asks for notices for the first time wants no old ones.
+  // When notices are asked for the first time, old ones are not sent.
   let after = (await readJson(file, placeSchema))?.after;
   if (after === undefined) {
-    // A notice, because the journal drops the others before it.
+    // A notice, because the journal drops other records before it.
     after = journal.list().findLast(isNotice)?.id ?? '';
     await writePrivately(file, { after });
   }
 
-  /** Where it cannot be noted, the next ones are sent all the same, and a restart sends it again. */
+  /**
+   * Notes that a record is done. If it cannot be noted, the next ones are sent all the same, and a restart
+   * sends this one again.
+   */
   const settle = async (record: JournalRecord): Promise<void> => {
     after = record.id;
     try {
@@ -150,7 +153,7 @@ export const startNotify = async (parts: {
       signal.throwIfAborted();
       const isFinal = typeof answer === 'number' && !isPassing(answer);
       if (isFinal || Date.now() - Date.parse(at) > GIVE_UP_MS) {
-        // The rest of an address may be a secret, as that of a Slack webhook.
+        // The rest of an address may be a secret, like that of a Slack webhook.
         log.warn(`a notice was not taken by ${new URL(url).origin}`, { eventId: notice.eventId, answer });
         return;
       }

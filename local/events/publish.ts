@@ -1,4 +1,4 @@
-/** One message to a topic, whoever sends it: the SNS API, or a state machine. */
+/** Publishes one message to a topic, for the SNS API or a state machine. */
 import type { EventJournal } from './journal.ts';
 import { messageProblem } from './limits.ts';
 
@@ -8,7 +8,7 @@ export interface Message {
   subject?: string;
 }
 
-/** The service's error code and words; the SDK adds `Exception` to the code. */
+/** The service's error code and message. The SDK adds `Exception` to the code. */
 export type Refused = { code: 'InvalidParameter' | 'NotFound'; message: string };
 
 export const publishMessage = async (

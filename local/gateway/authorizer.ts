@@ -1,6 +1,6 @@
 /**
- * The JWT authorizer of an HTTP API: issuer, audience (`client_id` only where there is no `aud`), times, and one of the
- * scopes of the route. It knows RSA keys only, as API Gateway does.
+ * The JWT authorizer of an HTTP API. It checks issuer, audience (`client_id` only when there is no `aud`),
+ * times, and that the token has one of the route's scopes. Like API Gateway, it accepts only RSA keys.
  */
 import { errors, importJWK, jwtVerify } from 'jose';
 import type { TokenKey } from '../identity/keys.ts';

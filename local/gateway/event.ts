@@ -1,4 +1,4 @@
-/** Events and answers of an HTTP API with payload 2.0, as API Gateway makes and takes them. */
+/** Makes events and reads answers of an HTTP API with payload 2.0, like API Gateway. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Authorized } from './authorizer.ts';
@@ -12,10 +12,13 @@ const answerSchema = z.object({
   isBase64Encoded: z.boolean().default(false),
 });
 
-/** Everything else reaches a function as base64, forms of pages too. */
+/** Everything else reaches a function as base64, including the forms of pages. */
 const IS_TEXT = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript))/;
 
-/** API Gateway decodes the path, and loses what follows a decoded question mark. Undefined: it cannot be decoded. */
+/**
+ * API Gateway decodes the path, and loses what follows a decoded question mark. Undefined when it cannot be
+ * decoded.
+ */
 export const decodedPath = (pathname: string): string | undefined => {
   try {
     return decodeURIComponent(pathname).split('?')[0];
@@ -81,7 +84,10 @@ export const eventOf = ({ request, matched, authorized, path, body }: Parts) => 
   };
 };
 
-/** What a function answered. Without a status it is the body, as JSON. Undefined: nothing a gateway can send. */
+/**
+ * The response for a function's answer. An answer without a status is the body, as JSON. Undefined: a gateway
+ * cannot send it.
+ */
 export const responseOf = (payload: string): Response | undefined => {
   const given: unknown = JSON.parse(payload);
   if (typeof given !== 'object' || given === null || !('statusCode' in given)) {

@@ -1,6 +1,7 @@
 /**
- * The HTTP API of the embedded cloud: the routes of the template before the functions of this process, with the
- * authorizer, the limits and the errors of API Gateway. It is no kinder than that one; requests are not throttled.
+ * The HTTP API of the embedded cloud: the template's routes in front of the functions of this process, with
+ * the authorizer, the limits and the errors of API Gateway. It is as strict as API Gateway, except that
+ * requests are not throttled.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Hono } from 'hono';
@@ -11,10 +12,10 @@ import { createAuthorizer } from './authorizer.ts';
 import { decodedPath, eventOf, responseOf } from './event.ts';
 import { matchRoute, type RoutePlan } from './plan-routes.ts';
 
-/** Of request line and headers together. */
+/** Limit of request line and headers together. */
 const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Of an event, which is what Lambda takes. */
+/** Limit of an event, which is Lambda's. */
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 
 interface GatewayOptions {
@@ -53,7 +54,7 @@ export const createGateway = ({ routes, functions, key }: GatewayOptions): Hono 
   };
 
   const serve = async (request: Request): Promise<Response> => {
-    // A function would have to make a `Request` of it, which cannot be.
+    // A function would have to make a `Request` of it, which is impossible.
     if (request.method === 'TRACE') return says(405, 'Method Not Allowed');
     if (headerBytes(request) > MAX_HEADER_BYTES) return says(431, 'Request Header Fields Too Large');
     const path = decodedPath(new URL(request.url).pathname);

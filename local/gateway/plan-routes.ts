@@ -1,4 +1,4 @@
-/** The routes of the HTTP API, as the template has them. Pure. */
+/** Reads the routes of the HTTP API from the template. Pure. */
 import * as z from 'zod';
 import type { Resolver } from '../resolve.ts';
 import type { Template } from '../template.ts';
@@ -8,7 +8,7 @@ export interface RoutePlan {
   key: string;
   functionName: string;
   timeoutMs: number;
-  /** Absent: open to everybody. */
+  /** Absent: the route is open to everybody. */
   authorizer?: { audience: string[]; scopes: string[] };
 }
 
@@ -31,7 +31,7 @@ const integrationSchema = z.object({
   IntegrationUri: z.string(),
 });
 
-/** The issuer is not read: here it is that of the embedded cloud. */
+/** The template's issuer is not read: here it is that of the embedded cloud. */
 const authorizerSchema = z.object({
   AuthorizerType: z.literal('JWT'),
   IdentitySource: z.tuple([z.literal('$request.header.Authorization')]),
@@ -66,7 +66,7 @@ export interface Matched {
   parameters: Record<string, string>;
 }
 
-/** How well a route fits: exact before a greedy one before `$default`, a method before ANY. */
+/** How well a route fits: an exact one before a greedy one before `$default`, and a method before ANY. */
 const fit = (route: RoutePlan, method: string, path: string): (Matched & { rank: number }) | undefined => {
   if (route.key === '$default') return { route, parameters: {}, rank: 0 };
   const [verb = '', pattern = ''] = route.key.split(' ');
@@ -82,7 +82,7 @@ const fit = (route: RoutePlan, method: string, path: string): (Matched & { rank:
   return pattern === path ? { route, parameters: {}, rank: 4 + byMethod } : undefined;
 };
 
-/** `path`: decoded. */
+/** `path`: the decoded path. */
 export const matchRoute = (routes: readonly RoutePlan[], method: string, path: string): Matched | undefined =>
   routes
     .flatMap((route) => fit(route, method, path) ?? [])

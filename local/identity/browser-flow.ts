@@ -1,7 +1,7 @@
 /**
- * Signs people in with a browser at the local issuer: authorization code, PKCE required, back to loopback only. The
- * page asks for a name, which is believed, and for the secret of the cloud, so that no page of another site and no
- * other user of the machine signs in.
+ * Signs people in with a browser at the local issuer: authorization code, with PKCE required, and back to
+ * loopback only. The page asks for a name, which it believes, and for the cloud's secret. So no page of
+ * another site and no other user of the machine can sign in.
  */
 import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
@@ -41,7 +41,7 @@ h1 { font-size: 1.5rem; font-weight: 600; } label { display: block; margin: .75r
 input, button { font: inherit; display: block; width: 100%; box-sizing: border-box; min-height: 2.75rem; margin: .2rem 0 0; padding: .3rem .6rem; border: 1px solid var(--line); border-radius: 5px; background: light-dark(#fff, #181b1e); color: inherit; }
 button { margin-top: 1.25rem; background: var(--link); border-color: var(--link); color: light-dark(#fff, #181b1e); font-weight: 500; }
 [role=alert] { border-left: 3px solid light-dark(#a3262a, #f2a5a2); padding-left: .75rem; }`;
-/** Nothing but this very style is taken. */
+/** Only exactly this style is accepted. */
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 const page = (request: Request, wrong: boolean) => html`<!doctype html>
@@ -73,7 +73,7 @@ export const addBrowserFlow = (app: Hono, { secret, now, mint }: Deps) => {
 
   app.get('/authorize', (c) => {
     const request = requestSchema.safeParse(c.req.query());
-    // Without a place that is known to be right, nobody is sent anywhere.
+    // Nobody is redirected to an address that was not checked.
     return request.success
       ? show(c, request.data, 200)
       : c.text(`invalid_request: ${z.prettifyError(request.error)}`, 400);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-/** Codes that nobody fetched; the oldest goes. */
+/** Most codes that nobody has fetched. The oldest is dropped. */
 const MAX_CODES = 100;
 
 export interface Codes<Kept> {
   add(kept: Kept): string;
-  /** Once. */
+  /** Works once for each code. */
   take(code: string): Kept | 'expired' | undefined;
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LOCAL_AUDIENCE, LOCAL_SCOPE } from './mint.ts';
 
-/** What somebody asks the issuer for, and as whom. */
+/** What a client asks the issuer for, and for whom. */
 export const grantSchema = z.object({
   client_id: z.literal(LOCAL_AUDIENCE),
   scope: z.string().refine((scope) => scope.split(' ').includes(LOCAL_SCOPE)),

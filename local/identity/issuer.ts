@@ -1,7 +1,8 @@
 /**
- * The OIDC issuer of the embedded cloud. Whoever may read the keys of the cloud may sign in as anybody, so its
- * tokens are marked (`dev`): they show who said to be who, not who it was. A terminal signs in by the flow for devices
- * (RFC 8628), a browser by authorization code; the secret of the cloud stands for what a person would be asked.
+ * The OIDC issuer of the embedded cloud. Anybody who can read the keys of the cloud can sign in as anybody.
+ * So its tokens are marked (`dev`): they show who somebody claimed to be, not who it was. A terminal signs in
+ * by the device flow (RFC 8628), a browser by authorization code. The secret of the cloud takes the place of
+ * what a person would be asked for.
  */
 import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
@@ -17,7 +18,7 @@ const CODE_SECONDS = 600;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CODE_GRANT = 'authorization_code';
 
-/** What opens the issuer; derived, so that nothing more has to be kept. */
+/** The secret that gives access to the issuer. It is derived, so that nothing more must be stored. */
 export const loginSecret = (secretAccessKey: string): string =>
   createHmac('sha256', secretAccessKey).update('login').digest('hex');
 

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 import * as z from 'zod';
 import { readJson, writePrivately } from '../private-file.ts';
 
-/** The only kind that the JWT authorizer of an HTTP API verifies. */
+/** The only algorithm that the JWT authorizer of an HTTP API verifies. */
 const ALGORITHM = 'RS256';
 
 const keySchema = z.object({

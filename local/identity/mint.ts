@@ -5,7 +5,7 @@ import { SignJWT } from 'jose';
 import { HOUR_SECONDS } from '../../contract/times.ts';
 import type { TokenKey } from './keys.ts';
 
-/** A name that reaches nobody else's machine (RFC 6761), the same whatever the port. */
+/** A name that never resolves to another machine (RFC 6761), and is the same for every port. */
 export const LOCAL_ISSUER = 'http://walkback.localhost';
 export const LOCAL_AUDIENCE = 'walkback';
 export const LOCAL_SCOPE = 'walkback/act';
@@ -21,7 +21,7 @@ interface Asked {
 
 export interface Mint {
   access(asked: Asked): Promise<string>;
-  /** For the client that signed somebody in; opens nothing. */
+  /** For the client that signed somebody in; it gives access to nothing. */
   id(asked: Asked, nonce: string | undefined): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Lambda's Invoke API over the functions of this process, and what their configuration is. */
+/** Lambda's API to invoke the functions of this process and to read their configuration. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
@@ -11,11 +11,11 @@ import { NotBegun } from './own-call.ts';
 import type { InvocationResult } from './run-handler.ts';
 
 const MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024;
-/** It was 256 KB until October 2025. */
+/** The limit was 256 KB until October 2025. */
 export const MAX_ASYNCHRONOUS_BYTES = 1024 * 1024;
 /** Attempts after the first one that the service gives an asynchronous invocation. */
 const ASYNCHRONOUS_RETRIES = 2;
-/** Between two tries of one that found no place, which are no attempts. */
+/** Pause between two tries of an invocation that found no place. Such tries are not attempts. */
 const CROWDED_OUT_MS = 1_000;
 
 const refuse = (

@@ -1,6 +1,7 @@
 /**
- * Who runs a call that is offered to several threads: the one that takes it first, or nobody when it was withdrawn. It lies in memory
- * that threads share, so that a call can be taken away from a thread that is blocked and hears nothing.
+ * Decides who runs a call that is offered to several threads: the thread that takes it first, or none when it
+ * was withdrawn. The claim lies in memory that threads share, so that a call can be taken away from a thread
+ * that is blocked and receives no messages.
  */
 
 /** Shared by all threads. */
@@ -11,14 +12,14 @@ const WITHDRAWN = -1;
 
 export const createClaim = (): Claim => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Whether it is this thread's from now on. The numbers of threads begin with 1. */
+/** Whether this thread has the call from now on. Thread numbers begin with 1. */
 export const takeClaim = (claim: Claim, thread: number): boolean =>
   Atomics.compareExchange(claim, 0, OPEN, thread) === OPEN;
 
-/** Whether nobody had it, and nobody gets it any more. */
+/** Whether no thread had the call, so that none gets it any more. */
 export const withdrawClaim = (claim: Claim): boolean => takeClaim(claim, WITHDRAWN);
 
-/** The thread that took it. */
+/** The number of the thread that took it. */
 export const holderOf = (claim: Claim): number | undefined => {
   const holder = Atomics.load(claim, 0);
   return holder === OPEN || holder === WITHDRAWN ? undefined : holder;

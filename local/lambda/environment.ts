@@ -1,13 +1,19 @@
 /**
- * The environment of all functions of one cloud. Deployed, every function has a process; here they share ours,
- * and the SDKs read `process.env` whenever they like. So one cloud at a time owns it, from start to close.
+ * The environment of all functions of one cloud. When deployed, every function has a process of its own. Here
+ * they share ours, and the SDKs read `process.env` at any time. So one cloud at a time owns it, from start to
+ * close.
  */
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 /**
- * Variables that are removed: those that could make an SDK use something other than this cloud (a profile,
- * a config file, an instance's role); the E2B key, which deployed functions fetch as a secret; what signs people in; and the mark
- * that lets a tool end its process when a call does not stop, because here all functions share one process.
+ * Variables that are removed:
+ *
+ * - those that could make an SDK use something other than this cloud (a profile, a config file, an instance's
+ *   role);
+ * - the E2B key, which deployed functions fetch as a secret;
+ * - the settings for signing people in;
+ * - the mark that lets a tool end its process when a call does not stop, because here all functions share one
+ *   process.
  */
 const UNSET = [
   'AWS_LAMBDA_RUNTIME_API',
@@ -29,28 +35,31 @@ const HERMETIC = {
   AWS_EC2_METADATA_DISABLED: 'true',
 };
 
-/** Functions, and the tools of whoever tries things out, are all on this host. */
+/** Functions, and the tools of anyone who tries things out, are all on this host. */
 const LOCAL = { WALKBACK_LOOPBACK_TOOLS: 'allowed' };
 
-/** Unless the user set them: stdout belongs to whoever embeds the cloud; what went wrong inside goes to stderr. */
+/**
+ * Used unless the user set them. stdout belongs to the program that embeds the cloud, and errors inside go to
+ * stderr.
+ */
 const QUIET = {
   POWERTOOLS_LOG_LEVEL: 'ERROR',
   POWERTOOLS_METRICS_DISABLED: 'true',
   POWERTOOLS_TRACE_ENABLED: 'false',
-  // Nothing is traced here, and the X-Ray SDK would follow every promise of this process all the same.
+  // Nothing is traced here, but without this the X-Ray SDK would still follow every promise of this process.
   AWS_XRAY_MANUAL_MODE: 'true',
 };
 
 export interface FunctionEnvironment {
   /** Changes some variables until the environment is removed. */
   set(variables: Record<string, string>): void;
-  /** Puts back what was there before. */
+  /** Restores the former values. */
   remove(): void;
 }
 
 let owned = false;
 
-/** `ConfigurationError` when another cloud of this process has not been closed. */
+/** Throws `ConfigurationError` when another cloud of this process has not been closed. */
 export const installEnvironment = (variables: Record<string, string>): FunctionEnvironment => {
   if (owned) {
     throw new WalkbackError(

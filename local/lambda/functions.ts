@@ -1,6 +1,6 @@
 /**
- * The functions of one cloud: Walkback's in this thread, those of whoever runs it in threads beside it. Owns which instance of
- * each handler is warm, and which invocations are under way.
+ * The functions of one cloud: Walkback's own in this thread, those of the user in other threads. It owns
+ * which instance of each handler is warm, and which invocations are under way.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,32 +16,38 @@ import type { InvocationResult } from './run-handler.ts';
 export interface LocalFunctions {
   /** By name, ARN or partial ARN, with or without a qualifier; undefined when there is none. */
   find(reference: string): FunctionPlan | undefined;
-  /** Its configuration as its file says now: a function of one's own may have been edited. */
+  /** Its configuration as its file says now, because a function of the user's may have been edited. */
   current(fn: FunctionPlan): Promise<FunctionPlan>;
   /**
-   * In its turn, when many invocations of it begin at once. `begins` is told when it does. Rejects with `NotBegun` when there
-   * was no place for it.
+   * Invokes it, in order when many invocations of it begin at once. `begins` is called when it begins.
+   * Rejects with `NotBegun` when there was no place for it.
    */
   invoke(
     fn: FunctionPlan,
     event: unknown,
     more?: { requestId?: string; begins?: (() => void) | undefined },
   ): Promise<InvocationResult>;
-  /** Serves the functions of a directory or module as well. `ConfigurationError` names what is wrong with which file. */
+  /**
+   * Serves the functions of a directory or module too. Throws `ConfigurationError`, which names the file and
+   * what is wrong with it.
+   */
   add(source: string): Promise<FunctionPlan[]>;
-  /** The next invocation of every function starts a fresh instance, reading the environment again. */
+  /** The next invocation of every function starts a fresh instance, which reads the environment again. */
   coldStart(): void;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
-  /** Nothing of one's own begins any more, and what blocks its thread is ended. Resolves when what came of it is recorded. */
+  /**
+   * Lets no function of the user's begin any more, and ends those that block their thread. Resolves when
+   * their outcomes are recorded.
+   */
   drain(): Promise<void>;
   /** Ends the threads, and what still runs in them. */
   close(): Promise<void>;
-  /** After `close`: a thread is still there, and only the end of the process ends it. */
+  /** After `close`: a thread still exists, and ends only together with this process. */
   isStuck(): boolean;
 }
 
-/** An execution goes from one call to the next in far less. */
+/** An execution goes from one call to the next in much less time. */
 const QUIET_MS = 100;
 
 const plainName = (reference: string): string =>
@@ -53,7 +59,7 @@ export const createFunctions = (
 ): LocalFunctions => {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
   const warm = new Map<string, Promise<Handler>>();
-  /** Functions that are not ours, with the version of their file that their time limit was read from. */
+  /** Functions that are not ours, each with the version of its file from which its time limit was read. */
   const own = new Map<string, string>();
   const threads = createOwnThreads(limits);
   const reading = new Map<string, Promise<void>>();
@@ -66,7 +72,7 @@ export const createFunctions = (
     if (existing !== undefined) return existing;
     const handler = loadHandler(fn.entry, instance);
     warm.set(fn.name, handler);
-    // A module that cannot start is tried again by the next invocation, as deployed.
+    // A module that cannot start is tried again by the next invocation, as when deployed.
     handler.catch(() => warm.delete(fn.name));
     return handler;
   };
@@ -77,7 +83,7 @@ export const createFunctions = (
     if (known !== undefined && known.timeoutMs !== timeoutMs) byName.set(name, { ...known, timeoutMs });
   };
 
-  /** What cannot be read is told by its next call; until then its last time limit stands. */
+  /** If the file cannot be read, its next call reports it. Until then its last time limit counts. */
   const readAgain = async (fn: FunctionPlan, version: string): Promise<void> => {
     const content = await readModule(fn.entry).catch(() => undefined);
     if (content !== undefined) learn(fn.name, version, content.timeoutMs);
@@ -126,7 +132,7 @@ export const createFunctions = (
       return invocation;
     },
     add: async (source) => {
-      // A file that is named twice is one.
+      // A file that is named twice counts once.
       const found = (await findOwnFunctions(source)).filter(
         ({ name, entry }) => !own.has(name) || byName.get(name)?.entry !== entry,
       );

@@ -11,14 +11,17 @@ const exportsSchema = z.looseObject({});
 
 const isHandler = (value: unknown): value is Handler => typeof value === 'function';
 
-/** What a module exports. Every other `instance` is another module, which runs again. Without one, it is that of its thread. */
+/**
+ * What a module exports. Each `instance` is a separate module that runs again. Without one, it is the
+ * instance of this thread.
+ */
 export const loadModule = async (entry: string, instance?: string): Promise<Record<string, unknown>> => {
   const url = pathToFileURL(resolve(PROJECT, entry));
   if (instance !== undefined) url.searchParams.set('coldStart', instance);
   return exportsSchema.parse({ ...(await import(/* @vite-ignore */ url.href)) });
 };
 
-/** `ConfigurationError` when the module has none of that name. */
+/** Throws `ConfigurationError` when the module has no handler of that name. */
 export const handlerIn = (
   exports: Readonly<Record<string, unknown>>,
   entry: string,
@@ -30,8 +33,8 @@ export const handlerIn = (
 };
 
 /**
- * Imports a function's handler. It reads its environment when its module is first run, so every `coldStart` is another
- * instance of the entry.
+ * Imports a function's handler. A handler reads its environment when its module first runs, so every
+ * `coldStart` is another instance of the entry.
  */
 export const loadHandler = async (entry: string, coldStart: string): Promise<Handler> =>
   handlerIn(await loadModule(entry, coldStart), entry);

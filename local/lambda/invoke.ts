@@ -1,15 +1,22 @@
-/** Runs one invocation the way the service does: with a time limit, and for a function of this process under its name. */
+/**
+ * Runs one invocation as the service does: with a time limit, and for a function of this process under its
+ * name.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FunctionPlan } from '../plan.ts';
 import type { Handler } from './handler.ts';
 import { functionError, type InvocationResult, runHandler } from './run-handler.ts';
 
-/** The name of the function on whose behalf something runs: they share our process, and a role is one function's. */
+/**
+ * The name of the function on whose behalf something runs. Functions share our process, but each has a role
+ * of its own.
+ */
 export const runningFunction = new AsyncLocalStorage<string>();
 
 /**
- * Rejects only as `run` does. After the time limit the answer is a timeout, as deployed, whatever `run` answers; before that,
- * `onOver` does what it has to. The time begins when `run` calls `begin`, and again when it calls it again.
+ * Rejects only when `run` does. After the time limit the answer is a timeout, as when deployed, whatever
+ * `run` answers. Before that, `onOver` does what it must. The time begins when `run` calls `begin`, and anew
+ * with each further call of it.
  */
 export const withinTimeLimit = async (
   requestId: string,
@@ -40,7 +47,7 @@ export const withinTimeLimit = async (
   }
 };
 
-/** In this process, and never rejects; what still runs after the time limit, runs on. */
+/** Runs in this process, and never rejects. What still runs after the time limit goes on running. */
 export const invokeHandler = (
   fn: FunctionPlan,
   load: () => Promise<Handler>,

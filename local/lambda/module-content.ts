@@ -1,4 +1,4 @@
-/** What a module of somebody else's says of its functions. Pure. */
+/** Reads what a module of the user's says about its functions. Pure. */
 import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
@@ -8,12 +8,15 @@ export interface ModuleContent {
   timeoutMs: number;
 }
 
-/** Of a tool that says nothing else: shorter than the longest a saga waits for one of 30 seconds. */
+/**
+ * For a tool that declares no time limit. It is shorter than the longest time that a saga waits for a tool of
+ * 30 seconds.
+ */
 const DEFAULT_TIMEOUT_SECONDS = 30;
 
 const timeoutSchema = z.int().min(1).max(900).default(DEFAULT_TIMEOUT_SECONDS);
 
-/** `ConfigurationError` when its time limit is none. */
+/** Throws `ConfigurationError` when its time limit is not valid. */
 export const contentOf = (exports: Readonly<Record<string, unknown>>): ModuleContent => {
   const timeout = timeoutSchema.safeParse(exports['timeoutSeconds']);
   if (!timeout.success)

@@ -1,11 +1,14 @@
-/** One call of a function of one's own, from when it is asked for until it is answered. */
+/** One call of a function of the user's, from the request until the answer. */
 import type { FunctionPlan } from '../plan.ts';
 import { type Claim, createClaim, holderOf, withdrawClaim } from './claim.ts';
 import { exitResult, type Fault } from './own-faults.ts';
 import type { OwnThread } from './own-thread.ts';
 import type { InvocationResult } from './run-handler.ts';
 
-/** As Lambda refuses a call that surely did not begin: for want of a place, or because the cloud ends. */
+/**
+ * A refusal, as Lambda words it, of a call that certainly did not begin: there was no place, or the cloud is
+ * ending.
+ */
 export class NotBegun extends Error {
   /** The second is not tried again at once, so that the machine has time to record it. */
   override readonly name: 'TooManyRequestsException' | 'ResourceNotReadyException';
@@ -23,18 +26,21 @@ export class NotBegun extends Error {
 export interface OwnCall {
   readonly id: number;
   readonly fn: FunctionPlan;
-  /** Told when a thread has taken it, and when it begins, with the time limit that its module says. */
+  /**
+   * Called when a thread has taken the call, and when it begins, with the time limit that its module
+   * declares.
+   */
   readonly onTaken: () => void;
   readonly onBegun: (timeoutMs: number) => void;
   readonly answer: Promise<InvocationResult>;
-  /** Once to each thread. */
+  /** Offers the call to each thread once. */
   offer(to: OwnThread): void;
   /** The number of the thread that took it. */
   holder(): number | undefined;
   settle(result: InvocationResult): void;
   /** Its thread has ended. */
   lose(fault: Fault): void;
-  /** False: somebody has it. */
+  /** False: some thread has the call. */
   refuse(why: 'no place' | 'the end'): boolean;
 }
 

@@ -1,41 +1,42 @@
 /**
- * What goes wrong in functions of one's own, where their author looks: in the answer of the call, as the deployed runtime words it
- * and with its stack, and with the time on stderr, which is their log (`daemon.log` of a cloud in the background).
+ * Reports faults in functions of the user's where their author looks: in the answer of the call, worded like
+ * the deployed runtime and with the stack, and with the time on stderr, which is their log (`daemon.log` of a
+ * cloud in the background).
  */
 import { inspect } from 'node:util';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { functionError, type InvocationResult } from './run-handler.ts';
 
-/** Which function. */
+/** The function with the fault. */
 export interface Own {
   name: string;
   /** Its file. */
   entry: string;
 }
 
-/** Why something ended, and where that was in the code, when it is known. */
+/** Why something ended and, if known, where in the code. */
 export interface Fault {
   reason: string;
-  /** As errors have it, with the reason as its first line. */
+  /** A stack like that of an error, with the reason as its first line. */
   stack?: string | undefined;
 }
 
-/** Of whatever somebody threw. */
+/** The fault for whatever was thrown. */
 export const faultOf = (thrown: unknown): Fault => {
   if (!(thrown instanceof Error)) return { reason: inspect(thrown) };
   const { name, message, stack } = thrown;
-  // Of ours the message says what to do, and where it was thrown helps nobody.
+  // The message of our own errors says what to do, and where they were thrown helps nobody.
   if (isWalkbackError(thrown)) return { reason: message };
   return { reason: name === 'Error' ? message : `${name}: ${message}`, stack };
 };
 
-/** Of what nobody caught. */
+/** The fault for an error that nobody caught. */
 export const faultOutsideOfCalls = (thrown: unknown): Fault => {
   const { reason, stack } = faultOf(thrown);
   return { reason: `${reason} (outside of a call)`, stack };
 };
 
-/** A message may quote anything, and a terminal shows it. */
+/** A message may contain anything, and a terminal shows it. */
 const visible = (text: string): string =>
   text.replaceAll(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
@@ -47,7 +48,7 @@ export const tellOwnFault = ({ name, entry }: Own, { reason, stack }: Fault): vo
 
 const traceOf = ({ stack }: Fault): string[] => stack?.split('\n') ?? [];
 
-/** An error that its handler threw, or its module when it was loaded. */
+/** The result for an error that the handler threw, or that its module threw when it was loaded. */
 export const thrownResult = (thrown: unknown): InvocationResult => {
   const trace = traceOf(faultOf(thrown));
   return thrown instanceof Error
@@ -55,7 +56,7 @@ export const thrownResult = (thrown: unknown): InvocationResult => {
     : functionError('UnknownError', String(thrown), trace);
 };
 
-/** Of a call whose thread ended: how far it came nobody knows. */
+/** The result of a call whose thread ended. Nobody knows how far it came. */
 export const exitResult = (requestId: string, { name, entry }: Own, fault: Fault): InvocationResult =>
   functionError(
     'Runtime.ExitError',

@@ -1,7 +1,7 @@
 /**
- * Functions of whoever runs the cloud, beside Walkback's: modules of a directory, or one module. A module is read when
- * the cloud starts, so that what is wrong with it is said then, and again when its file has changed. They run in threads of their
- * own (own-threads.ts).
+ * Functions of the user's, beside Walkback's: the modules of a directory, or one module. A module is read
+ * when the cloud starts, so that errors in it are reported then, and again when its file has changed. They
+ * run in threads of their own (own-threads.ts).
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ const refuse = (message: string): never => {
   throw new WalkbackError('ConfigurationError', message);
 };
 
-/** Two functions of one name. The other one is Walkback's own when it has no file to name. */
+/** The error for two functions of one name. The other one is Walkback's own when it has no file. */
 export const twins = (name: string, entry: string, other: string | undefined): WalkbackError =>
   new WalkbackError(
     'ConfigurationError',
@@ -30,7 +30,7 @@ export const twins = (name: string, entry: string, other: string | undefined): W
       : `${other} and ${entry} are both a function "${name}"; rename one of them, or name only one with --functions`,
   );
 
-/** The modules of a directory: its own, and the index of each directory in it. */
+/** The modules of a directory: those in it, and the index of each of its directories. */
 const modulesIn = async (directory: string): Promise<string[]> => {
   const entries = (await readdir(directory, { withFileTypes: true })).filter(
     ({ name }) => !NOT_A_FUNCTION.test(name) && name !== 'node_modules',
@@ -41,7 +41,10 @@ const modulesIn = async (directory: string): Promise<string[]> => {
     .sort();
 };
 
-/** `handler` under the name of the file; without one, and only of a module that was named itself, every function it exports. */
+/**
+ * `handler` under the name of the file. A module without one, if it was named itself, gives every function
+ * that it exports.
+ */
 const handlersOf = (
   entry: string,
   { functions }: ModuleContent,
@@ -51,10 +54,13 @@ const handlersOf = (
   return wasNamed ? functions.map((name) => ({ name, exported: name })) : [];
 };
 
-/** When the file was last written: a module that was edited is another one. */
+/** When the file was last written. An edited module is another version. */
 export const versionOf = (fn: FunctionPlan): string => String(writtenMs(fn.entry) ?? '');
 
-/** The functions of a directory or a module. `ConfigurationError` says what is wrong with which file. */
+/**
+ * The functions of a directory or a module. Throws `ConfigurationError`, which names the file and what is
+ * wrong with it.
+ */
 export const findOwnFunctions = async (source: string): Promise<FunctionPlan[]> => {
   const path = resolve(source);
   const found = await stat(path).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * One thread in which code runs that is not Walkback's own: an execution environment, as Lambda has one. A process would keep it
- * apart as well, but one that blocks would outlive a cloud that was killed.
+ * One thread for code that is not Walkback's own: an execution environment like those of Lambda. A process
+ * would isolate it as well, but a blocked process would outlive a cloud that was killed.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -11,21 +11,21 @@ import type { ModuleContent } from './module-content.ts';
 import { type Fault, faultOutsideOfCalls } from './own-faults.ts';
 import type { InvocationResult } from './run-handler.ts';
 
-/** The last turn it was asked for and made; in memory that is shared, so that it is seen at once. */
+/** The last requested turn that the thread has made. It lies in shared memory, so that it is visible at once. */
 export type TurnCounter = Int32Array<SharedArrayBuffer>;
 
-/** What a thread is asked. */
+/** A request to a thread. */
 export type Asked =
   | { ask: 'read'; entry: string }
   | { ask: 'invoke'; id: number; claim: Claim; fn: FunctionPlan; event: string; requestId: string }
   | { ask: 'turn'; turn: number };
 
-/** What it says. */
+/** A message of a thread. */
 export type Told =
   | { tell: 'content'; content: ModuleContent }
   | { tell: 'unreadable'; fault: Fault }
   | { tell: 'taken'; id: number }
-  /** `files`: loaded since it last said so. */
+  /** `files`: loaded since its last message. */
   | { tell: 'begun'; id: number; timeoutMs: number; files: LoadedFile[] }
   | {
       tell: 'done';
@@ -42,23 +42,29 @@ export interface OwnThread {
   /** Its number among all threads of the process. */
   readonly number: number;
   ask(asked: Exclude<Asked, { ask: 'turn' }>): void;
-  /** It has let nothing else happen for a while. Known of a thread that is watched. */
+  /** Whether the thread has been blocked for a while. Known only while the thread is watched. */
   isBlocked(): boolean;
-  /** Resolves with true as soon as it lets something else happen, and with false when it has not for a while. */
+  /**
+   * Resolves with true as soon as the thread handles other events, and with false when it has not for a
+   * while.
+   */
   turns(): Promise<boolean>;
-  /** Looks again and again whether it is blocked, while it is at work. */
+  /** While the thread is at work, checks repeatedly whether it is blocked. */
   watch(isAtWork: boolean): void;
-  /** Resolves when it is gone, or when nothing but the end of the process can end it: it waits for another process. */
+  /**
+   * Resolves when the thread is gone, or when only the end of the process can end it, because it waits for
+   * another process.
+   */
   end(fault: Fault): Promise<void>;
 }
 
-/** Beside this module; in the package, a module of its own (build/command.ts). */
+/** Beside this module. In the package it is a module of its own (build/command.ts). */
 const PROGRAM = import.meta.url.endsWith('/own-thread.ts') ? './thread-program.ts' : './own-functions.mjs';
 
-/** A thread that lets nothing else happen for so long is blocked. */
+/** A thread that handles no other events for this long is blocked. */
 export const BLOCKED_AFTER_MS = 500;
 const LOOK_EVERY_MS = 250;
-/** A thread that can be ended is gone long before. */
+/** A thread that can be ended is gone long before this. */
 const STUCK_AFTER_MS = 1_000;
 
 /** The error that ended a thread. */
@@ -74,7 +80,7 @@ interface Asking {
 }
 
 export const startOwnThread = (options: {
-  /** Of its heap. */
+  /** Size of its heap. */
   memoryMb: number;
   onTold: (told: Told) => void;
   onGone: (why: Fault) => void;
@@ -85,11 +91,11 @@ export const startOwnThread = (options: {
     workerData: turned,
     resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
   });
-  // Whoever waits for a call keeps the cloud alive, not the thread.
+  // A waiting call keeps the cloud alive; the thread does not.
   worker.unref();
   const { threadId: number } = worker;
   const gone = Promise.withResolvers<void>();
-  /** Those who wait for a turn. */
+  /** Callers that wait for a turn. */
   const waiting = new Map<number, () => void>();
   let why: Fault | undefined;
   let turn = 0;
@@ -103,7 +109,7 @@ export const startOwnThread = (options: {
   const hasTurned = (asked: number): boolean => Atomics.load(turned, 0) >= asked;
   const askForTurn = (): number => {
     turn += 1;
-    // One that it still owes tells since when it is blocked.
+    // A turn that it still owes shows since when it is blocked.
     if (hasTurned(last.turn)) last = { turn, sinceMs: performance.now() };
     post({ ask: 'turn', turn });
     return turn;

@@ -1,8 +1,9 @@
 /**
- * The threads of all functions of one's own of one cloud, and which thread runs which call. Each function has its own, as deployed
- * each has execution environments of its own: one that blocks keeps no other one back. Calls of one function share its thread while
- * that lets them; when it is blocked, further threads take those that wait. A call is offered to all threads of its function, and
- * runs in the one that takes it first (claim.ts).
+ * All threads for functions of the user's in one cloud, and which thread runs which call. Each function has a
+ * thread of its own, as each has its own execution environments when deployed, so a blocked function delays
+ * no other. Calls of one function share its thread as long as it is not blocked; then further threads take
+ * the waiting calls. A call is offered to all threads of its function, and runs in the one that takes it
+ * first (claim.ts).
  */
 import type { FunctionPlan } from '../plan.ts';
 import { withinTimeLimit } from './invoke.ts';
@@ -12,15 +13,21 @@ import { type Fault, tellOwnFault } from './own-faults.ts';
 import { BLOCKED_AFTER_MS, type OwnThread, startOwnThread, type Told } from './own-thread.ts';
 import type { InvocationResult } from './run-handler.ts';
 
-/** All threads of a cloud. One that is idle gives way to a function that has none. */
+/** Most threads of a cloud. An idle thread is ended for a function that has none. */
 const MOST = 16;
-/** Beyond the first of each function, so that some that block leave room for the others. */
+/** Most threads beyond the first of each function, so that blocked functions leave room for the others. */
 const MOST_FURTHER = 8;
-/** Beyond a function's own time limit, for its module to be loaded. */
+/** Time to load a function's module, in addition to the function's own time limit. */
 const LOADING_MS = 10_000;
-/** A thread in which no call is at work and that takes none for so long: what a call left behind blocks it. */
+/**
+ * A thread with no call at work that takes no call for this long is blocked by something that a call left
+ * behind.
+ */
 const LEFT_BLOCKED_MS = 2_000;
-/** Less than the least that a saga waits for a call, so that one that did not begin is known not to have. */
+/**
+ * Less than the shortest time that a saga waits for a call, so that a call that did not begin is known not to
+ * have begun.
+ */
 const LONGEST_WAIT_MS = 4_000;
 
 const STOPPED: Fault = { reason: 'the embedded cloud was stopped' };
@@ -30,35 +37,38 @@ const REPLACED: Fault = { reason: 'another thread took its place' };
 interface Member {
   thread: OwnThread;
   fn: FunctionPlan;
-  /** Of its module: another one has a thread of its own. */
+  /** Version of its module. Another version gets a thread of its own. */
   version: string;
   isLoaded: boolean;
-  /** What its module was read from. */
+  /** The files from which its module was read. */
   files: LoadedFile[];
-  /** It takes no further calls. */
+  /** The thread takes no further calls. */
   isRetired: boolean;
   isEnding: boolean;
-  /** Those that it took. */
+  /** The calls that it took. */
   calls: Map<number, OwnCall>;
   usedMs: number;
 }
 
 export interface OwnThreads {
-  /** Rejects with `NotBegun` when no thread could take it; else it answers. */
+  /** Rejects with `NotBegun` when no thread could take the call; otherwise answers. */
   invoke(version: string, facts: CallFacts): Promise<InvocationResult>;
-  /** Begins nothing any more, and ends those that are blocked. */
+  /** Lets nothing begin any more, and ends the threads that are blocked. */
   drain(): Promise<void>;
   /** Ends all of them, and what runs in them. */
   close(): Promise<void>;
-  /** After `close`: one is still there, because it waits for another process, and ends with this one only. */
+  /**
+   * After `close`: a thread still exists, because it waits for another process, and ends only together with
+   * this process.
+   */
   isStuck(): boolean;
 }
 
 export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {}): OwnThreads => {
   const members = new Set<Member>();
-  /** Calls of which no thread has said that it took them. */
+  /** Calls that no thread has reported as taken. */
   const waiting = new Map<number, OwnCall>();
-  /** Of the last call of each function. */
+  /** Version of the last call of each function. */
   const versions = new Map<string, string>();
   let isClosed = false;
 
@@ -67,7 +77,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
   const isIdle = ({ fn, calls, isEnding }: Member): boolean =>
     !isEnding && calls.size === 0 && ![...waiting.values()].some((call) => call.fn.name === fn.name);
 
-  /** What it had taken is answered, also when it cannot be ended. */
+  /** The calls that it had taken are answered, even when the thread cannot be ended. */
   const end = async (member: Member, fault: Fault): Promise<void> => {
     member.isEnding = true;
     await member.thread.end(fault);
@@ -78,7 +88,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     end(member, REPLACED).catch(() => undefined);
   };
 
-  /** Makes some by the end of the one that was idle for longest. */
+  /** Makes room by ending the thread that has been idle longest. */
   const room = (): 'now' | 'soon' | 'none' => {
     if (members.size < most) return 'now';
     const [longest] = [...members].filter(isIdle).sort((a, b) => a.usedMs - b.usedMs);
@@ -107,7 +117,10 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     members.add(member);
   };
 
-  /** Offers what waits to the threads that are there, after the first one was started. */
+  /**
+   * Offers the waiting calls to the existing threads, after starting a first thread for a function that has
+   * none.
+   */
   const place = (): void => {
     for (const call of waiting.values()) {
       if (!isClosed && serving(call.fn.name).length === 0 && room() === 'now') start(call.fn);
@@ -151,7 +164,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
       case 'done':
         member.calls.delete(call.id);
         member.files.push(...told.files);
-        // A module that cannot start is tried again by the next call, as deployed.
+        // A module that cannot start is tried again by the next call, as when deployed.
         if (!told.isLoaded) member.isRetired = true;
         if (told.fault !== undefined) tellOwnFault(call.fn, told.fault);
         call.settle(told.result);
@@ -166,7 +179,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     tidy();
   };
 
-  /** Sees to a further thread for a call that those of its function do not take. False: there is none. */
+  /** Finds another thread for a call that its function's threads do not take. False: there is none. */
   const isHelped = ({ fn }: OwnCall, waitedMs: number): boolean => {
     for (const member of serving(fn.name)) {
       if (!member.isLoaded || member.calls.size > 0) continue;
@@ -183,7 +196,7 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     return found !== 'none';
   };
 
-  /** It stands in no line for longer than its caller has patience. */
+  /** A call waits in line no longer than its caller has patience. */
   const wait = (call: OwnCall): void => {
     const sinceMs = performance.now();
     const look = (): void => {
@@ -201,7 +214,10 @@ export const createOwnThreads = ({ most = MOST, mostFurther = MOST_FURTHER } = {
     if (call.refuse(isClosed ? 'the end' : 'no place')) waiting.delete(call.id);
   };
 
-  /** As Lambda ends an environment whose time is over; here only when it is blocked, because others may be at work in it. */
+  /**
+   * When the time limit is over, Lambda ends the environment. Here the thread is ended only when it is
+   * blocked, because other calls may be at work in it.
+   */
   const onOver = async (call: OwnCall, timeoutMs: number): Promise<void> => {
     const member = [...members].find(({ calls }) => calls.has(call.id));
     if (member === undefined) return;

@@ -1,4 +1,7 @@
-/** Reads a module of somebody else's in a thread that ends afterwards: what it does when it is loaded ends too. */
+/**
+ * Reads a module of the user's in a thread that ends afterwards, so that anything the module starts when it
+ * is loaded ends too.
+ */
 import { basename, extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WalkbackError } from '../../core/shared/errors.ts';
@@ -6,14 +9,14 @@ import type { ModuleContent } from './module-content.ts';
 import { type Fault, tellOwnFault } from './own-faults.ts';
 import { startOwnThread } from './own-thread.ts';
 
-/** As long as the largest takes on a busy machine. */
+/** As long as the largest module takes on a busy machine. */
 const PATIENCE_MS = 60_000;
-/** Of each function of one's own, and so of its module. */
+/** Memory of each function of the user's, and so of its module. */
 export const OWN_MEMORY_MB = 1024;
 
 export const nameOfModule = (file: string): string => basename(file, extname(file));
 
-/** `ConfigurationError` says what is wrong with it. */
+/** Throws `ConfigurationError`, which says what is wrong with the module. */
 export const readModule = async (entry: string): Promise<ModuleContent> => {
   const { promise, resolve } = Promise.withResolvers<ModuleContent | Fault>();
   const thread = startOwnThread({

@@ -1,4 +1,7 @@
-/** One call of a handler, with the context that the service gives it; errors and answers become a payload. */
+/**
+ * Makes one call of a handler, with the context that the service gives it. Its answer or error becomes a
+ * payload.
+ */
 import type { Context } from 'aws-lambda';
 import type { FunctionPlan } from '../plan.ts';
 import type { Handler } from './handler.ts';
@@ -8,11 +11,14 @@ const MAX_RESPONSE_BYTES = 6_291_556;
 /** `failed: true` is the service's "function error": `payload` is `{ errorType, errorMessage, trace }`. */
 export interface InvocationResult {
   failed: boolean;
-  /** JSON. */
+  /** The answer as JSON. */
   payload: string;
 }
 
-/** `trace` is the stack, as the deployed runtime adds it. That of Walkback's own functions must not leave them (docs/security.md). */
+/**
+ * `trace` is the stack, which the deployed runtime adds. The stacks of Walkback's own functions must not
+ * leave them (docs/security.md).
+ */
 export const functionError = (
   errorType: string,
   errorMessage: string,
@@ -53,7 +59,7 @@ const succeed = (result: unknown): InvocationResult => {
     : { failed: false, payload };
 };
 
-/** Never rejects. Its time begins when the handler is there. */
+/** Never rejects. The time begins when the handler is loaded. */
 export const runHandler = async (
   fn: FunctionPlan,
   load: () => Promise<Handler>,

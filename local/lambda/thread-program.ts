@@ -1,4 +1,4 @@
-/** What runs in the thread of own-thread.ts: it reads one module, and calls one of its handlers. */
+/** The program of the thread of own-thread.ts: it reads one module, and calls its handlers. */
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { takeClaim } from './claim.ts';
 import { type Handler, handlerIn, loadModule } from './handler.ts';
@@ -14,20 +14,20 @@ const turns = workerData as TurnCounter;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
 const tell = (told: Told): void => parentPort?.postMessage(told);
 
-/** Said as soon as a call begins, and again when it is done: a function may import at any time. */
+/** Reported when a call begins, and again when it is done, because a function may import at any time. */
 const loadedFiles = noteLoadedFiles();
 
 let isFailing = false;
 
-/** Node tells of it as well, but by a way of its own, on which it may come later than the end that Node makes of it. */
+/** Node reports this error too, but over another channel, where it may arrive after the end of the thread. */
 process.on('uncaughtExceptionMonitor', (error) => {
-  // Caught by the function's own listener.
+  // The function's own listener catches it.
   if (process.listenerCount('uncaughtException') > 0) return;
   isFailing = true;
   tell({ tell: 'exits', fault: faultOutsideOfCalls(error) });
 });
 
-/** Elsewhere it says nothing: only the code of its end is seen. */
+/** A thread that exits says nothing: only its exit code would be seen. */
 const exit = process.exit.bind(process);
 process.exit = (code) => {
   const { message, stack } = new Error(`it called process.exit(${code ?? ''})`);
@@ -42,7 +42,7 @@ interface Loaded {
 
 let loading: Promise<Loaded> | undefined;
 
-/** A module is loaded once: it lives as long as its thread. */
+/** A module is loaded once, and lives as long as its thread. */
 const load = (entry: string, exported: string | undefined): Promise<Loaded> =>
   (loading ??= loadModule(entry).then((exports) => ({
     handler: handlerIn(exports, entry, exported),

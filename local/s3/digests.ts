@@ -1,4 +1,4 @@
-/** The checksums S3 clients send with a body, computed while it streams by. */
+/** The checksums that S3 clients send with a body, computed while it streams through. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 

@@ -1,4 +1,4 @@
-/** ListObjectsV2 as pure code: which of all objects belong on this page. */
+/** ListObjectsV2 as pure code: decides which of all objects are on this page. */
 import { S3Error } from './errors.ts';
 import type { ObjectInfo } from './store.ts';
 import type { XmlNode } from './xml.ts';
@@ -88,7 +88,10 @@ export const listPage = (bucket: string, objects: ObjectInfo[], request: ListReq
   };
 };
 
-/** The `ListVersionsResult` document of one page. There is one version of each object here, and no delete marker. */
+/**
+ * The `ListVersionsResult` document of one page. Here each object has one version, and there are no delete
+ * markers.
+ */
 export const versionsPage = (
   bucket: string,
   objects: ObjectInfo[],

@@ -26,7 +26,7 @@ export const sendXml = (response: ServerResponse, status: number, root: string, 
   response.writeHead(status, { 'content-type': 'application/xml', 'content-length': body.length }).end(body);
 };
 
-/** A client that waits for `100 Continue` sends its body only after the request was found acceptable. */
+/** A client that waits for `100 Continue` sends its body only after the request was accepted. */
 const openBody = ({ incoming, response }: Exchange): AsyncIterable<Buffer> => {
   if (incoming.headers.expect !== undefined) response.writeContinue();
   return incoming;
@@ -74,7 +74,7 @@ const headBucket: Operation = async ({ request, response, store }) => {
   response.writeHead(200, { 'content-length': 0 }).end();
 };
 
-/** Whatever is written from now on stays locked for so long. */
+/** Everything that is written from now on stays locked for this long. */
 const putObjectLock: Operation = async (exchange) => {
   const { request, response, store } = exchange;
   const document = await readDocument(exchange);
@@ -118,7 +118,7 @@ const putObject: Operation = async (exchange) => {
   response.writeHead(200, { etag: `"${info.etag}"`, ...checksumHeaders(info), 'content-length': 0 }).end();
 };
 
-/** Only saves the client from sending a body in vain; the store decides when the object is published. */
+/** Only saves the client from sending a body in vain. The store decides when the object is published. */
 const refuseExisting = async (store: ObjectStore, { bucket, key }: S3Request): Promise<void> => {
   const found = await store.open(bucket, key).catch((error: unknown) => {
     if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined;
@@ -189,13 +189,13 @@ const LIST_PARAMETERS = [
   'version-id-marker',
 ];
 
-/** Query parameters that change what a request means must be known, or the request is refused. */
+/** Query parameters that change the meaning of a request must be known; otherwise the request is refused. */
 const subresources = (request: S3Request): string[] =>
   Object.keys(request.query).filter(
     (name) => name !== 'x-id' && !name.toLowerCase().startsWith('x-amz-') && !LIST_PARAMETERS.includes(name),
   );
 
-/** Finds the operation of a request; throws `NotImplemented` for everything Walkback has no use for. */
+/** Finds the operation of a request. Throws `NotImplemented` for everything that Walkback does not use. */
 export const operationOf = (request: S3Request): Operation => {
   const target = request.key === '' ? 'bucket' : 'object';
   const name = [request.method, target, ...subresources(request)].join(' ');

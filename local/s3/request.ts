@@ -1,4 +1,4 @@
-/** Reads an incoming HTTP request as S3 sees it: bucket, key, and headers that may also stand in a presigned query. */
+/** Reads an incoming HTTP request as S3 does: bucket, key, and headers that may also be in a presigned query. */
 import type { IncomingMessage } from 'node:http';
 import { S3Error } from './errors.ts';
 import type { SignedRequest } from './signature.ts';
@@ -12,7 +12,7 @@ export interface S3Request extends SignedRequest {
   header: (name: string) => string | undefined;
 }
 
-/** The rules of S3 for names, which also keep them harmless as directory names. */
+/** S3's rules for names, which also make them harmless as directory names. */
 const BUCKET = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
 
@@ -54,7 +54,7 @@ const joinHeaders = (incoming: IncomingMessage): Record<string, string> => {
 export const parseRequest = (incoming: IncomingMessage): S3Request => {
   const url = incoming.url ?? '/';
   const mark = url.indexOf('?');
-  // The raw path: URL would fold "..", which is an ordinary part of a key and of the signature.
+  // The raw path is used: URL would resolve "..", which is an ordinary part of a key and of the signature.
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = parseQuery(mark < 0 ? '' : url.slice(mark + 1));
   const headers = joinHeaders(incoming);

@@ -1,6 +1,6 @@
 /**
- * The embedded cloud's S3: the wire protocol over a directory, on loopback. What it accepts and refuses follows
- * S3, so the functions use the real SDK with `AWS_ENDPOINT_URL_S3` and path-style addressing.
+ * The embedded cloud's S3: the wire protocol over a directory, on loopback. It accepts and refuses the same
+ * as S3, so the functions use the real SDK with `AWS_ENDPOINT_URL_S3` and path-style addressing.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -36,7 +36,10 @@ const sendError = (incoming: IncomingMessage, response: ServerResponse, error: S
   });
 };
 
-/** Answers a failure; once the answer has begun, the connection is cut so that nobody takes it for complete. */
+/**
+ * Answers a failure. If the answer has begun, the connection is cut instead, so that nobody takes it for
+ * complete.
+ */
 const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknown): void => {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -46,11 +49,14 @@ const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknow
     cause instanceof S3Error ? cause : new S3Error('InternalError', 'The local S3 failed.', { cause });
   if (error.code === 'InternalError') tellFault('local S3', cause);
   sendError(incoming, response, error);
-  // The rest of the request is read and discarded, otherwise the client would never read the answer.
+  // The rest of the request is read and discarded. Otherwise the client would never read the answer.
   incoming.resume();
 };
 
-/** The protocol without a socket, so that tests can put something between. Settles when the exchange is over. */
+/**
+ * The protocol without a socket, so that tests can put something in between. Resolves when the exchange is
+ * over.
+ */
 export const createS3Handler = (
   store: ObjectStore,
   { credentials, region }: Pick<S3Options, 'credentials' | 'region'>,
@@ -84,9 +90,10 @@ export const startS3 = async (
       .finally(() => exchanges.delete(exchange));
     exchanges.add(exchange);
   };
-  // No limit on the time of one request: a large upload takes as long as it takes.
+  // A request has no time limit: a large upload takes as long as it takes.
   const server = createServer({ requestTimeout: 0 }, listener).on('checkContinue', listener);
-  // The port first: when another server has it, that one may own the directory too, and nothing there is touched.
+  // The port is taken first. If another server has it, that server may own the directory too, and nothing
+  // there is touched.
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,5 +1,5 @@
 /**
- * Checks AWS Signature Version 4 the way S3 does, for signed headers and for presigned URLs. Nothing of a
+ * Checks AWS Signature Version 4 as S3 does, for signed headers and for presigned URLs. No other part of a
  * request is looked at before this has passed.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -119,9 +119,7 @@ const checkHeaderTime = (claim: Claim, nowMs: number): void => {
     throw new S3Error('RequestTimeTooSkewed', 'The request was signed more than 15 minutes away from now.');
 };
 
-/**
- * An unsigned header could have been added by someone else. S3 refuses it where it would have an effect.
- */
+/** Somebody else could have added an unsigned header. S3 refuses it where it would have an effect. */
 const checkSignedHeaders = (request: SignedRequest, claim: Claim): void => {
   const signed = new Set(claim.signedHeaders);
   const unsigned = Object.keys(request.headers).filter(

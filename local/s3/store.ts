@@ -27,7 +27,7 @@ const objectInfo = z.object({
   /** Headers given back with the object: content-type, x-amz-meta-* and the like. */
   headers: z.record(z.string(), z.string()),
   lastModified: z.string(),
-  /** Until then nobody writes over it or deletes it (object lock). */
+  /** Until then nobody can overwrite or delete it (object lock). */
   retainUntil: z.string().optional(),
 });
 
@@ -47,7 +47,7 @@ const READ_BYTES = 256 * 1024;
 const isErrno = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
 
-/** Days for which what is written is locked, by itself; of buckets with object lock. */
+/** For a bucket with object lock: for how many days an object is locked automatically. */
 const lockSchema = z.object({ days: z.int().positive().optional() });
 
 const refuseLocked = (info: ObjectInfo | undefined): void => {
@@ -77,7 +77,7 @@ const parseFooter = (json: Buffer, contentBytes: number): ObjectInfo | undefined
   }
 };
 
-/** Undefined when the file was cut or written over by hand. */
+/** Undefined when the file was cut or overwritten by hand. */
 const readFooter = async (handle: FileHandle): Promise<ObjectInfo | undefined> => {
   const { size } = await handle.stat();
   if (size < LENGTH_BYTES) return undefined;
@@ -91,7 +91,10 @@ const readFooter = async (handle: FileHandle): Promise<ObjectInfo | undefined> =
   return parseFooter(json, contentBytes);
 };
 
-/** A damaged file is answered as it is, without a checksum: whoever knows what was stored finds that it is not that. */
+/**
+ * A damaged file is answered as it is, without a checksum: a reader who knows what was stored notices the
+ * difference.
+ */
 const damaged = async (handle: FileHandle, key: string): Promise<ObjectInfo> => {
   const { size, mtime } = await handle.stat();
   return { key, sizeBytes: size, etag: '', checksums: {}, headers: {}, lastModified: mtime.toISOString() };
@@ -150,7 +153,10 @@ export const openObjectStore = async (dataDir: string) => {
     await writePrivately(lockFile(bucket), lock);
   };
 
-  /** Conditional writes under way: one during which its key is deleted is answered with 409, as by S3. */
+  /**
+   * Conditional writes under way. If a key is deleted during its write, the write is answered with 409, as by
+   * S3.
+   */
   const conditional = new Set<{ path: string; deletedMeanwhile: boolean }>();
 
   const bucketDirectory = async (bucket: string): Promise<string> => {
@@ -166,7 +172,7 @@ export const openObjectStore = async (dataDir: string) => {
     return { directory, path: join(directory, name) };
   };
 
-  /** Makes a finished file visible; with `createOnly` never over an existing object. */
+  /** Makes a finished file visible. With `createOnly`, never replaces an existing object. */
   const publish = async (from: string, to: string, createOnly: boolean): Promise<void> => {
     if (!createOnly) return rename(from, to);
     await link(from, to).catch((cause: unknown) => {
@@ -175,7 +181,10 @@ export const openObjectStore = async (dataDir: string) => {
     });
   };
 
-  /** A condition is looked at and the object replaced without another write or deletion of it in between. */
+  /**
+   * Takes turns per key: no other write or deletion comes between checking a condition and replacing the
+   * object.
+   */
   const turns = new Map<string, Promise<void>>();
   const inTurn = async (path: string, act: () => Promise<void>): Promise<void> => {
     const before = turns.get(path) ?? Promise.resolve();
@@ -189,9 +198,9 @@ export const openObjectStore = async (dataDir: string) => {
     }
   };
 
-  /** Undefined also of a damaged file, whose key nobody knows any more. */
+  /** Also undefined for a damaged file, whose key nobody knows any more. */
   const infoOf = async (path: string): Promise<ObjectInfo | undefined> => {
-    // Gone since the directory was read: deleted meanwhile.
+    // Deleted since the directory was read.
     const handle = await open(path, 'r').catch(() => undefined);
     try {
       return handle === undefined ? undefined : await readFooter(handle);
@@ -201,7 +210,10 @@ export const openObjectStore = async (dataDir: string) => {
   };
 
   return {
-    /** With object lock, the bucket comes last: what ends between the two leaves none, and it can be made again. */
+    /**
+     * With object lock, the bucket is made last: a crash in between leaves no bucket, so it can be made
+     * again.
+     */
     async createBucket(bucket: string, { isLocking = false } = {}): Promise<void> {
       const directory = join(buckets, bucket);
       await inTurn(directory, async () => {
@@ -213,14 +225,14 @@ export const openObjectStore = async (dataDir: string) => {
         try {
           await syncDirectory(buckets);
         } catch (error) {
-          // Else the next try is told that it is there already, and not what is wrong.
+          // Otherwise the next try would be told that the bucket exists, and not what is wrong.
           await rmdir(directory).catch(() => undefined);
           throw error;
         }
       });
     },
 
-    /** Object lock: `days` is how long what is written stays locked by itself. */
+    /** Object lock: objects written from now on are locked automatically for `days`. */
     async lockBucket(bucket: string, days?: number): Promise<void> {
       await bucketDirectory(bucket);
       await writeLock(bucket, days === undefined ? {} : { days });
@@ -238,7 +250,7 @@ export const openObjectStore = async (dataDir: string) => {
       key: string,
       body: AsyncIterable<Buffer>,
       describe: (sizeBytes: number) => ObjectInfo,
-      /** `replaceOnly`: the ETag of the one that is replaced; of any other nothing happens. */
+      /** `replaceOnly`: the ETag of the object to replace. If another object is there, nothing happens. */
       options: { createOnly: boolean; replaceOnly?: string },
     ): Promise<ObjectInfo> {
       const { directory, path } = await fileOf(bucket, key);
@@ -256,7 +268,7 @@ export const openObjectStore = async (dataDir: string) => {
             'The object was deleted during a conditional write.',
           );
         await mkdir(directory, { recursive: true });
-        // S3 keeps both as versions. There is one of each here, so the one that is locked stays.
+        // S3 would keep both as versions. Here each object has one version, so the locked one stays.
         if (!options.createOnly) refuseLocked(await infoOf(path));
         await inTurn(path, async () => {
           if (options.replaceOnly !== undefined) refuseOther(await infoOf(path), options.replaceOnly);
@@ -270,7 +282,7 @@ export const openObjectStore = async (dataDir: string) => {
       }
     },
 
-    /** Opens one version of an object: it stays readable when it is replaced or deleted meanwhile. */
+    /** Opens one version of an object. It stays readable even if the object is replaced or deleted meanwhile. */
     async open(bucket: string, key: string): Promise<OpenObject> {
       const { path } = await fileOf(bucket, key);
       const handle = await open(path, 'r').catch((cause: unknown) => {
@@ -290,7 +302,7 @@ export const openObjectStore = async (dataDir: string) => {
       }
     },
 
-    /** Deleting what is not there is a success, as in S3. */
+    /** Deleting a missing object succeeds, as in S3. */
     async remove(bucket: string, key: string): Promise<void> {
       const { directory, path } = await fileOf(bucket, key);
       refuseLocked(await infoOf(path));

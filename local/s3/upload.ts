@@ -12,7 +12,7 @@ const UNSIGNED = 'UNSIGNED-PAYLOAD';
 /** S3's limit for one PUT. */
 const MAX_BYTES = 5 * 1024 ** 3;
 
-/** Headers an object gives back when it is read. */
+/** Headers that an object gives back when it is read. */
 const KEPT_HEADERS = ['content-type', 'cache-control', 'content-disposition', 'content-language', 'expires'];
 
 export interface Expectation {
@@ -20,7 +20,7 @@ export interface Expectation {
   chunked: boolean;
   /** Hex SHA-256 of the body, when it was signed. */
   contentSha256: string | undefined;
-  /** Base64. */
+  /** MD5 in base64. */
   contentMd5: string | undefined;
   checksums: Partial<Record<ChecksumAlgorithm, string>>;
   /** The checksum that follows the content. */
@@ -38,7 +38,7 @@ const parseSize = (header: Header, chunked: boolean): number => {
   return sizeBytes;
 };
 
-/** A checksum that cannot be verified here must not be taken for one that was. */
+/** A checksum that cannot be verified here must not be taken for a verified one. */
 const OTHER_CHECKSUMS = ['crc32c', 'crc64nvme', 'md5', 'sha512', 'xxhash3', 'xxhash64', 'xxhash128'];
 
 const refuseOtherChecksums = (header: Header): void => {
@@ -60,7 +60,10 @@ const parseChecksums = (header: Header): Expectation['checksums'] => {
   return checksums;
 };
 
-/** When a PUT says itself until when nobody may write over it. Governance only: nothing here could lift the other kind. */
+/**
+ * The time until which a PUT itself locks its object. Governance mode only: the other mode could never be
+ * lifted here.
+ */
 export const parseRetention = (header: Header): { retainUntil?: string } => {
   const mode = header('x-amz-object-lock-mode');
   const until = header('x-amz-object-lock-retain-until-date');
@@ -91,7 +94,7 @@ const parseContentSha256 = (payloadHash: string): string | undefined => {
   return payloadHash;
 };
 
-/** What the headers promise about the body. `header` looks names up in lower case. */
+/** What the headers promise about the body. `header` finds names in lower case. */
 export const parseExpectation = (header: Header, payloadHash: string): Expectation => {
   const chunked = payloadHash === STREAMING_TRAILER;
   return {

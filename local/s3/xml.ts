@@ -1,4 +1,4 @@
-/** The little XML that S3 speaks: rendering of answers, and the one document a client sends (Delete). */
+/** The little XML that S3 uses: rendering answers, and reading the documents that a client sends. */
 import { S3Error } from './errors.ts';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

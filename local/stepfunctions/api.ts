@@ -1,4 +1,4 @@
-/** Step Functions' JSON API, as far as sagas and people looking at them need it. */
+/** Step Functions' JSON API, as far as sagas, and people who look at them, need it. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { Execution, Executions } from './executions.ts';
@@ -17,12 +17,15 @@ class ApiError extends Error {
   }
 }
 
-/** Of any JSON that travels through an execution. */
+/** Any JSON that travels through an execution. */
 const data = z.string().refine((text) => !isOverDataLimit(text), {
   error: `Member must have length less than or equal to ${MAX_DATA_BYTES}`,
 });
 
-/** What a name may not contain: spaces, what has a meaning in an ARN, a path or a shell, and control characters. */
+/**
+ * Characters that a name may not have: spaces, characters with a meaning in an ARN, a path or a shell, and
+ * control characters.
+ */
 const NOT_IN_NAMES = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]/u;
 
 const startInput = z.object({
@@ -137,7 +140,7 @@ const refuse = (c: Context, code: string, message: string): Response =>
     'x-amzn-errortype': code,
   });
 
-/** Why a request may not pass, or undefined. */
+/** Why a request is refused, or undefined. */
 export type Guard = (
   request: Request,
   body: Uint8Array,

@@ -13,10 +13,10 @@ import * as z from 'zod';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { Takes } from './task-error.ts';
 
-/** Milliseconds in a signed 32-bit number, as whole seconds. */
+/** The largest signed 32-bit number of milliseconds, as whole seconds. */
 const LONGEST_SECONDS = 2_147_483;
 
-/** Where a task's timeout travels through its `Parameters`. */
+/** The name under which a task's timeout travels through its `Parameters`. */
 export const TIMEOUT_MEMBER = 'walkbackTimeoutSeconds';
 
 interface Rule {
@@ -115,15 +115,18 @@ const adapt = (definition: Definition): Definition => ({
   ),
 });
 
-/** The tasks of a definition by state name, with the service they call. */
+/** The service that each task of a definition calls, by state name. */
 export type TaskResources = ReadonlyMap<string, string>;
 
-/** What takes data that are too large: `States.ALL` does not, and `States.TaskFailed` takes all but a time out. */
+/**
+ * The names that catch data that are too large. `States.ALL` does not. `States.TaskFailed` catches everything
+ * except a timeout.
+ */
 const BY_NAME = ['States.DataLimitExceeded', 'States.TaskFailed'];
 const takesByName = (list: readonly Rule[] = []): boolean =>
   list.some(({ ErrorEquals }) => ErrorEquals.some((name) => BY_NAME.includes(name)));
 
-/** All states by name. Names are unique in the whole machine, also inside others. */
+/** All states by name. Names are unique in the whole machine, including nested states. */
 const statesOf = (definition: Definition): [string, State][] =>
   Object.entries(definition.States).flatMap(([name, state]) => [
     [name, state] satisfies [string, State],
@@ -131,8 +134,8 @@ const statesOf = (definition: Definition): [string, State][] =>
   ]);
 
 /**
- * Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value, or a task has
- * what is not offered here.
+ * Parses, substitutes and adapts. Throws `ConfigurationError` when a placeholder has no value, or a task
+ * needs something that is not offered here.
  */
 export const adaptDefinition = (
   text: string,

@@ -1,6 +1,7 @@
 /**
- * The executions of state machines on loopback. Owns what runs and its history; both are in memory. A journal file keeps
- * names and ends, so that after the process died its executions show as aborted, as ones of a service that lost them.
+ * The executions of state machines on loopback. It owns what runs and its history, both in memory. A journal
+ * file keeps names and ends. So after the process has died, its executions are shown as aborted, as if a
+ * service had lost them.
  */
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -84,17 +85,17 @@ export interface ExecutionsOptions {
   services: TaskServices;
   /** Names and ends of executions, one JSON per line. */
   journalFile?: string;
-  /** Told when an execution begins; what it answers is called when that one is over. */
+  /** Called when an execution begins. The function that it returns is called when that execution ends. */
   onBegin?: () => () => void;
-  /** As EventBridge's "Step Functions Execution Status Change". */
+  /** Called with what EventBridge's "Step Functions Execution Status Change" reports. */
   onEnd?: (execution: Execution) => void;
   /** How many executions move at a time. */
   places?: number;
-  /** How many that ended are kept with history and output. */
+  /** How many ended executions are kept with history and output. */
   keeps?: number;
 }
 
-/** They share our process with the functions; more would only make each of them slower. */
+/** They share our process with the functions. More would only make each of them slower. */
 const PLACES = 16;
 
 export const createExecutions = async (options: ExecutionsOptions) => {
@@ -122,7 +123,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
 
   const journal = (execution: Execution): void => {
     if (journalFile === undefined) return;
-    // A write that failed (a full disk) may have left half a line: the next one begins with an end of line.
+    // A failed write (a full disk) may have left half a line, so the next one begins with a newline.
     const line = `\n${JSON.stringify(execution)}\n`;
     writing = writing.then(() => appendFile(journalFile, line)).catch(() => undefined);
   };
@@ -138,7 +139,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     options.onEnd?.(execution);
   };
 
-  /** Limits for which the service ends an execution, but the engine does not. */
+  /** Limits at which the service ends an execution, but the engine does not. */
   const excessOf = (event: EngineEvent, hasRoom: boolean) => {
     if (!hasRoom) return HISTORY_LIMIT;
     if (event.type !== 'StateExited' || !isOverDataLimit(JSON.stringify(event.state?.output ?? null)))
@@ -149,7 +150,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     };
   };
 
-  /** Follows the events: they are the history, and tell when a state that waited was left. */
+  /** Follows the events: they are the history, and show when a waiting state was left. */
   const record = async (execution: Execution, tasks: TaskResources, events: AsyncIterable<EngineEvent>) => {
     const history = createHistory(tasks);
     histories.set(execution.executionArn, history.events);
@@ -162,7 +163,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
         return;
       }
       if (event.type === 'StateFailed' || event.type === 'StateExited') {
-        // Events come a little after the fact; by now the next state may wait on a token of its own.
+        // Events come a little late: by now the next state may wait on a token of its own.
         tokens.close(execution.executionArn, event.state?.name ?? '');
       }
       if (event.type === 'StateRetried' || (event.type === 'StateEntered' && event.state?.type === 'Wait'))
@@ -170,7 +171,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     }
   };
 
-  /** A task of an execution that still runs when all its events so far were looked at. */
+  /** A task of an execution that was still running after all its events so far. */
   const handlerOf = (execution: Execution, state: string, resource: string, machine: Loaded) => {
     const largeResult = machine.largeResults.get(state) ?? NOTHING;
     const decides = state === machine.definition.StartAt;
@@ -182,7 +183,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
       if (execution.status === 'RUNNING') return handle(input, decides ? undefined : seat?.leave);
       throw new TaskError('States.Runtime', 'The execution was ended.', NOTHING);
     };
-    // The engine calls it before it has looked at the task's timeout, and forgets it when that is no number.
+    // The engine calls it before it has checked the task's timeout, and drops it when that is not a number.
     return (input: unknown): Promise<unknown> => mayBeDropped(begin(input));
   };
 
@@ -227,7 +228,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     return { abort: () => machineRun.abort(), done: Promise.allSettled([done, recording]) };
   };
 
-  /** In its turn: until then it is one that runs and has done nothing. */
+  /** Waits for its turn. Until then the execution counts as running and has done nothing. */
   const begin = (execution: Execution, machine: Loaded): void => {
     const { executionArn } = execution;
     const seat = createSeat(places, (started += 1));
@@ -285,7 +286,10 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     idle: async (): Promise<void> => {
       await Promise.all([...running.values()].map(({ done }) => done));
     },
-    /** Stops all, as a process that ends does; the journal still says RUNNING, so the next one calls them aborted. */
+    /**
+     * Stops all, like the end of the process. The journal still says RUNNING, so the next process reports
+     * them as aborted.
+     */
     close: async (): Promise<void> => {
       closing = true;
       for (const { abort } of running.values()) abort();

@@ -1,4 +1,7 @@
-/** The engine's events as GetExecutionHistory shows and counts them: the service has five for a task where the engine has two. */
+/**
+ * Shows and counts the engine's events as GetExecutionHistory does. For a task the service has five events,
+ * where the engine has two.
+ */
 import type { TaskResources } from './definition.ts';
 import { MAX_HISTORY_EVENTS } from './limits.ts';
 
@@ -32,7 +35,10 @@ type Shown = Omit<HistoryEvent, 'id' | 'previousEventId' | 'timestamp'>;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
-/** A Lambda task's own events, one attempt; a task that waits for a token is submitted too. */
+/**
+ * The service's own events of a Lambda task, for one attempt. A task that waits for a token is also
+ * submitted.
+ */
 const attempt = (resource: string | undefined): Shown[] => [
   { type: 'TaskScheduled' },
   { type: 'TaskStarted' },
@@ -53,7 +59,7 @@ const taskFailure = (event: EngineEvent, resource: string): Shown => {
 
 export const createHistory = (tasks: TaskResources) => {
   const events: HistoryEvent[] = [];
-  /** The task of this state failed, and a Catch took it: it is left without having succeeded. */
+  /** The task of this state failed, and a Catch handled it: the state is left without having succeeded. */
   let caught = false;
 
   const shown = (event: EngineEvent): Shown[] => {
@@ -95,7 +101,7 @@ export const createHistory = (tasks: TaskResources) => {
 
   return {
     events,
-    /** False when there is no room left for anything but the execution's end. */
+    /** False when there is only room left for the execution's end. */
     add: (event: EngineEvent): boolean => {
       const ends = event.type.startsWith('Execution');
       for (const one of shown(event)) {
@@ -104,7 +110,7 @@ export const createHistory = (tasks: TaskResources) => {
       }
       return true;
     },
-    /** The service ended the execution; the engine does not know it. */
+    /** The service ended the execution, which the engine does not know. */
     fail: (failure: { error: string; cause: string }): void => {
       push({ type: 'ExecutionFailed', executionFailedEventDetails: failure }, Date.now());
     },

@@ -1,14 +1,17 @@
-/** What is kept in memory of executions that have ended: all of the newest, and of older ones that they were, so that no name runs twice. */
+/**
+ * What is kept in memory of executions that have ended: everything of the newest, and of older ones only that
+ * they existed, so that no name runs twice.
+ */
 interface Ended {
   executionArn: string;
   output?: string;
   cause?: string;
 }
 
-/** AWS keeps all of them for 90 days; here thousands of histories fill the memory. */
+/** AWS keeps all of them for 90 days. Here thousands of histories would fill the memory. */
 const KEPT = 500;
 
-/** `forget` drops the rest of what belongs to it. */
+/** `forget` drops the rest of an execution's data. */
 export const createKept = (forget: (executionArn: string) => void, count = KEPT) => {
   const newest: Ended[] = [];
   return {

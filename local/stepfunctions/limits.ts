@@ -3,10 +3,10 @@
 /** Input and output of executions, states and tasks. */
 export const MAX_DATA_BYTES = 256 * 1024;
 
-/** Events of one execution; the last one can only be its end. */
+/** Most events of one execution. The last one can only be its end. */
 export const MAX_HISTORY_EVENTS = 25_000;
 
-/** An error's name and cause, as SendTaskFailure takes them. */
+/** Longest name and cause of an error, as SendTaskFailure accepts them. */
 export const MAX_ERROR_LENGTH = 256;
 export const MAX_CAUSE_LENGTH = 32_768;
 

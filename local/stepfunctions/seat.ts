@@ -1,11 +1,12 @@
 /**
- * An execution's place among those that move. It has one while the state with which its machine starts is at work, which decides
- * what comes next, and until the call that was decided has begun: soon, and before its deadline, however many executions there
- * are. While a call is at work, or the execution waits, others have the place. The oldest execution goes first.
+ * An execution's place among those that move. It has one while the machine's first state, which decides what
+ * comes next, is at work, and until the decided call has begun. So calls begin soon and before their
+ * deadline, however many executions there are. While a call is at work, or the execution waits, others use
+ * the place. The oldest execution goes first.
  */
 import type { Places } from '../places.ts';
 
-/** One that is under way waits no longer, or the timeout of its state would pass. */
+/** An execution that is under way waits no longer than this; otherwise its state's timeout would pass. */
 const LONGEST_WAIT_MS = 20_000;
 
 export type Seat = ReturnType<typeof createSeat>;
@@ -17,7 +18,7 @@ export const createSeat = (places: Places, order: number) => {
 
   const take = (atMostMs?: number): Promise<void> => {
     const wait = atMostMs === undefined ? { order } : { order, atMostMs };
-    // An attempt whose state timed out may still stand in line; the next one waits with it.
+    // An attempt whose state timed out may still be in line. The next attempt waits together with it.
     pending ??= places.take(wait).then((taken) => {
       pending = undefined;
       if (over && taken) places.leave();
@@ -32,13 +33,13 @@ export const createSeat = (places: Places, order: number) => {
   };
 
   return {
-    /** Before it begins, for as long as it takes. */
+    /** Called before the execution begins. Waits as long as it takes. */
     first: () => take(),
-    /** Before each function, of whatever state. */
+    /** Called before each function, in any state. */
     beforeCall: async (): Promise<void> => {
       if (state === 'none') await take(LONGEST_WAIT_MS);
     },
-    /** It waits, or its call has begun. */
+    /** The execution waits, or its call has begun. */
     leave,
     /** The execution has ended. */
     close: (): void => {

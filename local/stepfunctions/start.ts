@@ -1,4 +1,7 @@
-/** Step Functions of the embedded cloud: the template's machines, calling the cloud's own functions and topics. */
+/**
+ * Step Functions of the embedded cloud: the template's machines, which call the cloud's own functions and
+ * topics.
+ */
 import { join } from 'node:path';
 import type { Log } from '../../core/shared/surroundings.ts';
 import type { Activity } from '../activity.ts';
@@ -24,7 +27,7 @@ interface Parts {
   log: Log;
 }
 
-/** What a service answers to a call it refuses, as an SDK throws it. */
+/** A refusal of a service, as an SDK throws it. */
 class Refused extends Error {
   override readonly name: string;
   readonly $metadata = { httpStatusCode: 400 };
@@ -40,7 +43,7 @@ const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
     const fn = functions.find(functionName);
     if (fn === undefined)
       throw new Refused('ResourceNotFoundException', `Function not found: ${functionName}`);
-    // Through JSON, as over the wire: nobody shares an object with a function.
+    // Passed as JSON, as over the wire, so that no object is shared with a function.
     const event: unknown = JSON.parse(JSON.stringify(payload ?? null));
     const result = await functions.invoke(fn, event, { begins }).catch((error: unknown) => {
       throw error instanceof NotBegun ? new Refused(error.name, error.message) : error;
@@ -54,7 +57,7 @@ const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
   },
 });
 
-/** As EventBridge tells the targets of a rule on the status of executions. */
+/** Reports to the targets of rules on the status of executions, like EventBridge. */
 const tellOf =
   ({ plan, functions, log }: Parts) =>
   (execution: Execution): void => {

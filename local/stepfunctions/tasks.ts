@@ -9,7 +9,10 @@ import type { Tokens } from './tokens.ts';
 
 /** The services tasks call. */
 export interface TaskServices {
-  /** The Invoke API. `functionError` is set when the function itself failed; a refused call throws the service's error. `begins` is told when the function does. */
+  /**
+   * The Invoke API. `functionError` is set when the function itself failed; a refused call throws the
+   * service's error. `begins` is called when the function begins.
+   */
   invoke(
     functionName: string,
     payload: unknown,
@@ -64,10 +67,10 @@ const tokenIn = (value: unknown): string | undefined => {
   return undefined;
 };
 
-/** Marks a token, so that the task that hands it out finds it in its parameters again. */
+/** Marks a token, so that the task that hands it out finds it in its own parameters. */
 export const TOKEN_PREFIX = 'walkback-task-token-';
 
-/** The part of a Resource that says what is called; its partition does not matter here. */
+/** The part of a Resource that says what is called. Its partition does not matter here. */
 const integrationOf = (resource: string): string => resource.replace(/^arn:[\w-]+:states:::/, '');
 
 const perform = async (
@@ -104,8 +107,9 @@ const perform = async (
 };
 
 /**
- * The handler of one Task state. A result that is too large is a failed task, which a Retry or a Catch may take by name, but not
- * by `States.ALL`. Parameters that are too large end the execution, like any other data between states.
+ * The handler of one Task state. A result that is too large is a failed task, which a Retry or a Catch can
+ * take by name, but not by `States.ALL`. Parameters that are too large end the execution, like any other data
+ * between states.
  */
 export const taskHandler =
   (
@@ -113,7 +117,7 @@ export const taskHandler =
     services: TaskServices,
     tokens: Tokens,
   ) =>
-  /** `begins` is told when the function of the task does. */
+  /** `begins` is called when the task's function begins. */
   async (raw: unknown, begins?: () => void): Promise<unknown> => {
     const input = withoutTimeout(raw);
     if (isOverDataLimit(JSON.stringify(input)))

@@ -1,17 +1,20 @@
-/** Task tokens: who waits, and whether anybody still does. */
+/** Task tokens: which state waits on which token, and whether it still does. */
 import { randomUUID } from 'node:crypto';
 import { TaskError } from './task-error.ts';
 
 interface Waiting {
   execution: string;
-  /** The state that waits on it. */
+  /** The state that waits on the token. */
   state: string | undefined;
   settle: PromiseWithResolvers<unknown>;
 }
 
 export type TokenAnswer = 'taken' | 'TaskDoesNotExist' | 'TaskTimedOut';
 
-/** So many that nobody waits on any more are known. A later answer to an older one is told that it does not exist. */
+/**
+ * Number of closed tokens that are remembered. A late answer to an older one is told that the token does not
+ * exist.
+ */
 const REMEMBERED = 10_000;
 
 export const createTokens = () => {
@@ -45,13 +48,16 @@ export const createTokens = () => {
     mint: (execution: string): string => {
       const token = randomUUID();
       const settle = Promise.withResolvers<unknown>();
-      // Nobody may be waiting when it is settled.
+      // Perhaps nobody is waiting when it is settled.
       settle.promise.catch(() => undefined);
       open.set(token, { execution, state: undefined, settle });
       byExecution.set(execution, (byExecution.get(execution) ?? new Set()).add(token));
       return token;
     },
-    /** A state begins to hand the token out. Answers how to wait for what it is answered with, also when that came before. */
+    /**
+     * A state begins to hand the token out. Answers how to wait for its answer, also when that has come
+     * already.
+     */
     adopt: (token: string, state: string): (() => Promise<unknown>) => {
       const waiting = open.get(token);
       if (waiting === undefined)
@@ -66,7 +72,10 @@ export const createTokens = () => {
       if (open.has(token)) return 'taken';
       return closed.has(token) ? 'TaskTimedOut' : 'TaskDoesNotExist';
     },
-    /** The state that waited is left, or without one the whole execution: a late answer is told so. */
+    /**
+     * The waiting state is left or, when no state is given, the whole execution has ended. A late answer is
+     * told so.
+     */
     close: (execution: string, state?: string): void => {
       for (const token of byExecution.get(execution) ?? []) {
         const waiting = open.get(token);

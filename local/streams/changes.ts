@@ -1,12 +1,18 @@
-/** Tells those who read streams that a table was written to, so that an idle cloud does not ask again and again. */
+/**
+ * Tells the readers of streams that a table was written to, so that an idle cloud is not asked again and
+ * again.
+ */
 
 export interface Changes {
-  /** Called by who sees every write, before the first. Until then nobody can tell, and `after` does not wait. */
+  /**
+   * Called before the first write by whoever sees every write. Until then changes are not known, and `after`
+   * does not wait.
+   */
   watched(): void;
   written(): void;
-  /** How many writes there were so far. */
+  /** The number of writes so far. */
   count(): number;
-  /** Resolves as soon as there were more writes than `count`. */
+  /** Resolves as soon as there were more than `count` writes. */
   after(count: number): Promise<void>;
 }
 

@@ -1,2 +1,2 @@
-/** In the data directory, a line for each batch that a function did not take. */
+/** File in the data directory with one line for each batch that a function did not accept. */
 export const DEAD_LETTERS_FILE = 'dead-letters.jsonl';

@@ -1,23 +1,26 @@
-/** How one batch gets into a function: retries, bisection and partial failures, as an event source mapping does it. */
+/**
+ * Delivers one batch to a function with retries, bisection and partial failures, like an event source
+ * mapping.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 10_000;
 
-/** `failedFrom`: index of the first record that was not taken. */
+/** `failedFrom`: index of the first record that was not accepted. */
 export type Attempt = { outcome: 'taken' } | { outcome: 'failed'; error: string; failedFrom?: number };
 
 export interface DeliveryOptions<T> {
   invoke: (records: T[]) => Promise<Attempt>;
   /** Keeps records that were given up. */
   giveUp: (records: T[], error: string) => Promise<void>;
-  /** -1: for as long as it takes. */
+  /** -1: no limit. */
   maxRetries: number;
   bisects: boolean;
   signal: AbortSignal;
 }
 
-/** Resolves when every record was taken or given up, in order; rejects only when `signal` aborts. */
+/** Resolves when every record was accepted or given up, in order. Rejects only when `signal` aborts. */
 export const createDelivery = <T>(options: DeliveryOptions<T>) => {
   const { invoke, giveUp, maxRetries, bisects, signal } = options;
 

@@ -9,7 +9,7 @@ import {
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { TablePlan } from '../plan.ts';
 
-/** Answers how many items went. An item whose time was prolonged meanwhile stays. */
+/** Answers how many items were deleted. An item whose time was extended meanwhile stays. */
 export const deleteExpired = async (
   dynamodb: DynamoDBClient,
   table: TablePlan,

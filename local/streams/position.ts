@@ -1,4 +1,7 @@
-/** How far a stream has been delivered, on disk: a restart goes on from there (at least once, never less). */
+/**
+ * How far a stream has been delivered, stored on disk. A restart continues from there (at least once, never
+ * less).
+ */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
@@ -16,7 +19,8 @@ export const openPosition = (file: string): PositionFile => ({
     try {
       return positionSchema.parse(JSON.parse(await readFile(file, 'utf8')));
     } catch {
-      // None yet, or cut off by a crash: from the beginning, which delivers twice but loses nothing.
+      // There is none yet, or a crash cut it off. Starts from the beginning, which delivers twice but loses
+      // nothing.
       return undefined;
     }
   },

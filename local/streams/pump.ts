@@ -1,6 +1,6 @@
 /**
- * Feeds the stream of a table to a function: an event source mapping. Owns the position on disk, which moves
- * only after a batch was taken (or given up and kept): at least once, in order.
+ * Feeds the stream of a table to a function, like an event source mapping. It owns the position on disk,
+ * which moves only after a batch was accepted (or given up and kept): at least once, in order.
  */
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { openPosition, type Position } from './position.ts';
 import { createStreamReader } from './reader.ts';
 import { type EventRecord, toEventRecord } from './record.ts';
 
-/** So long it gathers what is written; a cloud in which nothing is written is not asked at all. */
+/** How long it collects changes. A cloud in which nothing is written is not asked at all. */
 const GATHER_MS = 200;
 const ERROR_PAUSE_MS = 1_000;
 
@@ -32,7 +32,7 @@ export interface StreamPump {
 export interface PumpOptions {
   plan: StreamPlan;
   ttlAttribute?: string;
-  /** As DynamoDB names it; changes when the table is made anew. */
+  /** Named as in DynamoDB; changes when the table is made anew. */
   streamArn: string;
   streams: DynamoDBStreamsClient;
   dataDir: string;
@@ -45,7 +45,7 @@ const failuresSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string().optional() })).default([]),
 });
 
-/** The meaning of a function's answer for its batch. With an unknown identifier, all of it failed. */
+/** The meaning of a function's answer for its batch. With an unknown identifier, the whole batch failed. */
 const readAnswer = (
   result: InvocationResult,
   sequenceNumbers: (string | undefined)[],
@@ -112,7 +112,7 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
     return records.length > 0;
   };
 
-  /** Until more was written than there was before the last read. */
+  /** Waits until more was written than before the last read. */
   const pause = async (seen: number): Promise<void> => {
     const woken = Promise.withResolvers<void>();
     wake = woken.resolve;
@@ -129,7 +129,7 @@ export const startPump = async (options: PumpOptions): Promise<StreamPump> => {
   };
 
   const turn = async (): Promise<void> => {
-    // If a read finds nothing, everyone who asked before it has seen everything delivered.
+    // If a read finds nothing, everything was delivered to all who asked before it.
     const asked = waiting.length;
     const seen = changes.count();
     if (await step()) return;

@@ -12,7 +12,10 @@ import {
 import type { Position } from './position.ts';
 
 export interface StreamReader {
-  /** The next records, oldest first; empty when there are none now. `after` is the position once they are delivered. */
+  /**
+   * The next records, oldest first; empty when there are none now. `after` is the position once they are
+   * delivered.
+   */
   next(limit: number): Promise<{ records: StreamRecord[]; after?: Position }>;
 }
 
@@ -50,7 +53,10 @@ export const createStreamReader = (
     }
   };
 
-  /** An iterator lives for minutes, and a cloud in which nothing is written is not asked for hours. */
+  /**
+   * An iterator lives only for minutes, while nothing may be read for hours in a cloud in which nothing is
+   * written.
+   */
   const read = async (shard: string, limit: number) => {
     const get = async () => {
       iterator ??= await open(shard);
@@ -65,7 +71,7 @@ export const createStreamReader = (
     }
   };
 
-  /** The shard after the one that ended, or the oldest; undefined when there is none yet. */
+  /** The shard after the one that ended, or the oldest one; undefined when there is none yet. */
   const advance = async (): Promise<void> => {
     const shards = await listShards();
     const at = shards.findIndex((shard) => shard.ShardId === shardId);

@@ -1,4 +1,4 @@
-/** A stream record as the API answers it, turned into the record a function is given. Pure. */
+/** Turns a stream record of the API into the record that a function gets. Pure. */
 import type { AttributeValue, _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
 
 /** `AttributeValue` as it is in JSON: bytes are Base64. */
@@ -24,7 +24,7 @@ export interface EventRecord {
   eventSource: 'aws:dynamodb';
   awsRegion: string;
   eventSourceARN: string;
-  /** Present when the service removed the item because its time was over. */
+  /** Present when the service removed the item because its time to live had ended. */
   userIdentity?: { type: string; principalId: string };
   dynamodb: {
     /** Unix seconds. */
@@ -52,7 +52,7 @@ const toEventValue = (value: AttributeValue): EventValue => {
 const toEventImage = (image: Record<string, AttributeValue>): EventImage =>
   Object.fromEntries(Object.entries(image).map(([name, value]) => [name, toEventValue(value)]));
 
-/** The item had expired when it was removed: then it was the service that removed it. */
+/** Whether the item had expired when it was removed: then the service removed it. */
 const isExpiry = (record: StreamRecord, ttlAttribute: string | undefined): boolean => {
   if (record.eventName !== 'REMOVE' || ttlAttribute === undefined) return false;
   const expiresAt = Number(record.dynamodb?.OldImage?.[ttlAttribute]?.N);
@@ -72,7 +72,8 @@ export const toEventRecord = (
     eventSource: 'aws:dynamodb',
     awsRegion: table.region,
     eventSourceARN: table.streamArn,
-    // The emulator has no expiry of its own, so nobody marks these; docs say what the service puts here.
+    // The emulator has no expiry of its own, so nothing marks these records. AWS's documentation says what
+    // the service writes here.
     ...(isExpiry(record, table.ttlAttribute) && {
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     }),

@@ -1,4 +1,4 @@
-/** Everything that happens to tables by itself: streams feed functions, and expired items go. */
+/** Everything that happens to tables by itself: streams feed functions, and expired items are deleted. */
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { WalkbackError } from '../../core/shared/errors.ts';
@@ -10,13 +10,13 @@ import type { Changes } from './changes.ts';
 import { deleteExpired } from './expiry.ts';
 import { type StreamPump, startPump } from './pump.ts';
 
-/** The service takes up to two days; nobody here wants to wait for that. */
+/** The service takes up to two days, which is too long here. */
 const EXPIRY_INTERVAL_MS = 60_000;
 
 export interface Background {
   /** Resolves when every change made so far has been delivered. */
   drained(): Promise<void>;
-  /** Deletes what has expired by `now`; answers how many items. */
+  /** Deletes what has expired by `now`. Answers how many items. */
   expireItems(now?: Date): Promise<number>;
   close(): Promise<void>;
 }
