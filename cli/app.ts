@@ -17,9 +17,9 @@ export interface Connection {
   sandboxes?: LocalSandboxes;
   /** What the embedded cloud says about itself, as `walkback env` prints it; absent on AWS. */
   environment?: Readonly<Record<string, string | undefined>>;
-  /** Where people sign in; absent when nobody says it. */
+  /** Where people sign in; absent when no issuer is configured. */
   issuer?: Issuer;
-  /** Who is signed in there. */
+  /** The person who is signed in there. */
   person?: string;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Connection {
 interface ConnectOptions {
   json: boolean;
   progress: Progress;
-  /** A cloud of this command alone, with its environment; never one that runs in the background. */
+  /** A cloud for this command alone, with its environment, and never one that runs in the background. */
   isOwn?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Answer {
   text: () => string;
   /** Long enough for a pager. */
   isLong?: boolean;
-  /** Thrown once the answer was shown: it says what is left. */
+  /** Thrown after the answer was shown. It says what is left to do. */
   failure?: CliError | undefined;
 }
 
@@ -60,7 +60,7 @@ interface Underway {
   hint: string;
 }
 
-/** One command's run: where to ask and how to answer. */
+/** One run of a command: where to ask and how to answer. */
 export interface Run extends Connection {
   terminal: Terminal;
   /** Aborted by SIGINT or SIGTERM. */
@@ -70,13 +70,13 @@ export interface Run extends Connection {
   paint: Paint;
   width: number;
   progress: Progress;
-  /** Something to know beside the answer; on stderr, and not with `--json`. */
+  /** Information beside the answer. It goes to stderr, and is left out with `--json`. */
   note(text: string): void;
-  /** From here on, an interruption tells the person that work goes on, or was left half done. */
+  /** From now on, an interruption tells the person that the work goes on, or was left half done. */
   underway(work: Underway): void;
 }
 
-/** What functions answer holds names from outside, which are laid out in columns. */
+/** Answers of functions contain names from outside, which are laid out in columns. */
 const preparing =
   (invoke: Invoke): Invoke =>
   async (name, input) => {
@@ -91,7 +91,7 @@ const show = async (app: App, json: boolean, { value, text, isLong }: Answer): P
   else app.terminal.stdout.write(text());
 };
 
-/** Requests of whoever is signed in carry the proof. */
+/** When somebody is signed in, requests carry the proof. */
 const signedIn = async (
   connection: Connection,
   terminal: Terminal,
@@ -106,14 +106,17 @@ const signedIn = async (
   return { ...connection, invoke: proving(invoke, login), person: login.name };
 };
 
-/** `serves`: until it is interrupted, which is its end. `body` waits for the signal itself, and puts away what it opened. */
+/**
+ * `serves`: the command runs until it is interrupted. `body` itself waits for the signal, and closes what it
+ * opened.
+ */
 interface How {
   serves?: boolean;
 }
 
 /**
- * Connects, runs `body`, closes whatever happens, also when the command is interrupted, and only then shows the
- * answer: nobody waits for the cloud while a person reads.
+ * Connects, runs `body`, and closes the connection in any case, also after an interruption. Only then is the
+ * answer shown, so that no connection stays open while a person reads.
  */
 export const withConnection = async (
   app: App,

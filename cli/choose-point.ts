@@ -1,4 +1,7 @@
-/** A point of the timeline for a command that was given none: chosen on a terminal, else an error that lists them. */
+/**
+ * Finds a point of the timeline for a command that was given none: a person chooses it on a terminal, else an
+ * error lists the points.
+ */
 import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
@@ -20,7 +23,7 @@ const place = (isHead: boolean, onHeadPath: boolean): string => {
   return onHeadPath ? '' : ' · left behind';
 };
 
-/** Messages by their last checkpoint, other checkpoints by their short ids, newest first. */
+/** Messages, each at its last checkpoint, and other checkpoints by their short ids; newest first. */
 export const pointsOf = (timeline: TimelineAnswer, now: Date): Choice[] => {
   const lastOf = new Map(timeline.messages.map(({ messageId, checkpointId }) => [checkpointId, messageId]));
   return timeline.checkpoints

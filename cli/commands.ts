@@ -1,6 +1,7 @@
 /**
- * The commands by name. The module of a command is loaded when that command runs: most of them need views, schemas and
- * checks that the others do not, and a command that only asks where a session stands should cost little.
+ * The commands by name. The module of a command is loaded only when that command runs. Most commands need
+ * views, schemas and checks that others do not, and a command that only asks where a session stands should
+ * load little.
  */
 import type { Command } from 'commander';
 import type { App } from './app.ts';
@@ -11,7 +12,7 @@ export type Define = (command: Command, app: App) => void;
 
 export interface CommandRow {
   name: string;
-  /** For the list of commands. */
+  /** The line in the list of commands. */
   summary: string;
   load: () => Promise<Define>;
 }
@@ -237,12 +238,12 @@ export const loadCommand = async (program: Command, app: App, name: string): Pro
   define(command, app);
 };
 
-/** Lists every command; the one that runs, or whose help is asked for, is loaded then. */
+/** Lists every command. Only the command that runs, or whose help is asked for, is loaded. */
 export const addCommands = (program: Command, app: App): void => {
   for (const { heading, commands } of COMMAND_GROUPS) {
     for (const { name, summary } of commands) program.command(name).description(summary).helpGroup(heading);
   }
-  // Commander's own would show the help of a command that is not loaded.
+  // Commander's own help command would show the help of a command that is not loaded.
   program
     .helpCommand(false)
     .command('help')

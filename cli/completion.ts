@@ -1,7 +1,10 @@
-/** What can come next on a command line, from the commands themselves. Pure, but for loading the command that was typed. */
+/**
+ * Finds out what can come next on a command line, from the commands themselves. Pure, except that it loads
+ * the command that was typed.
+ */
 import type { Command, Option } from 'commander';
 
-/** Loads a command of the program, which knows no options and subcommands before. */
+/** Loads a command of the program. Before that, its options and subcommands are unknown. */
 export type Load = (name: string) => Promise<void>;
 
 const takesValue = (option: Option | undefined): boolean =>
@@ -18,7 +21,7 @@ const findOption = (command: Command, word: string): Option | undefined =>
 const flagsOf = (command: Command): string[] =>
   optionsOf(command).flatMap(({ long, short }) => long ?? short ?? []);
 
-/** `words`: all after the program's name; the last one is being typed, and may be empty. */
+/** `words`: all words after the program's name. The last one is being typed, and may be empty. */
 export const completionsOf = async (
   program: Command,
   words: readonly string[],
@@ -52,13 +55,13 @@ export const completionsOf = async (
   return found.filter((one) => one.startsWith(current)).toSorted((a, b) => a.localeCompare(b));
 };
 
-/** Each word is a line that begins with a colon, so that an empty one is not lost. */
+/** Each word is on a line that begins with a colon, so that an empty word is not lost. */
 export const wordsIn = (lines: string): string[] =>
   lines.split('\n').flatMap((line) => (line.startsWith(':') ? [line.slice(1)] : []));
 
 const ASK = 'walkback completion --words';
 
-/** What a shell reads at its start. Where nothing is found, the shell completes files. */
+/** What a shell reads when it starts. Where nothing is found, the shell completes file names. */
 export const SHELL_SCRIPTS = {
   bash: `_walkback() {
   local IFS=$'\\n'

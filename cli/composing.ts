@@ -1,4 +1,4 @@
-/** The course of a command that makes a state from others: its plan, the question, the call, how to undo it. */
+/** The course of a command that composes a state: its plan, the question, the call, and how to undo it. */
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
 import { decidedLine, epochWords, fromWords } from './decided.ts';
@@ -9,29 +9,32 @@ import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
 import { withWhere } from './where-words.ts';
 
-/** Merges answer more, and one more status. */
+/** The answer of a merge has more fields, and one more status. */
 type Composed = Omit<RollbackAnswer, 'status'> & {
   status: RollbackAnswer['status'] | 'NOTHING';
   from?: { checkpointId: string };
 };
 
-/** What was shown, of the session that is to change and of the one whose work comes. */
+/**
+ * What the plan showed: the epoch of the session that is to change, and the checkpoint of the session whose
+ * work comes.
+ */
 interface Decided {
   epoch?: number;
   fromCheckpointId?: string;
 }
 
 interface Composing {
-  /** Of the session that is to change. */
+  /** The session that is to change. */
   sessionId: string;
   requestId: string;
-  /** In which it was decided. Default: that of the plan that is shown. */
+  /** The epoch in which it was decided. Default: that of the plan that is shown. */
   epoch: number | undefined;
-  /** Of a merge: the checkpoint whose work was looked at. Default: that of the plan that is shown. */
+  /** For a merge: the checkpoint whose work was looked at. Default: that of the plan that is shown. */
   fromCheckpointId?: string | undefined;
   dryRun: boolean;
   yes: boolean;
-  /** What is planned, and what was done, for a person. */
+  /** Texts for a person: what is planned, and what was done. */
   title: string;
   done: string;
   question: string;
@@ -65,19 +68,19 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   };
   if (how.dryRun || !how.yes) {
     const plan = await run.progress('Planning', () => how.ask({ ...decided, dryRun: true }));
-    // A request that is done answers what it did.
+    // A finished request answers what it did.
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
     const from = plan.from?.checkpointId;
     if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint, from) };
     run.note(text);
-    // With conflicts, the call itself refuses, and says so by name.
+    // With conflicts, the call itself refuses with an error of its own.
     const isAsked = (plan.conflicts ?? []).length === 0;
     const question = async () => `${how.question} in ${await placeIn(run, how.sessionId, undefined)}?`;
     if (isAsked && !(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
-    // What was shown is what was confirmed.
+    // What is confirmed is the plan that was shown.
     decided = { epoch: plan.epoch, ...(from !== undefined && { fromCheckpointId: from }) };
   }
   const words = [...how.words, ...epochWords(decided.epoch), ...fromWords(decided.fromCheckpointId)];

@@ -1,4 +1,4 @@
-/** Deadlines of a step's own on the command line. */
+/** Options for a step's own deadlines. */
 import type { Command } from 'commander';
 import { MAX_CALL_SECONDS, type StepDeadlines } from '../contract/deadlines.ts';
 import { parseWholeNumber } from './options.ts';

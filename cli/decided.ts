@@ -1,4 +1,7 @@
-/** A plan that is shown and an act that comes later, by the same command or the next: both are of one epoch of the session. */
+/**
+ * A plan is shown first and the act comes later, in the same command or the next. Both must be in one epoch
+ * of the session.
+ */
 import { Option } from 'commander';
 import { parseWholeNumber } from './options.ts';
 import type { Paint } from './terminal/terminal.ts';
@@ -9,7 +12,7 @@ export const epochOption = (when = ''): Option =>
     `${when}refuse if the session was rolled back, merged into or resumed since this epoch`,
   ).argParser(parseWholeNumber(1, 1e9));
 
-/** Below the plan of a dry run. `from`: of a merge, the checkpoint whose work comes. */
+/** The line below the plan of a dry run. `from`: for a merge, the checkpoint whose work comes. */
 export const decidedLine = (epoch: number | undefined, paint: Paint, from?: string): string => {
   if (epoch === undefined) return '';
   const words = [...epochWords(epoch), ...fromWords(from)].join(' ');

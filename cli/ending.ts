@@ -1,6 +1,7 @@
 /**
- * How a command ends that waited for something. Its answer is shown first; after that it fails unless what was asked for is so,
- * so that a script never takes what still runs, was refused or was taken back for done.
+ * How a command ends that waited for something. Its answer is shown first. Then the command fails unless what
+ * was asked for is done. So a script never takes something that still runs, was refused or was taken back for
+ * done.
  */
 import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
@@ -9,7 +10,7 @@ import { plural } from '../core/shared/plural.ts';
 import { CliError } from './failure.ts';
 import { isRetryable } from './retryable.ts';
 
-/** It moves by itself no more, until somebody does something. */
+/** Nothing moves by itself any more, until somebody acts. */
 export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Observation): boolean =>
   TERMINAL_STATUSES.some((one) => one === status) ||
   interactive?.what === 'next-step' ||
@@ -19,7 +20,7 @@ export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Obser
 
 type Left = Observation['notCompensated'][number];
 
-/** What nothing takes back has no compensator to try again. What is left below is worked there. */
+/** What nothing takes back has no compensator to retry. What is left in sagas below is worked on there. */
 const workHint = (sagaId: string, left: readonly Left[]): string => {
   const one = left.find(isRetryable) ?? left.find(({ children }) => children !== true);
   const saga = one?.sagaId ?? sagaId;
@@ -28,12 +29,15 @@ const workHint = (sagaId: string, left: readonly Left[]): string => {
     : `walkback saga resolve ${saga} ${one.step} --evidence TEXT, or walkback saga skip ${saga} ${one.step} --reason TEXT`;
 };
 
-/** Of a watch: the saga ended, or needs somebody; and all that should be undone is. */
+/**
+ * For a watch: succeeds when the saga has ended or needs somebody, and everything that should be undone is
+ * undone.
+ */
 export const watchFailure = (seen: Observation): CliError | undefined => {
   const { sagaId, status, notCompensated } = seen;
   const left = notCompensated.filter(({ accepted }) => accepted !== true);
   if (status === 'COMPENSATION_FAILED' && left.length > 0) {
-    // A step that runs sagas is no effect of its own.
+    // A step that runs sagas is not an effect of its own.
     const effects = left.filter(({ children }) => children !== true).length + openNotListedIn(seen);
     const what = effects === 0 ? `What saga ${sagaId} ran` : plural(effects, 'effect');
     return new CliError('CompensationFailed', `${what} could not be undone.`, {
@@ -46,7 +50,10 @@ export const watchFailure = (seen: Observation): CliError | undefined => {
   });
 };
 
-/** Of a step or a single call: it is done. `sagaId` is what an operator works it under. */
+/**
+ * For a step or a single call: succeeds when it is done. `sagaId`: the saga under which an operator works on
+ * it.
+ */
 export const stepFailure = (
   { stepId, status, error }: StepAnswer,
   sagaId: string | null,
@@ -78,7 +85,10 @@ export const stepFailure = (
   }
 };
 
-/** Of several things, each answered by itself: all are done. The first that is not gives its name. */
+/**
+ * For several things with separate answers: succeeds when all are done. The first that is not gives the
+ * error's name.
+ */
 export const someFailure = (
   what: string,
   failed: readonly { name: string; message: string }[],
@@ -89,7 +99,7 @@ export const someFailure = (
     : new CliError(first.name, `${failed.length} ${what}. First: ${first.message}`);
 };
 
-/** Of `saga park`: all of them were put aside. */
+/** For `saga park`: succeeds when all sagas were put aside. */
 export const parkFailure = ({ sagas }: ParkedSagas): CliError | undefined =>
   someFailure(
     'not put aside',

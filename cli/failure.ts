@@ -8,9 +8,9 @@ import { UsageError } from './told-command.ts';
 export class CliError extends Error {
   readonly errorName: string;
   readonly hint: string | undefined;
-  /** For a program: with `--json`, beside the message. */
+  /** Details for a program, shown beside the message with `--json`. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** That of another program, whose end this is. Otherwise the name decides. */
+  /** Exit code of another program whose end this is. Otherwise the name decides. */
   readonly exitCode: number | undefined;
 
   constructor(
@@ -27,7 +27,7 @@ export class CliError extends Error {
   }
 }
 
-/** A function's error, or one of our own, of this name. */
+/** Whether it is a function's error, or one of our own, with this name. */
 export const isCliError = (error: unknown, errorName: string): boolean =>
   error instanceof CliError && error.errorName === errorName;
 
@@ -42,14 +42,14 @@ export interface Failure {
   exitCode: number;
 }
 
-/** Names an unknown error: ours by its literal name, a vendor's as `InternalError` with its message. */
+/** Names an unknown error: ours by its literal name, any other as `InternalError` with its message. */
 export const describeFailure = (error: unknown): Failure => {
   if (error instanceof CommanderError) {
-    // A group of commands of which none was named shows its help first.
+    // A group of commands without a named command shows its help first.
     const said = error.code === 'commander.help' ? 'Name a command.' : error.message.replace(/^error: /, '');
     return {
       name: 'InvalidInput',
-      // Help and version that were asked for were printed already; there is nothing to say about them.
+      // Requested help and version were printed already, so there is nothing more to say.
       message: error.exitCode === 0 ? '' : said,
       ...(error instanceof UsageError ? { hint: error.hint } : {}),
       exitCode: error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code,

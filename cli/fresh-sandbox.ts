@@ -1,4 +1,4 @@
-/** What commands that make a sandbox have in common: how it is made, how long it lives, and where it is. */
+/** What commands that make a sandbox share: how it is made, how long it lives, and where it is. */
 
 import type { Command } from 'commander';
 import { directoryIn } from '../client/sandbox-places.ts';
@@ -13,7 +13,7 @@ export interface FreshSandboxOptions {
   timeout?: number;
 }
 
-/** On this machine a sandbox costs nothing but disk, so it lives as long as one can. */
+/** On this machine a sandbox costs only disk space, so it lives as long as one can. */
 const LONGEST_MS = DAY_MS;
 
 export const withFreshSandbox = (command: Command): Command =>
@@ -39,7 +39,7 @@ export const freshSandboxInput = (run: Run, { template, timeout }: FreshSandboxO
   };
 };
 
-/** On this machine: the directory that stands for it. */
+/** On this machine: the directory that is the sandbox. */
 export const directoryOf = async (
   run: Run,
   sandboxId: string,

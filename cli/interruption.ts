@@ -1,6 +1,6 @@
 /**
- * Runs `work` until it ends or the signal is aborted, which rejects with the signal's reason. The work itself
- * is not stopped: what it began converges when it is repeated, and the process ends soon.
+ * Runs `work` until it ends, or until the signal aborts, which rejects with the signal's reason. The work
+ * itself is not stopped: when it is repeated it completes, and the process ends soon.
  */
 export const untilInterrupted = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
   signal.throwIfAborted();
@@ -14,7 +14,7 @@ export const untilInterrupted = async <T>(signal: AbortSignal, work: () => Promi
   }
 };
 
-/** Of a call whose id the command made itself: the same words without it would begin another one. */
+/** For a call whose id the command made itself: the same command without this id would begin another call. */
 export const underwayAs = (id: string, option: 'request' | 'id' = 'request') => ({
   message: `Interrupted. It may be done, begun or neither: ${option} ${id}.`,
   hint: `the same command with --${option} ${id} finishes it`,

@@ -17,6 +17,6 @@ const parseJson = (content: string, what: string, hint: string): Json => {
 export const readJson = async (text: string, what: string): Promise<Json> =>
   parseJson(text.startsWith('@') ? await readNamedFile(text.slice(1)) : text, what, 'give JSON, or @FILE');
 
-/** A file that is named as an argument of its own. */
+/** A file that is an argument of its own. */
 export const readJsonFile = async (file: string): Promise<Json> =>
   parseJson(await readNamedFile(file), file, 'name a file that holds JSON');

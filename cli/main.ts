@@ -12,12 +12,12 @@ import { paintFor, widthOf } from './terminal/terminal.ts';
 import { printable, wrap } from './terminal/text.ts';
 import { failureThere } from './where-words.ts';
 
-/** The entry of the command: owns the process (signals, streams, exit code) and nothing else. */
+/** The entry of the command. It owns only the process: signals, streams, exit code. */
 
-/** Ctrl-C reaches us twice, from the terminal and from the launcher; a later one means "now". */
+/** Ctrl-C reaches us twice, from the terminal and from the launcher. A later one means "now". */
 const IMPATIENT_AFTER_MS = 1000;
 
-/** Where the shell stands; undefined when somebody deleted that directory. */
+/** The shell's directory; undefined when somebody deleted it. */
 const cwd = ((): string | undefined => {
   try {
     return process.cwd();
@@ -38,12 +38,15 @@ const terminal: Terminal = {
   now: () => new Date(),
 };
 
-/** Nobody takes what the command says: a reader that closed early (`walkback log | head`), or a disk that is full. */
+/**
+ * Set when the output cannot be written: the reader closed early (`walkback log | head`), or the disk is
+ * full.
+ */
 let lost: NodeJS.ErrnoException | undefined;
 
 interface Signals {
   interrupted: AbortSignal;
-  /** While `work` runs, Ctrl-C is somebody else's: a pager's. */
+  /** While `work` runs, Ctrl-C is for somebody else: a pager. */
   leaveTo: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -58,14 +61,14 @@ const watchSignals = (): Signals => {
     interrupted.abort(new CliError('Interrupted', 'Interrupted.'));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // A mistake in a server of the embedded cloud ends the command, and everything is put away first.
+  // An error in a server of the embedded cloud ends the command, after everything was closed.
   process.on('uncaughtException', (error) => interrupted.abort(error));
-  // What is under way is put away before the end, as after Ctrl-C.
+  // What is under way is closed before the end, as after Ctrl-C.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     lost ??= error;
     interrupted.abort(new CliError('Interrupted', 'Nobody reads what the command says.'));
   });
-  // What is said there is for people; work does not end because nobody reads it.
+  // stderr is for people. Work does not end because nobody reads it.
   process.stderr.on('error', () => undefined);
   return {
     interrupted: interrupted.signal,
@@ -90,12 +93,12 @@ const showFailure = (failure: Failure, json: boolean): void => {
   const paint = paintFor(terminal, terminal.stderr);
   const hint = failure.hint === undefined ? '' : `\n  ${paint.dim('hint')}  ${printable(failure.hint)}`;
   const whole = `${failure.name}: ${printable(failure.message)}`;
-  // A pipe gets one line, a person gets whole words.
+  // A pipe gets one line. A person's terminal gets lines that break between words.
   const text = terminal.stderr.isTTY === true ? wrap(whole, widthOf(terminal, terminal.stderr)) : whole;
   process.stderr.write(`${paint.red(failure.name)}${text.slice(failure.name.length)}${hint}\n`);
 };
 
-/** A reader that closes early is not an error; an answer that could not be written is. */
+/** A reader that closes early is not an error. An answer that could not be written is one. */
 const lostCode = (): number => {
   if (lost === undefined || lost.code === 'EPIPE') return EXIT_CODES.ok.code;
   const message = `The answer could not be written: ${lost.message}. What was asked for may be done.`;
@@ -107,7 +110,7 @@ const lostCode = (): number => {
 const run = async (argv: readonly string[]): Promise<number> => {
   const { interrupted: signal, leaveTo } = watchSignals();
   const connect: App['connect'] = async (flags, options) => {
-    // The SDKs take a second to load; help and wrong usage need not wait for them.
+    // The SDKs take a second to load, and help and wrong usage need not wait for them.
     const { createConnect } = await options.progress('Starting', () => import('./target/open.ts'));
     return createConnect(terminal, signal)(flags, options);
   };

@@ -1,10 +1,13 @@
-/** Files that the person named on the command line: what is wrong with one is wrong input, and said by its name. */
+/**
+ * Files that the person named on the command line. A problem with such a file is wrong input, and the error
+ * names the file.
+ */
 import { readFile } from 'node:fs/promises';
 import { CliError } from './failure.ts';
 
 const isOfFiles = (error: unknown): error is Error => error instanceof Error && 'syscall' in error;
 
-/** An empty name is a variable of a script that was not set. */
+/** An empty name comes from a script's variable that was not set. */
 const refuseUnnamed = (file: string): void => {
   if (file !== '') return;
   throw new CliError('InvalidInput', 'The name of a file is empty.', { hint: 'name a file' });
@@ -23,7 +26,7 @@ export const readNamedFile = async (file: string): Promise<string> => {
   }
 };
 
-/** `work` writes the file; what else it does fails with its own errors. */
+/** `work` writes the file. Its other errors pass through unchanged. */
 export const writingNamedFile = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   refuseUnnamed(file);
   try {

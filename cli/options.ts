@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { ID_PATTERN } from '../contract/ids.ts';
 
-/** Parsers of option values. What they refuse is wrong usage (exit code 2). */
+/** Parsers of option values. A refused value is wrong usage (exit code 2). */
 
 export const parseId = (text: string): string => {
   if (ID_PATTERN.test(text)) return text;
@@ -12,7 +12,7 @@ export const parseId = (text: string): string => {
   );
 };
 
-/** An empty one is a variable of a script that was not set; what it would mean by default is somewhere else. */
+/** An empty value comes from a script's variable that was not set. The default would be another directory. */
 export const parseDirectory = (text: string): string => {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a directory; this is empty.');
@@ -34,7 +34,7 @@ export const parseWholeNumber =
 
 export const MINUTES_HELP = 'Use minutes from 0 (never) to 10080 (a week).';
 
-/** How long an embedded cloud waits for work; undefined when the text says no such time. */
+/** How long an embedded cloud waits for work; undefined when the text is not such a time. */
 export const idleMinutesIn = (text: string): number | undefined => {
   const minutes = Number(text);
   return text.trim() !== '' && minutes >= 0 && minutes <= 10_080 ? minutes : undefined;
@@ -50,7 +50,7 @@ export const parseBytes = (text: string): number => {
   return Math.floor(Number(match[1]) * 1024 ** power);
 };
 
-/** Names of files and directories, each given by an option of its own. */
+/** Names of files and directories, each given with an option of its own. */
 export const collectPaths = (text: string, before: string[] = []): string[] => {
   if (text !== '') return [...before, text];
   throw new InvalidArgumentError('Name a file or a directory; this is empty.');
@@ -69,7 +69,7 @@ export const collectMetadata = (
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 };
 
-/** An id nobody used yet: the prefix and 8 random hex digits. */
+/** An id that nobody has used yet: the prefix and 8 random hex digits. */
 export const freshId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
 /** A session id that a person recognises: the directory's name and a few random digits. */

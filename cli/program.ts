@@ -51,9 +51,9 @@ export const createProgram = (app: App): Command => {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void app.terminal.stdout.write(text),
-      // The help of a group of commands of which none was named; a program gets the error alone.
+      // The help of a group without a named command. A program gets only the error.
       writeErr: (text) => void (program.opts()['json'] === true || app.terminal.stderr.write(text)),
-      // The message comes once, from main.ts.
+      // main.ts prints the message, once.
       outputError: () => undefined,
       getOutHelpWidth: () => pageWidthOf(app.terminal, MOST_HELP_WIDTH),
       getOutHasColors: () => paint.enabled,

@@ -5,7 +5,7 @@ import { CliError } from './failure.ts';
 
 const SHORT_ID = /^cp-(\d{1,7})$/;
 
-/** What a person typed for a point of the timeline, by its shape alone. */
+/** What a person typed for a point of the timeline, sorted by its form alone. */
 type Reference =
   | { kind: 'checkpoint'; checkpointId: string }
   | { kind: 'seq'; seq: number }
@@ -24,11 +24,11 @@ const parseReference = (text: string): Reference => {
 
 interface Found {
   checkpointId: string | undefined;
-  /** A checkpoint of a message that has the very name. */
+  /** A checkpoint of a message whose id is the same text. */
   namesake: string | undefined;
 }
 
-/** Walks the timeline back, page by page, for the checkpoint that is asked for and for a message of that name. */
+/** Walks back through the timeline, page by page, to find the wanted checkpoint and a message of that name. */
 const findCheckpoint = async (
   invoke: Invoke,
   sessionId: string,
@@ -50,7 +50,10 @@ const findCheckpoint = async (
   return found;
 };
 
-/** The input a function takes for it. `now` is not a place to go to: `InvalidInput`. */
+/**
+ * The input that a function takes for the point. Throws `InvalidInput` for `now`, to which nothing can go
+ * back.
+ */
 export const resolveTarget = async (
   invoke: Invoke,
   sessionId: string,
@@ -78,7 +81,7 @@ export const resolveTarget = async (
   throw new CliError('CheckpointNotFound', `Session ${sessionId} has no checkpoint ${text}.`);
 };
 
-/** As `resolveTarget`, for `walkback diff`, whose function knows `head` and `now` itself. */
+/** Like `resolveTarget`, for `walkback diff`, whose function itself knows `head` and `now`. */
 export const resolveDiffSide = async (invoke: Invoke, sessionId: string, text: string): Promise<string> => {
   if (parseReference(text).kind !== 'seq') return text;
   const target = await resolveTarget(invoke, sessionId, text);

@@ -1,14 +1,14 @@
-/** How a command carries out a rewind, of a saga or of a session, and how it ends. */
+/** How a command carries out a rewind of a saga or a session, and how it ends. */
 import type { RewindAnswer } from '../contract/rewind.ts';
 import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
 
-/** One call of the function waits this long; a longer wait is a row of them. */
+/** One call of the function waits this long. A longer wait is a series of calls. */
 const WAIT_SECONDS = 20;
 
 type Status = RewindAnswer['status'];
 
-/** Repeating the request answers how far it is. */
+/** A repeated request answers how far the rewind is. */
 export const untilRewound = async <Told extends { status: Status }>(
   { terminal }: Run,
   seconds: number,
@@ -22,7 +22,7 @@ export const untilRewound = async <Told extends { status: Status }>(
   }
 };
 
-/** A program that rewinds must not take one that is not through for done. */
+/** A program must not take an unfinished rewind for done. */
 export const rewindFailure = (
   status: Status,
   { repair, again }: { repair: string; again: string },

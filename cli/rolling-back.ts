@@ -18,17 +18,17 @@ export interface RollbackOptions {
   to: string;
   sandbox?: string;
   request?: string;
-  /** In which it was decided. Default: that of the plan that is shown. */
+  /** The epoch in which it was decided. Default: that of the plan that is shown. */
   epoch?: number;
   dryRun?: boolean;
   filesOnly?: boolean;
   allowPartial?: boolean;
-  /** Only these. */
+  /** Only these paths. */
   path?: string[];
   yes?: boolean;
 }
 
-/** Before anything is asked of the functions. */
+/** Called before the functions are asked anything. */
 export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dryRun?: boolean }): void => {
   if (!run.json || yes === true || dryRun === true) return;
   throw new CliError('InvalidInput', 'With --json nobody is asked: pass --yes or --dry-run.');
@@ -37,14 +37,14 @@ export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dr
 const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
   run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
 
-/** A rollback of this session and sandbox, with everything this command was told about where to work. */
+/** A rollback of this session and sandbox, with everything that this command was told about where to work. */
 const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
   const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
   if (input.sandboxId !== undefined) words.push('--sandbox', input.sandboxId);
   return withWhere(words.join(' '), run.options);
 };
 
-/** The command that finishes this very request, or says that it is done. */
+/** The command that finishes this same request, or says that it is done. */
 const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
   [
     rollbackCommand(run, input, to),
@@ -88,7 +88,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
       paint: run.paint,
       width: run.width,
     });
-    // A request that is done answers what it did.
+    // A finished request answers what it did.
     if (options.dryRun === true && plan.status === 'PLANNED') {
       const isOfSession = options.sandbox === undefined;
       return { value: plan, text: () => text + decidedLine(isOfSession ? plan.epoch : undefined, run.paint) };
@@ -102,7 +102,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     if (!(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
-    // What was shown is what was confirmed.
+    // What is confirmed is the plan that was shown.
     if (options.sandbox === undefined) input.epoch ??= plan.epoch;
   }
   run.underway({

@@ -5,7 +5,7 @@ import { printableLine } from './terminal/text.ts';
 const sameName = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();
 
-/** Who asks or acts, for the ledger: who is signed in, else the given name, else the user of this machine. */
+/** Who asks or acts, for the ledger: the signed-in person, else the given name, else the user of this machine. */
 export const operatorOf = (
   { terminal: { env, user }, person }: Pick<Run, 'terminal' | 'person'>,
   given?: string,

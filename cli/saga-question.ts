@@ -3,8 +3,9 @@ import { placeIn } from './session-place.ts';
 import { printableLine } from './terminal/text.ts';
 
 /**
- * `Undo saga s-1?`, with the session whose work it is and where that is, so that nobody takes back the work of another
- * project. What is not known any more (a session that expired, a sandbox that is gone) is left out, and the question is asked.
+ * `Undo saga s-1?`, with the session that the saga belongs to and where it is, so that nobody takes back the
+ * work of another project. What is no longer known (a session that expired, a sandbox that is gone) is left
+ * out, and the question is asked all the same.
  */
 export const sagaQuestion = async (
   run: Pick<Run, 'invoke' | 'sandboxes'>,

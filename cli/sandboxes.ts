@@ -3,13 +3,13 @@
 import type { SandboxPlaces } from '../client/sandbox-places.ts';
 
 export interface LocalSandboxes {
-  /** A sandbox that sees the directory under its own path, and lives until it is killed. */
+  /** Makes a sandbox that sees the directory under its own path, and lives until it is killed. */
   createOver(directory: string, tags: Record<string, string>): Promise<string>;
-  /** An empty sandbox, for an hour. */
+  /** Makes an empty sandbox, for an hour. */
   create(tags: Record<string, string>): Promise<string>;
-  /** Runs a script in it; throws when it fails. */
+  /** Runs a script in the sandbox; throws when it fails. */
   run(sandboxId: string, script: string, cwd?: string): Promise<void>;
-  /** Where its files are on this machine. `SandboxNotFound` when it is gone. */
+  /** Where its files are on this machine. Throws `SandboxNotFound` when it is gone. */
   places(sandboxId: string): Promise<SandboxPlaces>;
   kill(sandboxId: string): Promise<boolean>;
 }

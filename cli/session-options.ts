@@ -1,4 +1,4 @@
-/** Whose work a saga, a step or a call is. */
+/** Options that say which session a saga, a step or a call belongs to. */
 import type { Command } from 'commander';
 import { parseId, parseWholeNumber } from './options.ts';
 

@@ -2,7 +2,7 @@ import { directoryIn } from '../client/sandbox-places.ts';
 import type { Run } from './app.ts';
 import { printableLine } from './terminal/text.ts';
 
-/** The directory on this machine that holds the repositories in question, if they are here. */
+/** The directory of this machine with the repositories in question, if they are here. */
 export const placeIn = async (
   run: Pick<Run, 'invoke' | 'sandboxes'>,
   sessionId: string,

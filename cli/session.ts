@@ -6,7 +6,10 @@ import { CliError } from './failure.ts';
 
 const PAGE = 200;
 
-/** Every session the store lists, newest first. It lists them in no order, so the newest may be on the last page. */
+/**
+ * Every session in the store, newest first. The store lists them in no order, so the newest may be on the
+ * last page.
+ */
 export const listAllSessions = async (invoke: Invoke): Promise<ListedSession[]> => {
   const sessions: ListedSession[] = [];
   let cursor: string | undefined;
@@ -26,7 +29,7 @@ const contains = (root: string, directory: string): boolean => {
   return below !== '..' && !below.startsWith('../') && !isAbsolute(below);
 };
 
-/** The newest running session whose projects root holds `directory`, else the only one that runs. */
+/** The newest running session whose projects root contains `directory`, else the only running one. */
 const sessionFor = (sessions: readonly ListedSession[], directory: string): ListedSession | undefined => {
   const running = sessions.filter(({ status }) => status === 'active');
   // A fork has the root of its source, but its files are elsewhere.
@@ -37,8 +40,9 @@ const sessionFor = (sessions: readonly ListedSession[], directory: string): List
 };
 
 /**
- * The session a command means: `--session`, `WALKBACK_SESSION`, else (embedded cloud only, because there the
- * projects root is a directory of this machine) the newest one around the current directory, else the only one.
+ * The session that a command means: `--session`, `WALKBACK_SESSION`, else the newest one around the current
+ * directory, else the only one. The last two work only with the embedded cloud, where the projects root is a
+ * directory of this machine.
  */
 export const resolveSession = async (run: Run, asked: string | undefined): Promise<string> => {
   const named = asked ?? run.terminal.env['WALKBACK_SESSION'];

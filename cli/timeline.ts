@@ -3,7 +3,7 @@ import type { Run } from './app.ts';
 
 const PAGE = 100;
 
-/** The newest `limit` checkpoints, with the cursor that goes on after them. */
+/** The newest `limit` checkpoints, with the cursor for the next ones. */
 export const readTimeline = async (
   run: Pick<Run, 'invoke'>,
   sessionId: string,

@@ -1,7 +1,7 @@
-/** A command that says where to look when it cannot read what it was given. */
+/** A command that says where to look when it cannot understand its words. */
 import { Command, CommanderError, type ErrorOptions } from 'commander';
 
-/** Of words that no command could read. */
+/** For words that no command understands. */
 export class UsageError extends CommanderError {
   readonly hint: string;
 

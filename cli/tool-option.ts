@@ -1,4 +1,4 @@
-/** A tool and its arguments on the command line. */
+/** Options for a tool and its arguments. */
 import { isJsonObject } from '../contract/json.ts';
 import { CliError } from './failure.ts';
 import { readJson } from './json-option.ts';

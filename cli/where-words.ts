@@ -8,12 +8,13 @@ const whereWords = ({ data, local, aws }: TargetFlags): string[] => [
   ...(aws === true ? ['--aws'] : []),
 ];
 
-/** A command in a text, or what a shell takes as it is: what a person wrote. */
+/** A command in a text, or a quoted part, which a person wrote and which stays as it is. */
 const COMMAND_OR_QUOTED = /\bwalkback (?=[a-z])|\\'|'[^']*'/g;
 
 /**
- * Every command that is printed to be copied asks the same cloud as the one that prints it: what that was told about where the
- * functions run stands behind each `walkback` of the text. A command that has words there already is left as it is.
+ * Every command that is printed for copying must reach the same cloud as the command that prints it. So the
+ * flags that say where the functions run are added after each `walkback` in the text. A command that has such
+ * flags already is left as it is.
  */
 export const withWhere = (text: string, flags: TargetFlags): string =>
   text.replaceAll(COMMAND_OR_QUOTED, (found, at: number) => {
@@ -24,6 +25,6 @@ export const withWhere = (text: string, flags: TargetFlags): string =>
     return [found.trimEnd(), ...words, ''].join(' ');
   });
 
-/** The hint of an error is printed to be copied too. */
+/** The hint of an error is printed for copying too. */
 export const failureThere = (failure: Failure, flags: TargetFlags): Failure =>
   failure.hint === undefined ? failure : { ...failure, hint: withWhere(failure.hint, flags) };

@@ -9,7 +9,7 @@ import type { Paint } from '../terminal/terminal.ts';
 type Definition = CatalogAnswer['definitions'][number];
 type CatalogTool = CatalogAnswer['tools'][number];
 
-/** A tool need not have a date. */
+/** A tool need not have a review date. */
 const reviewCell = (
   { reviewBy = '-', daysToReview = 0 }: Pick<CatalogTool, 'reviewBy' | 'daysToReview'>,
   paint: Paint,

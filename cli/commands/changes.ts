@@ -22,7 +22,7 @@ Examples:
   walkback changes cp-7 --stat       files and numbers only
   walkback changes cp-7 --repository api`;
 
-/** All pages. */
+/** Reads all pages. */
 const readChanges = async (run: Pick<Run, 'invoke'>, input: RequestOf<'changes'>): Promise<ChangesAnswer> => {
   const checkpoints: ChangesAnswer['checkpoints'] = [];
   let cursor: string | undefined;

@@ -33,7 +33,7 @@ const serve = async ({ signal }: App, run: Run, options: Options): Promise<Answe
   const pages = createConsole({
     ask: (called, input) => run.invoke(`walkback-${called}`, input),
     failureOf: describeFailure,
-    // The page of a copy does not fail because its place is not known.
+    // A copy's page works even when its place is not known.
     directoryOf: (sandboxId, path) => directoryOf(run, sandboxId, path).catch(() => undefined),
     viewer: { name, isVerified: run.person !== undefined },
     by: name,
@@ -50,7 +50,7 @@ const serve = async ({ signal }: App, run: Run, options: Options): Promise<Answe
   );
   try {
     if (!signal.aborted) await once(signal, 'abort');
-    // Only an interrupt is its end; a mistake in the program is one.
+    // An interrupt is the expected end. Any other reason is an error of the program.
     if (!isInterruption(signal.reason)) throw signal.reason;
   } finally {
     await endpoint.close();

@@ -12,7 +12,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { copiesTable, deletedCopies } from '../view/copy-views.ts';
 
-/** A copy, and the directory of this machine that it is. */
+/** A copy with its directory on this machine. */
 export interface PlacedCopy extends ListedCopy {
   directory?: string;
 }
@@ -38,14 +38,14 @@ const findCopies = (run: Run, sessionId: string | undefined): Promise<PlacedCopy
     const { copies } = await run.invoke('walkback-list-copies', sessionId === undefined ? {} : { sessionId });
     const placed = copies.map(async (copy): Promise<PlacedCopy> => {
       if (copy.projectsRoot === null) return copy;
-      // It may end between the two questions.
+      // The copy may end between the two requests.
       const directory = await directoryOf(run, copy.sandboxId, copy.projectsRoot).catch(() => undefined);
       return { ...copy, ...(directory === undefined ? {} : { directory }) };
     });
     return Promise.all(placed);
   });
 
-/** Of several, one that cannot go does not keep the others: each is answered by itself. */
+/** Deletes several copies. One that cannot be deleted does not stop the others: each gets its own answer. */
 const deleteEach = async (run: Run, chosen: readonly PlacedCopy[]): Promise<Answer> => {
   const deleted: PlacedCopy[] = [];
   const failed: { sandboxId: string; error: string; message: string }[] = [];
@@ -71,7 +71,10 @@ const deleteEach = async (run: Run, chosen: readonly PlacedCopy[]): Promise<Answ
   };
 };
 
-/** What was named; a copy that is not there any more is told by the function, as everything else that is wrong with it. */
+/**
+ * The copies that were named. The function reports a copy that no longer exists, like every other problem
+ * with it.
+ */
 const choose = async (
   run: Run,
   ids: readonly string[],

@@ -17,7 +17,7 @@ export const defineDemo = (demo: Command, app: App): void => {
     .option('--keep', 'keep the temporary directory, to look around in it')
     .action(async (options: { act?: string[]; keep?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<GlobalOptions>();
-      // Loaded only when it is needed: every other command would pay for it too.
+      // Loaded only when needed: otherwise every other command would load it too.
       const { performDemo } = await import('../demo/perform.ts');
       const acts = options.act?.filter(isAct) ?? PLAYED;
       await performDemo(app, { json: json === true, keep: options.keep === true, acts });

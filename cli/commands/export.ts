@@ -39,10 +39,13 @@ const filled = async <Told>(handle: FileHandle, fill: Fill<Told>): Promise<Told>
   }
 };
 
-/** An export writes all the time. Whether one still runs cannot be seen from another container that shares the directory. */
+/**
+ * An export writes all the time. Whether an old one still runs cannot be seen from another container that
+ * shares the directory.
+ */
 const LEFT_AFTER_MS = 600_000;
 
-/** Removes what exports to this file left beside it when they were killed. */
+/** Removes what killed exports to this file left beside it. */
 const removeLeft = async (file: string): Promise<void> => {
   for (const name of await readdir(dirname(file)).catch(() => [])) {
     const [, begin = ''] = /^(.*)\.[\da-f]{1,9}\.part$/s.exec(name) ?? [];
@@ -53,7 +56,10 @@ const removeLeft = async (file: string): Promise<void> => {
   }
 };
 
-/** A file that is there under its name is whole. A device or a pipe is written to: a file in its place would take it from everybody. */
+/**
+ * The file appears under its name only when it is complete. A device or a pipe is written to directly: a file
+ * in its place would break it for everybody.
+ */
 const written = async <Told>(named: string, fill: Fill<Told>): Promise<Told> => {
   const there = await stat(named).catch(() => undefined);
   if (there !== undefined && !there.isFile()) return filled(await open(named, 'w'), fill);

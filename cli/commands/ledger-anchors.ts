@@ -6,7 +6,7 @@ import { CliError } from '../failure.ts';
 import { readNamedFile } from '../named-files.ts';
 import { wrongRelease } from './ledger-evidence.ts';
 
-/** Digests of days, each read and checked once. */
+/** The digests of days. Each day is read and checked once. */
 export interface Digests {
   of(day: string): Promise<CheckedDay>;
   /** The problems of all digests that were checked. */
@@ -38,7 +38,7 @@ const publicKeyIn = (pem: string): KeyObject | undefined => {
   }
 };
 
-/** Another kind of key can have signed nothing, and a file without one says nothing of the ledger. */
+/** A key of another kind cannot have signed anything, and a file without a key says nothing about the ledger. */
 const readKey = async (file: string): Promise<string> => {
   const pem = await readNamedFile(file);
   if (publicKeyIn(pem)?.asymmetricKeyDetails?.namedCurve === 'prime256v1') return pem;
@@ -56,7 +56,7 @@ const behind = ({ day, digests }: CheckedDay): DigestFinding => ({
   message: `its digests end at ${digests.at(-1)?.digest.until ?? 'its beginning'}; later ones are missing`,
 });
 
-/** `keyFiles`: PEM files of the keys that may have signed, and no other; without any, the one that signs now. */
+/** `keyFiles`: PEM files of the only keys that may have signed. Without any, the key that signs now. */
 export const openDigests = async (run: Run, keyFiles: readonly string[]): Promise<Digests> => {
   const pinned = await Promise.all(keyFiles.map(readKey));
   const checked = new Map<string, CheckedDay>();
@@ -65,7 +65,10 @@ export const openDigests = async (run: Run, keyFiles: readonly string[]): Promis
     const { publicKey, ...stored } = await readAnchors(run, day);
     return checkDigests(stored, pinned.length > 0 ? pinned : [publicKey], run.terminal.now().getTime());
   };
-  /** Where functions run only with a command, nobody anchored by the clock; and an operator may always. */
+  /**
+   * Where functions run only together with a command, nothing anchored by the clock. An operator may always
+   * anchor.
+   */
   const anchorNow = async (): Promise<void> => {
     isAsked = true;
     await run.invoke('walkback-anchor-ledger', {}).catch(() => undefined);

@@ -10,7 +10,7 @@ interface Range {
   to?: string;
 }
 
-/** Call after call, until all days are exported. */
+/** Repeats the call until all days are exported. */
 const backfill = async (run: Run, range: Range): Promise<Omit<ExportReport, 'cursor'>> => {
   const sum = { sagas: 0, written: 0, kept: 0 };
   let cursor: string | undefined;

@@ -15,11 +15,11 @@ export const wrongRelease = () =>
     },
   );
 
-/** Everything that is stored of one saga. Throws `SagaNotFound` when nothing is. */
+/** Everything that is stored of one saga. Throws `SagaNotFound` when nothing is stored. */
 export const readSaga = (run: Pick<Run, 'invoke'>, sagaId: string): Promise<StoredSaga> =>
   readStored(sagaId, (request) => run.invoke('walkback-query-ledger', request), wrongRelease);
 
-/** The sagas that the index of a day knows, and what is wrong with its entries. */
+/** The sagas that the index has for a day, and what is wrong with the day's entries. */
 export const readDay = async (
   run: Run,
   day: string,

@@ -1,4 +1,4 @@
-/** Every page of a ledger query, as one answer. */
+/** Reads all pages of a ledger query as one answer. */
 import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer, LedgerRow } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
@@ -7,13 +7,13 @@ import type { Run } from '../app.ts';
 
 const PAGE = 500;
 
-/** `cursor`: the function goes on there; absent when these are all. */
+/** `cursor`: where the function continues; absent when these are all rows. */
 interface ReadRows<Row> {
   rows: Row[];
   cursor?: string;
 }
 
-/** Asks until a row is there or the end: a page may be empty and have a cursor. */
+/** Reads until there is a row or the end: a page may be empty and still have a cursor. */
 const hasMore = async (
   run: Run,
   query: QueryLedgerInput,
@@ -49,14 +49,14 @@ const pagesOf = async <Row>(
   return cursor !== undefined && (await hasMore(run, query, rowsOf, cursor)) ? { rows, cursor } : { rows };
 };
 
-/** Up to `limit`, oldest first. */
+/** Reads up to `limit` entries, oldest first. */
 export const readEntries = (
   run: Run,
   query: QueryLedgerInput,
   limit?: number,
 ): Promise<ReadRows<LedgerRow>> => pagesOf(run, query, ({ entries }) => entries, limit);
 
-/** Of a saga: its effects or sums, and the sagas that it runs as steps, whose effects are not among them. */
+/** For one saga: its effects or sums, and the sagas that it runs as steps, whose effects are not included. */
 interface Below {
   below: readonly string[];
 }
@@ -79,7 +79,7 @@ const effectsOf = async (
   return { ...read, below };
 };
 
-/** `sagaIds`, and those below them, each once. */
+/** The sagas `sagaIds` and those below them, each once. */
 const eachBelow = async (
   sagaIds: readonly string[],
   read: (sagaId: string) => Promise<Below | undefined>,
@@ -92,7 +92,7 @@ const eachBelow = async (
   }
 };
 
-/** `isDeep`: also of the sagas below the one that is asked for, saga after saga. */
+/** `isDeep`: includes the sagas below the requested one, saga after saga. */
 export const readEffects = async (
   run: Run,
   query: QueryLedgerInput,
@@ -103,7 +103,7 @@ export const readEffects = async (
   const rows = [...read.rows];
   let isCut = false;
   await eachBelow(read.below, async (sagaId) => {
-    // One more than fits shows that there are more.
+    // One more than fits, to know whether there are more.
     const child = await effectsOf(run, { ...query, sagaId }, limit - rows.length + 1);
     rows.push(...child.rows);
     isCut = rows.length > limit;
@@ -112,7 +112,7 @@ export const readEffects = async (
   return { rows: rows.slice(0, limit), below: [], isCut };
 };
 
-/** The sums of all pages; `isDeep`: also of the sagas below the one that is asked for. */
+/** The sums of all pages. `isDeep`: includes the sagas below the requested one. */
 export const readTotals = async (
   run: Run,
   query: QueryLedgerInput,

@@ -66,11 +66,14 @@ interface Read {
   count: string;
   /** There are more rows than these. */
   isCut?: boolean;
-  /** Sagas that the one that was asked for runs as steps. What they did is not in it. */
+  /** Sagas that the requested one runs as steps. Their effects are not included. */
   below?: readonly string[];
 }
 
-/** One place to begin, as the function has it; said here, because it does not know the options. */
+/**
+ * A query names only one place to begin, as in the function. Checked here too, because the function does not
+ * know the command's options.
+ */
 const requireOnePlace = (which: Which): void => {
   const { saga, ref, status, day, from, to, below } = which;
   if (below === true && (saga === undefined || !(which.totals === true || isOfEffects(which)))) {
@@ -97,7 +100,7 @@ const requireOnePlace = (which: Which): void => {
   });
 };
 
-/** As the functions take it: sagas in capitals, entries and effects each with their own. */
+/** Statuses as the functions accept them: those of sagas in capitals; entries and effects each have their own. */
 const requireStatus = (which: Which): void => {
   const { status } = which;
   const isEffects = which.totals === true || isOfEffects(which);
@@ -116,7 +119,7 @@ const requireStatus = (which: Which): void => {
 const isOfEffects = ({ effects, tool, agent, reference }: Which): boolean =>
   effects === true || (tool ?? agent ?? reference) !== undefined;
 
-/** Filters that only effects have choose them by themselves. */
+/** Filters that only effects have select effects by themselves. */
 const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
   const query = queryOf(which);
   if (which.totals === true) {
@@ -131,7 +134,7 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
       value: {
         effects: rows,
         ...(below.length === 0 ? {} : { below }),
-        // No cursor goes on through several sagas.
+        // No cursor covers several sagas.
         ...(which.below === true ? { hasMore: isCut } : {}),
         ...(cursor === undefined || which.below === true ? {} : { cursor }),
       },
@@ -154,13 +157,13 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
 
 const MOST = 100_000;
 
-/** How one comes to the rest. */
+/** How to get the rest. */
 const moreNote = (count: string, limit: number): string => {
   const larger = limit < MOST ? `add --limit ${Math.min(MOST, limit * 10)}, or ` : '';
   return `these are the first ${count}, and there are more: ${larger}write all to a file with walkback ledger export FILE and the same options`;
 };
 
-/** Whoever adds up the money of a saga must not believe that this is all. */
+/** Says that this is not all, for anyone who adds up the money of a saga. */
 const belowNote = (run: Run, { below = [] }: Read): void => {
   if (below.length === 0) return;
   const what = plural(below.length, 'saga', 'sagas');
@@ -221,7 +224,7 @@ export const addLedgerExport = (parent: Command, app: App): void => {
       const seen = await run.progress('Reading the ledger', () => read(run, options));
       const { csv, count, value } = seen;
       belowNote(run, seen);
-      // Finance data: for the owner of the file only.
+      // Finance data, so only the owner may read the file.
       const mark = options.bom === true ? BYTE_ORDER_MARK : '';
       await writingNamedFile(file, () => writeFile(file, `${mark}${csv()}`, { mode: 0o600 }));
       const counts = Object.entries(value).map(([name, rows]) => [

@@ -16,7 +16,10 @@ import { type Digests, openDigests } from './ledger-anchors.ts';
 import { readDay, readSaga } from './ledger-evidence.ts';
 
 const SHOWN = 50;
-/** A saga waits for a person for 20 days at a time: how far behind its last entry a cut tail is looked for. */
+/**
+ * A saga may wait for a person for 20 days at a time. This many days after its last entry are searched for a
+ * tail that was cut off.
+ */
 const DAYS_BEHIND = 35;
 
 type Found = Finding | DigestFinding;
@@ -38,7 +41,7 @@ const brokenBy = (findings: readonly Found[], details: Record<string, unknown>):
 
 const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
 
-/** The days on which the saga may have been anchored, the newest first. */
+/** The days on which the saga may have been anchored, newest first. */
 function* daysOf(run: Run, entries: readonly LedgerEntry[]): Generator<string> {
   const times = entries.map(({ at }) => Date.parse(at)).filter((time) => !Number.isNaN(time));
   if (times.length === 0) return;
@@ -50,13 +53,13 @@ function* daysOf(run: Run, entries: readonly LedgerEntry[]): Generator<string> {
   for (let at = Date.parse(dayOf(last)); at >= first; at -= DAY_MS) yield dayOf(at);
 }
 
-/** A time that was edited may be centuries ago: no day is read before the first that was anchored. */
+/** A time that was edited may be centuries ago, so no day before the first anchored one is read. */
 const digestsOf = async (run: Run, digests: Digests, days: Iterable<string>) => {
   const named: CheckedDay['digests'][] = [];
   for (const day of days) {
     const seen = await run.progress(`Reading the digests of ${day}`, () => digests.of(day));
     named.push(seen.digests);
-    // Two days tell that nothing is anchored at all: of the first one no digest may be due yet.
+    // Two days are enough to see that nothing is anchored at all: the first one may have no digest due yet.
     if (seen.firstDay === null ? named.length === 2 : day <= seen.firstDay) break;
   }
   return named.toReversed().flat();
@@ -70,7 +73,7 @@ const verifyStored = async (run: Run, sagaId: string, digests: Digests, days?: r
   return { entries: stored.entries, findings: [...findings, ...unanchored], anchored };
 };
 
-/** A saga and those below it, each with its digests; one that was named and is not there yet is none. */
+/** A saga and those below it, each with its digests. A saga that was named and does not exist yet is left out. */
 const readTree = (run: Run, top: string, digests: Digests) =>
   readFamily(
     top,

@@ -1,9 +1,9 @@
-/** Every page of the locks, as one list. */
+/** Reads all pages of the locks as one list. */
 import { allLocks } from '../../client/all-once.ts';
 import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import type { Run } from '../app.ts';
 
-/** Of one saga, or of all that are open. */
+/** The locks of one saga, or of all open sagas. */
 export const readLocks = (run: Run, sagaId?: string): Promise<LocksAnswer['locks']> =>
   allLocks((cursor) =>
     run.invoke('walkback-list-locks', {

@@ -33,7 +33,7 @@ const ended = async (stream: Readable, signal: AbortSignal): Promise<void> => {
   await Promise.race([once(stream, 'end'), once(signal, 'abort')]);
 };
 
-/** Serves our tools until the client closes its end. */
+/** Serves our own tools until the client closes its end. */
 const serve = async (app: App, flags: GlobalOptions, options: Options): Promise<void> => {
   const [{ createMcpServer }, { createSessionOpener }, { serveStdio }] = await Promise.all([
     import('../mcp/server.ts'),

@@ -32,7 +32,7 @@ What is there now is captured first, so a revert can be undone.`;
 
 type What = Pick<RevertInput, 'messageId' | 'checkpointIds'>;
 
-/** Points as a person names them: one message, or checkpoints. */
+/** The points that a person names: one message, or checkpoints. */
 const whatOf = async (run: Run, sessionId: string, points: readonly string[]): Promise<What> => {
   const targets = await Promise.all(points.map((point) => resolveTarget(run.invoke, sessionId, point)));
   const [first] = targets;

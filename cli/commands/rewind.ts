@@ -51,10 +51,10 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
   };
 };
 
-/** The command that goes on with this very request, or says that it is done. */
+/** The command that continues this same request, or says that it is done. */
 const sameCommand = ({ options }: Run, input: SessionRewind): string => {
   const { sessionId, scope, guidance, acceptResidue, requestId, epoch, by = '' } = input;
-  // `head` is another point by then.
+  // `head` will mean another point by then.
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];
   if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
@@ -82,7 +82,7 @@ const told = (
   }),
 });
 
-/** Nobody is asked about what would be refused. */
+/** Refuses before asking when the rewind would be refused anyway. */
 const requireWay = (plan: RewindSessionAnswer, { acceptResidue }: SessionRewind): void => {
   const count = standsIn(plan);
   if (count === 0 || acceptResidue === true) return;
@@ -92,13 +92,13 @@ const requireWay = (plan: RewindSessionAnswer, { acceptResidue }: SessionRewind)
   );
 };
 
-/** Shows the plan and asks. Answers what is to be told when there is nothing to do. */
+/** Shows the plan and asks. Answers what to say when there is nothing to do. */
 const planned = async (run: Run, input: SessionRewind, options: Options): Promise<Answer | undefined> => {
   const again = sameCommand(run, input);
   const plan = await run.progress('Planning the rewind', () =>
     run.invoke('walkback-rewind-session', { ...input, dryRun: true }),
   );
-  // A request that is done answers what it did.
+  // A finished request answers what it did.
   if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
   if (options.dryRun === true) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint) };
@@ -111,7 +111,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   if (!(await confirm(run.terminal, question))) {
     throw new CliError('NotConfirmed', 'Nothing was changed.');
   }
-  // What was shown is what was confirmed.
+  // What is confirmed is the plan that was shown.
   if (plan.epoch !== undefined) input.epoch ??= plan.epoch;
   return undefined;
 };

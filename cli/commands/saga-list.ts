@@ -21,7 +21,7 @@ interface Options {
   limit: number;
 }
 
-/** Page by page. One that changes its status meanwhile is told again at the end. */
+/** Reads page by page. A saga that changes its status meanwhile comes again at the end. */
 const readSagas = async (run: Run, { status, limit }: Options) => {
   const found = new Map<string, SagaSummary>();
   let cursor: string | undefined;
@@ -37,7 +37,7 @@ const readSagas = async (run: Run, { status, limit }: Options) => {
   return { sagas: [...found.values()], ...(cursor === undefined ? {} : { cursor }) };
 };
 
-/** How the command goes on. */
+/** The command for the next part. */
 const moreNote = (command: Command, { status, limit }: Options): string => {
   const more = Math.min(MOST, limit * 10);
   const asked = status === undefined || command.name() === 'queue' ? '' : ` --status ${status}`;

@@ -22,12 +22,12 @@ interface Options {
   yes?: boolean;
 }
 
-/** Where compensations are that failed, or are delayed. */
+/** Statuses of sagas with failed or delayed compensations. */
 const STATUSES: readonly SagaStatus[] = ['COMPENSATION_FAILED', 'PAUSED', 'COMPENSATING'];
 const PAGE = 100;
 const AT_ONCE = 8;
 
-/** Of a step that runs other sagas. It is retried with what is left of those. */
+/** Error of a step that runs other sagas. It is retried together with what is left of those. */
 const LEFT_BELOW = 'ChildFailed';
 
 interface Refused {
@@ -36,7 +36,10 @@ interface Refused {
   reason: string;
 }
 
-/** What is left of sagas below is retried, and named, with them. When nothing is, this saga has missed that, and looks again. */
+/**
+ * What is left in sagas below is retried, and listed, with those sagas. When nothing is left there, this saga
+ * has missed that, and looks again.
+ */
 const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {
   const own = notCompensated.filter((one) => one.sagaId === undefined);
   const isLeftBelow = own.length < notCompensated.length;
@@ -50,11 +53,11 @@ const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: str
 
 interface Found {
   sagas: RetryableSaga[];
-  /** What is retryable in these is not known. */
+  /** Sagas for which it is not known what can be retried. */
   untold: Refused[];
 }
 
-/** Every page of every status, a few sagas looked at at once. */
+/** Reads every page of every status, and looks at a few sagas at a time. */
 const findRetryable = async (run: Run, name?: string): Promise<Found> => {
   const found: Found = { sagas: [], untold: [] };
   for (const status of STATUSES) {
@@ -82,7 +85,7 @@ const findRetryable = async (run: Run, name?: string): Promise<Found> => {
   return found;
 };
 
-/** Each saga by itself: one that moved on meanwhile, or could not be told, keeps no other from its turn. */
+/** Retries each saga separately: one that moved on meanwhile, or could not be told, does not stop the others. */
 const retryEach = async (run: Run, sagas: readonly RetryableSaga[], by: string, name?: string) => {
   const retried: { sagaId: string; status: SagaStatus }[] = [];
   const refused: Refused[] = [];

@@ -7,7 +7,7 @@ import { isAtRest, watchFailure } from '../ending.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { observationText, sagaTree } from '../view/saga-views.ts';
 
-/** One call of the function waits this long; a watch is a row of them. */
+/** One call of the function waits this long. Watching is a series of such calls. */
 const WAIT_SECONDS = 20;
 
 const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observation> => {

@@ -32,7 +32,7 @@ const definitionOf = (text: string): { name: string; version?: string } => {
   return version === undefined ? { name } : { name, version };
 };
 
-/** What is to run: a template, a plan, or steps as they come. */
+/** What is to run: a template, a plan, or steps that are submitted one by one. */
 const planOf = async (template: string | undefined, options: Options) => {
   const { plan, interactive = false, idle, onIdle, allow } = options;
   const given = [

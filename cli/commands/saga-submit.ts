@@ -22,7 +22,7 @@ interface Parked {
   summary: string;
   session?: string;
   message?: string;
-  /** False with --no-checkpoint. */
+  /** False with `--no-checkpoint`. */
   checkpoint?: string | boolean;
   request?: string;
 }

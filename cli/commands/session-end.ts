@@ -4,7 +4,10 @@ import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 
-/** Forgets the mount of a session that ran on a directory of this machine; never a sandbox that holds files. */
+/**
+ * Forgets the mount of a session that worked in a directory of this machine. Never removes a sandbox that
+ * holds files.
+ */
 const releaseMount = async (run: Run, sandboxId: string, projectsRoot: string): Promise<void> => {
   const { sandboxes } = run;
   if (sandboxes === undefined) return;

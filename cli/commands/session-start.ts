@@ -41,7 +41,10 @@ Examples:
   walkback session start --root . --include .env --retention-days 7
   walkback session start --aws --sandbox ID --root /home/user/projects`;
 
-/** Optional fields are left out, not sent as undefined: the functions refuse what they do not know. */
+/**
+ * Optional fields are left out and not sent as undefined, because functions refuse fields that they do not
+ * know.
+ */
 const startInput = (options: Options, sandboxId: string, projectsRoot: string): Input => {
   const { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project } = options;
   const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project };
@@ -71,8 +74,8 @@ const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswe
 };
 
 /**
- * The sandbox of the session that has this id already, when it works in the directory itself. With it the request is the one of
- * the first start, if nothing else differs, and finds that session.
+ * The sandbox of the session that already has this id, if it works in the directory itself. With it, the
+ * request equals that of the first start, if nothing else differs, and so finds that session.
  */
 const sandboxBefore = async (
   run: Run,
@@ -90,7 +93,10 @@ const sandboxBefore = async (
   }
 };
 
-/** A session on a directory of this machine: a sandbox that is mounted on it, then the same function. */
+/**
+ * Starts a session in a directory of this machine: makes a sandbox that is mounted on it, then calls the same
+ * function.
+ */
 const startOnDirectory = async (
   run: Run,
   options: Options,
@@ -117,9 +123,9 @@ const startOnDirectory = async (
   try {
     return { input, answer: await startInSandbox(run, input) };
   } catch (error) {
-    // Only the record of the mount goes; the directory is the person's own.
+    // This removes only the record of the mount. The directory is the person's own.
     await sandboxes.kill(sandboxId);
-    // Somebody else may have started it meanwhile, in a sandbox of their own.
+    // Somebody else may have started the session meanwhile, in another sandbox.
     const other = isCliError(error, 'SessionConflict') ? await startBefore() : undefined;
     if (other !== undefined) return other;
     throw error;

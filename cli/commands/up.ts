@@ -53,7 +53,7 @@ interface Facts {
   json: boolean;
 }
 
-/** In the background: starts it if there is none, and says where it answers. */
+/** In the background: starts the cloud if none runs, and says where it answers. */
 const detach = async (app: App, { dataDir, options, functions, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
   const { ensureDaemon, idleMinutesOf } = await import('../target/daemon.ts');
@@ -70,7 +70,10 @@ const detach = async (app: App, { dataDir, options, functions, json }: Facts): P
   );
 };
 
-/** Where people are told. What authorizes it is no option: those are seen by everybody on the machine. */
+/**
+ * Where people are told. The authorization is not an option, because everybody on the machine can see
+ * options.
+ */
 const notifyOf = (
   { notify }: Facts['options'],
   env: Readonly<Record<string, string | undefined>>,
@@ -81,7 +84,7 @@ const notifyOf = (
   return { url, ...(authorization === undefined || authorization === '' ? {} : { authorization }) };
 };
 
-/** What goes wrong beside the requests, with its time: a daemon's `daemon.log`. */
+/** Logs problems that belong to no request, with the time: the `daemon.log` of a daemon. */
 const logOn = (stderr: { write(text: string): unknown }): Log => ({
   info: () => undefined,
   warn: (message, facts) => {
@@ -90,20 +93,20 @@ const logOn = (stderr: { write(text: string): unknown }): Log => ({
   },
 });
 
-/** In this process, until it is interrupted or, as a daemon, until nobody needs it. */
+/** Runs the cloud in this process until it is interrupted or, as a daemon, until nobody needs it. */
 const runHere = async (app: App, { dataDir, options, functions, json }: Facts): Promise<void> => {
   const { terminal, signal } = app;
   const isDaemon = options.daemon === true;
   const progress = createProgress(terminal, { quiet: json, signal });
   const cloud = await progress('Starting the embedded cloud', async () => {
-    // Loaded only when it is needed: every other command would pay for it too.
+    // Loaded only when needed: otherwise every other command would load it too.
     const { startCloudHere } = await import('../target/own-sources.ts');
     const { port } = options;
     const notify = notifyOf(options, terminal.env);
     const more = { ...(port !== undefined && { port }), ...(notify !== undefined && { notify }) };
     return startCloudHere({ dataDir, announce: false, log: logOn(terminal.stderr), ...more }, functions);
   });
-  // Deployed it ends one instance of one function; here it would end the cloud.
+  // In a deployment this ends one instance of one function. Here it would end the whole cloud.
   const tellStray = (error: unknown): void => {
     terminal.stderr.write(
       `${new Date().toISOString()} A function of Walkback left a promise that failed and that nobody awaits: ${inspect(error)}\n`,
@@ -114,7 +117,7 @@ const runHere = async (app: App, { dataDir, options, functions, json }: Facts): 
   try {
     const { startHookService } = await import('../hooks/service.ts');
     hooks = await startHookService(dataDir);
-    // Who finds the cloud finds the hooks too.
+    // A program that finds the cloud finds the hooks too.
     await cloud.announce();
     const { endpoints, environment, ownFunctions } = cloud;
     const facts = { dataDir, endpoints, environment, functions: ownFunctions };
@@ -184,7 +187,8 @@ export const defineUp = (up: Command, app: App): void => {
       if (aws === true)
         throw new CliError('InvalidInput', 'walkback up runs the embedded cloud; --aws makes no sense.');
       const { functions: named, ...options } = given;
-      // The client starts it by this command, which may be of another release, and does not know what it serves.
+      // The client starts the cloud with this command, which may be of another release, and does not know
+      // what the cloud serves.
       const isAsBefore =
         named.length === 0 && (options.asBefore === true || env['WALKBACK_AS_BEFORE'] === '1');
       const facts: Facts = {

@@ -1,6 +1,7 @@
 /**
- * The demo's fourth act: three agents work in forks of one session. What they promise is verified in fresh copies, and one is sent
- * back. A queue merges their work; one is in conflict, mends it in its fork, and is merged as well. Then one message is taken back.
+ * The demo's fourth act: three agents work in forks of one session. What they promise is verified in fresh
+ * copies, and one agent is sent back. A queue merges their work. One fork has a conflict, which its agent
+ * mends in the fork, and is merged too. Then one message is taken back.
  */
 import { join } from 'node:path';
 import type { Walkback } from '../../client/index.ts';
@@ -12,19 +13,19 @@ import type { Comparison } from './fingerprint.ts';
 import type { Screen } from './screen.ts';
 
 export interface ChangesetsProof {
-  /** All repositories of a place together, one place each. */
+  /** All repositories of a place compared together, one row for each place. */
   places: Comparison[];
-  /** The fork that was merged first, against the session then. */
+  /** The fork that was merged first, compared with the session after it. */
   first: Comparison[];
-  /** The second one as git alone merges it, against the session after the third was refused. */
+  /** The second fork as git alone merges it, compared with the session after the third was refused. */
   second: Comparison[];
-  /** The fork that mended a conflict, against the session when it was merged. */
+  /** The fork in which a conflict was mended, compared with the session after its merge. */
   mended: Comparison[];
-  /** The session as git alone takes the message back, against the session then. */
+  /** The session as git alone takes the message back, compared with the session after that. */
   takenBack: Comparison[];
-  /** Who was done, in order; the agent that was sent back is there twice. */
+  /** Which agents were done, in order. The agent that was sent back is there twice. */
   verified: Verified[];
-  /** Of the queue, in order. */
+  /** The queue's entries, in order. */
   entries: Entry[];
 }
 
@@ -33,11 +34,11 @@ interface Stage {
   sandboxes: LocalSandboxes;
   screen: Screen;
   now: () => Date;
-  /** For copies of what is compared. */
+  /** Directory for copies of what is compared. */
   directory: string;
 }
 
-/** Plays the act against a cloud of this process. Throws `ProofFailed` when something ends otherwise than told. */
+/** Plays the act in a cloud of this process. Throws `ProofFailed` when something ends differently. */
 export const changesetsAct = async (stage: Stage): Promise<ChangesetsProof> => {
   const recorder = createRecorder(stage.sandboxes, join(stage.directory, 'changesets'));
   const act = { ...stage, recorder };

@@ -1,4 +1,7 @@
-/** The second half of the act of changesets: the queue, a conflict that is mended in its fork, and a message that is taken back. */
+/**
+ * The second half of the act of changesets: the queue, a conflict that is mended in its fork, and a message
+ * that is taken back.
+ */
 import type { Answer, Saga } from '../../client/index.ts';
 import { bringIn, cameIn, enqueue, settled } from '../../examples/changesets/queue.ts';
 import { DEBUG } from '../../examples/changesets/shop.ts';
@@ -13,7 +16,7 @@ import type { Act } from './changesets-work.ts';
 
 type Observation = Answer<'describe-saga'>;
 
-/** One fork in the queue, and how that ended. */
+/** One fork in the queue, and its outcome. */
 export interface Entry {
   agent: string;
   sagaId: string;
@@ -39,7 +42,7 @@ const show = ({ screen }: Act, entries: readonly Entry[]): void => {
   screen.block(table([{ head: 'FORK' }, { head: 'STATUS' }, { head: 'WHAT' }], rows, screen.paint));
 };
 
-/** What a checkpoint holds, in a copy of its own. */
+/** Records what a checkpoint holds, in a copy of its own. */
 const recordCopy = async (
   { walkback, recorder }: Act,
   name: string,
@@ -56,7 +59,7 @@ const expect = (entry: Entry | undefined, agent: string, error?: string): void =
   throw new CliError('ProofFailed', `The entry of ${agent} ended as ${JSON.stringify(entry)}.`);
 };
 
-/** All are put into the queue before the first is in. */
+/** All forks are put into the queue before the first is merged. */
 const queueAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Entry[]> => {
   const { screen, recorder } = act;
   const { sessionId } = shop.session;
@@ -91,7 +94,7 @@ const queueAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<
   return entries;
 };
 
-/** The session comes into the fork; the fork comes into the session. */
+/** Merges the session into the fork, and then the fork into the session. */
 const mend = async (act: Act, shop: Place, each: Fork): Promise<Entry> => {
   const { screen, recorder } = act;
   const { name } = each.agent;

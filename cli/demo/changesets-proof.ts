@@ -1,4 +1,7 @@
-/** What proves the act of changesets: places as they are on disk, and what plain git makes of the same files. */
+/**
+ * The proof of the act of changesets: places as they are on disk, and what plain git makes from the same
+ * files.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir } from 'node:fs/promises';
@@ -12,18 +15,18 @@ import { type Comparison, compare, type Fingerprint, fingerprint, OWN_DIRECTORIE
 
 /** The repositories of one place at one moment. */
 export interface State {
-  /** A copy of their files, for git to merge; gone with the demo's directory. */
+  /** A copy of their files, for git to merge. It is deleted with the demo's directory. */
   directory: string;
   prints: ReadonlyMap<string, Fingerprint>;
 }
 
-/** What was there at some moments, by their names. */
+/** Records what was there at some moments, each under a name. */
 export interface Recorder {
   /** What is in a sandbox now. */
   record(name: string, sandboxId: string): Promise<void>;
   /**
-   * What is there if git alone brings what happened between two moments into a third: the files as `git merge` makes them, HEAD,
-   * branches and index as the third has them.
+   * What git alone makes when it brings the changes between two moments into a third: the files as `git
+   * merge` makes them, with HEAD, branches and index of the third.
    */
   mergeByGit: (name: string, moments: { base: string; ours: string; theirs: string }) => Promise<void>;
   at: (name: string) => State;
@@ -50,7 +53,7 @@ const git = async (directory: string, ...args: string[]): Promise<string> => {
   return (await promisify(execFile)('git', [...who, '-C', directory, ...args], { env })).stdout.trim();
 };
 
-/** A repository of its own, which knows the three sides as commits and nothing else. */
+/** A separate repository that knows only the three sides, as commits. */
 const mergeInto = async (
   scratch: string,
   sides: { base: string; ours: string; theirs: string },
@@ -76,7 +79,7 @@ export const createRecorder = (sandboxes: Pick<LocalSandboxes, 'places'>, direct
     if (found === undefined) throw new CliError('InternalError', `The demo recorded nothing as ${name}.`);
     return found;
   };
-  /** No two moments share a copy. */
+  /** Each moment has a copy of its own. */
   let copies = 0;
   const placeFor = (): string => {
     copies += 1;
@@ -119,7 +122,7 @@ export const createRecorder = (sandboxes: Pick<LocalSandboxes, 'places'>, direct
 export const compareEach = (before: State, after: State): Comparison[] =>
   REPOSITORIES.map((name) => compare(name, printOf(before, name), printOf(after, name)));
 
-/** One hash of the same kind of all repositories. */
+/** One hash over the hashes of one kind of all repositories. */
 const together = (state: State): Fingerprint => {
   const prints = REPOSITORIES.map((name) => printOf(state, name));
   const hashOf = (kind: 'files' | 'head' | 'index'): string =>
@@ -140,7 +143,7 @@ const together = (state: State): Fingerprint => {
 export const compareAll = (title: string, before: State, after: State): Comparison =>
   compare(title, together(before), together(after));
 
-/** Two states of a step that did nothing would be equal too. */
+/** Two states around a step that did nothing would be equal too, so the step must have changed something. */
 export const requireChange = (what: string, before: State, after: State): void => {
   if (compareAll(what, before, after).files) throw new CliError('ProofFailed', `${what} changed no file.`);
 };

@@ -1,4 +1,7 @@
-/** The first half of the act of changesets: forks, the work of three agents in them, and whether it is done. */
+/**
+ * The first half of the act of changesets: the forks, the work of three agents in them, and whether it is
+ * done.
+ */
 import type { Walkback } from '../../client/index.ts';
 import { DEBUG, REPOSITORIES } from '../../examples/changesets/shop.ts';
 import {
@@ -26,12 +29,12 @@ export interface Act {
   recorder: Recorder;
 }
 
-/** What was found in the fresh copy of a fork. */
+/** The result of verifying a fork in a fresh copy. */
 export interface Verified {
   agent: string;
   kept: string[];
   broken: string[];
-  /** What the first broken one wrote. */
+  /** Output of the first commitment that was broken. */
   why?: string;
 }
 
@@ -79,7 +82,7 @@ const check = async ({ screen }: Act, each: Fork): Promise<Verified> => {
   };
 };
 
-/** All of them at once, as agents do. */
+/** All agents work at once. */
 const workAtOnce = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Verified[]> => {
   const { screen, recorder } = act;
   screen.chapter('They work side by side; fresh copies of their forks say who is done');
@@ -109,7 +112,7 @@ const sendBack = async (act: Act, each: Fork): Promise<Verified> => {
   return check(act, each);
 };
 
-/** Throws `ProofFailed` unless it goes as told: one is sent back once, and then all are done. */
+/** Throws `ProofFailed` unless exactly one agent is sent back once, and then all are done. */
 export const workAside = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Verified[]> => {
   const first = await workAtOnce(act, shop, forks);
   const [back, ...more] = forks.filter((_, n) => first[n]?.broken.length !== 0);

@@ -20,7 +20,7 @@ export interface Fingerprint {
   index: string;
 }
 
-/** Of git and of Walkback; no files of the repository. */
+/** Directories of git and of Walkback, which are not files of the repository. */
 export const OWN_DIRECTORIES: ReadonlySet<string> = new Set(['.git', '.agent-shadow']);
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
@@ -55,7 +55,7 @@ const git = async (directory: string, ...args: string[]): Promise<string> => {
   return (await promisify(execFile)('git', [...safe, ...args], { env })).stdout;
 };
 
-/** `NotFound` errors of the file system pass through: a repository that is not there has no fingerprint. */
+/** A `NotFound` error of the file system passes through: a missing repository has no fingerprint. */
 export const fingerprint = async (repository: string, skip: readonly string[] = []): Promise<Fingerprint> => {
   const lines = await describeFiles(repository, new Set(skip));
   const head = await readFile(join(repository, '.git/HEAD'), 'utf8');

@@ -1,7 +1,7 @@
 /**
- * The demo's third act: a saga delegates three tasks to agents, each with a sandbox of its own. One fails; the one that
- * works for the same customer is taken back with it; the third stays. A reviewer rewinds the parent two steps with
- * guidance, and it goes on.
+ * The demo's third act: a saga gives three tasks to agents, each with a sandbox of its own. One fails, the
+ * one that works for the same customer is taken back with it, and the third stays. A reviewer rewinds the
+ * parent two steps with guidance, and it goes on.
  */
 import { join } from 'node:path';
 import type { Invoke } from '../../contract/invoke.ts';
@@ -35,11 +35,14 @@ const GUIDANCE = 'The accounting period is open again. Do all three, in one go.'
 const orderOf = (agent: Agent): string => `order-${agent}`;
 
 export interface GangProof {
-  /** Desks before the work of their agents, against the same desks when it was taken back. */
+  /** Desks before their agents' work, compared with the same desks after it was taken back. */
   takenBack: Comparison[];
-  /** The desk of the agent that went on, when it had worked, against the same desk when its siblings were undone. */
+  /**
+   * The desk of the agent that went on, after its work, compared with the same desk after its siblings were
+   * undone.
+   */
   kept: Comparison[];
-  /** The parent when it asked, and in the end. */
+  /** The parent when it asked, and at the end. */
   asked: Observation;
   completed: Observation;
   standing: Standing;
@@ -51,7 +54,7 @@ interface Act {
   sandboxes: Pick<LocalSandboxes, 'create' | 'run' | 'places'>;
   screen: Screen;
   providers: Providers;
-  /** For the tombstones of the agents. */
+  /** Directory for the agents' tombstones. */
   directory: string;
 }
 
@@ -62,7 +65,7 @@ const expectStatus = ({ sagaId, status }: Observation, wanted: Observation['stat
 const settled = ({ invoke, screen }: Act, label: string): Promise<Observation> =>
   screen.progress(label, () => invoke('walkback-describe-saga', { sagaId: ROOT, waitSeconds: WAIT_SECONDS }));
 
-/** What became of the children of one epoch. */
+/** Shows what became of the children of one epoch. */
 const showChildren = async (
   { invoke, screen }: Act,
   wanted: Record<Agent, Observation['status']>,
@@ -163,12 +166,12 @@ const play = async (act: Act, agents: Agents, work: ReadonlyMap<string, DeskStat
   };
 };
 
-/** Plays the act against a cloud of this process. Throws `ProofFailed` when something ends otherwise than told. */
+/** Plays the act in a cloud of this process. Throws `ProofFailed` when something ends differently. */
 export const gangAct = async (act: Act): Promise<GangProof> => {
   for (const agent of AGENTS) {
     act.providers.addOrder({ id: orderOf(agent), customerEmail: `${CUSTOMERS[agent]}@example.com` });
   }
-  /** The desks as the sagas found them first, and left them last. */
+  /** The desks as the sagas first found them and last left them. */
   const work = new Map<string, DeskState>();
   const agents = await openAgents({
     ...act,

@@ -40,22 +40,22 @@ export const compareDesk = (
     compare(`${agent} ${name}`, stateOf(agent, name, before), stateOf(agent, name, after)),
   );
 
-/** A desk that nobody worked at would be equal too. */
+/** A desk at which nobody worked would be equal too, so there must have been work. */
 export const requireWork = (comparisons: readonly Comparison[]): void => {
   const idle = comparisons.find(({ files }) => files);
   if (idle !== undefined) throw new CliError('ProofFailed', `Nothing was done in ${idle.repository}.`);
 };
 
-/** What a tree of sagas did at the providers, as these tell it. */
+/** What a tree of sagas did at the providers, as the providers show it. */
 export interface Standing {
   /** Order id -> refunds that stand. */
   refunds: Record<string, number>;
   tickets: number;
   booked: number;
   mails: number;
-  /** Everything that was ever done there, taken back or not. */
+  /** All effects that were ever made there, taken back or not. */
   effects: number;
-  /** Effects under a key that another effect has. */
+  /** Effects whose key another effect has too. */
   repeated: number;
 }
 
@@ -98,7 +98,7 @@ export interface VerifiedTree {
   findings: string[];
 }
 
-/** Checks each ledger of the tree, and that they name each other's entries as they are. */
+/** Checks each ledger of the tree, and that the ledgers agree about each other. */
 export const verifiedTree = async (invoke: Invoke, root: string): Promise<VerifiedTree> => {
   const tree: StoredSaga[] = [];
   const open = [root];
@@ -116,7 +116,10 @@ export const verifiedTree = async (invoke: Invoke, root: string): Promise<Verifi
   };
 };
 
-/** Throws `ProofFailed` when the providers hold anything else than one of everything for each order, or a ledger does not verify. */
+/**
+ * Throws `ProofFailed` when the providers hold anything but one of everything for each order, or a ledger
+ * does not verify.
+ */
 export const requireProof = (standing: Standing, { findings }: VerifiedTree, total: number): void => {
   const { refunds, tickets, booked, mails, repeated } = standing;
   const counts = Object.values(refunds);

@@ -34,7 +34,7 @@ const showProof = (screen: Screen, played: readonly Played[]): void => {
   for (const fact of facts) screen.line(fact);
 };
 
-/** The client, in the cloud of this command: nobody else finds that. */
+/** The client, in the cloud of this command, which nobody else can find. */
 const clientOf = ({ environment = {} }: Connection, signal: AbortSignal): Walkback => {
   const {
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
@@ -78,7 +78,7 @@ const play = async (
           played.push({ ...value, name, ms });
         }
       } finally {
-        // An act that could not open them has told why.
+        // If opening them failed, an act has reported why.
         await opened?.then(
           (providers) => providers.close(),
           () => undefined,
@@ -92,7 +92,7 @@ const play = async (
   }
 };
 
-/** Plays the acts and shows the proof. `ProofFailed` when anything is not as it was. */
+/** Plays the acts and shows the proof. Throws `ProofFailed` when anything is not as it was. */
 export const performDemo = async (
   app: App,
   options: { json: boolean; keep: boolean; acts: readonly ActName[] },

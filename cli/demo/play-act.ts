@@ -1,4 +1,4 @@
-/** What each act plays on, and what it leaves: its part of the JSON answer, and its proof. */
+/** What each act works with, and what it leaves: its part of the JSON answer, and its proof. */
 import type { Walkback } from '../../client/index.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { NOT_CAPTURED as NOT_OF_THE_SHOP } from '../../examples/changesets/shop.ts';
@@ -12,18 +12,18 @@ import { type Stage, tellStory } from './story.ts';
 import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
 
 export interface ActStage extends Stage {
-  /** Started by the first act that asks. */
+  /** Started by the first act that asks for them. */
   providers(): Promise<Providers>;
-  /** As an agent's backend has it. */
+  /** The client, as an agent's backend would have it. */
   client(): Walkback;
-  /** Of the embedded cloud, for what an act keeps on disk. */
+  /** The directory of the embedded cloud, for what an act keeps on disk. */
   directory: string;
 }
 
 export interface Told {
   answer: Record<string, unknown>;
   proof: { title: string; comparisons: readonly Comparison[]; note?: string }[];
-  /** What the providers and ledgers show in the end, a line each. */
+  /** What the providers and ledgers show at the end, one line each. */
   facts: string[];
 }
 

@@ -6,7 +6,7 @@ import { servicesAt } from '../../examples/refund/tools/services.ts';
 
 const STRIPE_KEY = 'sk_test_demo';
 const TOOL_FUNCTION = 'walkback-tool-refund';
-/** Of every order. */
+/** The amount of every order. */
 export const AMOUNT = 4200;
 
 export interface Providers extends Pick<RefundServicesServer, 'world' | 'close'> {
@@ -30,7 +30,7 @@ export const openProviders = async (invoke: Invoke): Promise<Providers> => {
   });
   const { url, world } = server;
   try {
-    // The tools run in this process, and read where their providers are when they are first called.
+    // The tools run in this process, and read the address of their providers when they are first called.
     process.env['REFUND_SERVICES_URL'] = url;
     process.env['REFUND_STRIPE_KEY'] = STRIPE_KEY;
     await invoke('walkback-put-catalog', {

@@ -1,6 +1,6 @@
 /**
- * The demo's second act: a refund saga fails at its third step and is undone; then a compensation fails and an operator
- * finishes the work. It uses nothing else than the functions.
+ * The demo's second act: a refund saga fails at its third step and is undone. Then a compensation fails, and
+ * an operator finishes the work. The act uses only the functions.
  */
 
 import type { Invoke } from '../../contract/invoke.ts';
@@ -19,7 +19,7 @@ export interface RefundProof {
   /** The saga whose compensation failed, before and after the operator. */
   failed: Observation;
   resolved: Observation;
-  /** What the providers show in the end. */
+  /** What the providers show at the end. */
   standing: { refunds: number; tickets: number; mails: number };
 }
 
@@ -106,7 +106,7 @@ const compensationFails = async (act: Act): Promise<Pick<RefundProof, 'failed' |
   return { failed, resolved };
 };
 
-/** Plays the act against a cloud of this process. Throws `ProofFailed` when something ends otherwise than told. */
+/** Plays the act in a cloud of this process. Throws `ProofFailed` when something ends differently. */
 export const refundAct = async (act: Act): Promise<RefundProof> => {
   for (const id of ['refund-1001', 'refund-1002']) {
     act.providers.addOrder({ id, customerEmail: 'ada@example.com' });

@@ -16,7 +16,7 @@ export interface Screen {
   line(text?: string): void;
   /** A block of lines, indented like the others. */
   block(text: string): void;
-  /** An operation of the agent on the left, what Walkback did before it on the right. */
+  /** The agent's operation on the left, and on the right what Walkback did before it. */
   operation(facts: { messageId: string; says: string; note: string }): void;
 }
 

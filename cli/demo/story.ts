@@ -1,5 +1,5 @@
 /**
- * The demo's story, in order. It owns one session in one embedded cloud, and uses nothing but the functions, the
+ * The demo's story, in order. It owns one session in one embedded cloud, and uses only the functions, the
  * `e2b` package for the agent's own commands, and the file system for the proof.
  */
 import { existsSync } from 'node:fs';
@@ -34,9 +34,9 @@ export interface Stage {
 }
 
 export interface Proof {
-  /** The state when the sandbox was killed, against the rehydrated one. */
+  /** The state when the sandbox was killed, compared with the rehydrated one. */
   rehydrated: Comparison[];
-  /** The state at the message rolled back to, against the one after the rollback. */
+  /** The state at the message that was rolled back to, compared with the one after the rollback. */
   rolledBack: Comparison[];
 }
 
@@ -44,7 +44,7 @@ const begin = async ({ invoke, sandboxes, screen }: Stage): Promise<string> => {
   const { paint } = screen;
   screen.chapter('An agent gets a sandbox with four repositories');
   const sandboxId = await sandboxes.create({ 'walkback-demo': 'first' });
-  // The home directory is where commands start.
+  // Commands start in the home directory.
   await sandboxes.run(sandboxId, `mkdir -p ${basename(PROJECTS_ROOT)}`);
   await sandboxes.run(sandboxId, BUILD_REPOSITORIES, PROJECTS_ROOT);
   const { ms } = await timed(() =>
@@ -64,7 +64,7 @@ const begin = async ({ invoke, sandboxes, screen }: Stage): Promise<string> => {
   return sandboxId;
 };
 
-/** A checkpoint before the operation with this tool id, for the last message whose work is there. */
+/** A checkpoint before the operation with this tool id. It belongs to the last message whose work is there. */
 const checkpointBefore = async ({ invoke }: Stage, messageId: string, tool: string): Promise<string> => {
   const { value, ms } = await timed(() =>
     invoke('walkback-checkpoint', {
@@ -79,7 +79,7 @@ const checkpointBefore = async ({ invoke }: Stage, messageId: string, tool: stri
   return `cp-${value.seq}  ${formatBytes(bytes).padStart(8)}  ${formatSeconds(ms)}`;
 };
 
-/** The agent works through the operations; answers what the repositories looked like after every message. */
+/** The agent works through the operations. Answers the states of the repositories after each message. */
 const work = async (
   stage: Stage,
   sandboxId: string,

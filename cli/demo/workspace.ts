@@ -1,7 +1,7 @@
 /**
  * The starting files and the edits of the demo's agent: shell scripts for its sandbox, run in the projects
  * root. Data only. The repositories hold things that are easily lost: a symlink, an executable, a private
- * file, an empty directory, untracked, ignored, staged and unstaged work.
+ * file, an empty directory, and untracked, ignored, staged and unstaged work.
  */
 
 export const PROJECTS_ROOT = '/home/user/projects';

@@ -1,9 +1,9 @@
-/** A check of the doctor: what was looked at, what was found, and what to do when that is not enough. */
+/** A check of the doctor: what was looked at, what was found, and what to do if that is not enough. */
 export interface Check {
   id: string;
   ok: boolean;
   found: string;
-  /** Empty when nothing is to be done. */
+  /** Empty when nothing needs to be done. */
   advice: string;
 }
 

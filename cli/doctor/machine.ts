@@ -1,4 +1,7 @@
-/** What this machine has: the program's own Node, and the tools that a capture runs in a sandbox, which locally is this machine. */
+/**
+ * What this machine has: the program's own Node, and the tools that a capture runs in a sandbox (locally, the
+ * sandbox is this machine).
+ */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,13 +25,13 @@ const WANTED_BYTES = 1024 ** 3;
 /** Used by the program in the sandbox, beside bash and git. */
 const TOOLS = ['find', 'sed', 'grep', 'sort', 'stat', 'flock', 'gzip', 'curl', 'timeout'];
 
-/** Not for want of rights: there is no room, or no more for this user. */
+/** The failure is not one of permission: there is no room, or no more for this user. */
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The first line it says; undefined when it is not there. */
+/** The first line of its output; undefined when the command is not there. */
 const said = async (command: string, args: string[], env: Environment): Promise<string | undefined> => {
   try {
     const { stdout } = await promisify(execFile)(command, args, { env: { ...env }, timeout: 10_000 });
@@ -65,7 +68,7 @@ const tools = async (env: Environment): Promise<Check> => {
   );
 };
 
-/** The directory or, while there is none, the one that it would be made in. */
+/** The directory or, if it does not exist yet, the one in which it would be made. */
 const existing = async (path: string): Promise<string> =>
   (await stat(path).catch(() => undefined)) === undefined && dirname(path) !== path
     ? existing(dirname(path))
@@ -110,7 +113,10 @@ const disk = async (dataDir: string): Promise<Check> => {
   );
 };
 
-/** What the streams of the embedded cloud could not deliver, as a queue of dead letters on AWS, whose alarm nobody sets off here. */
+/**
+ * What the streams of the embedded cloud could not deliver. On AWS this would be a queue of dead letters with
+ * an alarm; here there is no alarm.
+ */
 const deadLetters = async (dataDir: string): Promise<Check> => {
   const file = join(dataDir, DEAD_LETTERS_FILE);
   const text = await readFile(file, 'utf8').catch(() => '');

@@ -1,4 +1,7 @@
-/** The file `hooks.json` of the data directory: where prompts of Claude Code began. The service that knew them may have ended since. */
+/**
+ * The file `hooks.json` of the data directory: where prompts of Claude Code began. It remembers them when the
+ * service that knew them has ended.
+ */
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { BegunPrompt, BegunPrompts } from '../../client/claude-hooks.ts';
@@ -6,12 +9,12 @@ import { readJson, writePrivately } from '../../local/private-file.ts';
 
 const fileSchema = z.array(z.object({ key: z.string(), sessionId: z.string(), epoch: z.int() }));
 
-/** Those that began last; work goes on for some time, not for ever. */
+/** The newest ones. Work goes on for some time, but not for ever. */
 const MOST_PROMPTS = 1000;
 
 /**
- * Answers those of one conversation. What cannot be read or written is not known, and no reason to keep a tool from running;
- * `warn` is told, once.
+ * Answers the prompts of one conversation. If they cannot be read or written, they are not known; this does
+ * not stop any tool. `warn` is then called once.
  */
 export const openBegunPrompts = (
   dataDir: string,

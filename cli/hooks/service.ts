@@ -1,6 +1,7 @@
 /**
- * What hooks of programs on this machine ask: the plugin of Claude Code sends each of its hooks here. Owns the file `hooks.curl` of the
- * data directory, which says where and with which token: only the person's own files hold it.
+ * The service for hooks of programs on this machine: the plugin of Claude Code sends each of its hooks here.
+ * It owns the file `hooks.curl` of the data directory, which holds the address and the token. Only the person
+ * can read it.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +18,7 @@ import { listenApp } from '../../local/listen.ts';
 import { PRIVATE_FILE } from '../../local/private-file.ts';
 import { openBegunPrompts } from './begun-prompts.ts';
 
-/** A checkpoint may take 15 minutes; the hook's own time-out is longer. */
+/** A checkpoint may take 15 minutes. The hook's own time-out is longer. */
 const MAX_SECONDS = 910;
 
 const hookInput = z.looseObject({
@@ -33,7 +34,7 @@ const hookInput = z.looseObject({
 const inputText = z.string().transform((text, context): unknown => {
   try {
     const input: unknown = JSON.parse(text);
-    // A host that has no value may write null for it.
+    // A host may write null for a missing value.
     return Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== null));
   } catch {
     context.addIssue('The hook got something else than JSON');
@@ -49,25 +50,31 @@ const askedSchema = z.object({
 });
 type Asked = z.infer<typeof askedSchema>;
 
-/** What the hook's script sends: the project's directory, the session if one is named, the mode, and the host's JSON. */
+/**
+ * What the hook's script sends: the project's directory, the session if one is named, the mode, and the
+ * host's JSON.
+ */
 const partsOf = (body: string) => {
   const [root, sessionId, mode, ...input] = body.split('\0');
   return { root, sessionId, mode, input: input.join('\0') };
 };
 
-/** Whether the hook's script sent it, whatever the host gave to that. */
+/** Whether the hook's script sent it, whatever the host gave to the script. */
 const isOfScript = (body: string): boolean => body.split('\0').length > 3;
 
-/** Which event the script was registered for. One of an older release does not say. */
+/** The event that the script was registered for. A script of an older release does not say. */
 const EVENT_HEADER = 'walkback-event';
 
-/** Whether a tool waits for the answer. What names no event, in the host's JSON or as the script's, may be about one. */
+/**
+ * Whether a tool waits for the answer. A request that names no event, in the host's JSON or by the script,
+ * may come before a tool.
+ */
 const isBeforeTool = (body: string, event: string | undefined): boolean => {
   const { data } = inputText.pipe(hookInput.pick({ hook_event_name: true })).safeParse(partsOf(body).input);
   return (data?.hook_event_name ?? event ?? 'PreToolUse') === 'PreToolUse';
 };
 
-/** As an answer, because the script hands the person nothing of a request that was refused. */
+/** Given as an ordinary answer, because the script shows the person nothing of a refused request. */
 const misread = (error: z.ZodError, body: string, event: string | undefined): ClaudeHookAnswer => {
   const reason = `No checkpoint, because Walkback cannot read what its hook sent. ${z.prettifyError(error)}`;
   const systemMessage = `Walkback: ${reason}`;
@@ -98,7 +105,7 @@ export interface HookService {
 export const startHookService = async (dataDir: string): Promise<HookService> => {
   const token = randomBytes(32).toString('hex');
   const walkback = new Walkback({ dataDir });
-  /** Of the service itself: for whoever hears it next. */
+  /** Notices of the service itself, for the next request. */
   const notices: string[] = [];
   const promptsOf = openBegunPrompts(dataDir, (message) => void notices.push(`Walkback: ${message}`));
   const byHost = new Map<string, { hear: ClaudeHooks; warnings: string[] }>();
@@ -146,7 +153,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     `url = "${endpoint.url}/claude-code"`,
     `header = "authorization: Bearer ${token}"`,
     'header = "content-type: application/octet-stream"',
-    // Nothing but this machine may see the token.
+    // Nothing outside of this machine may see the token.
     'noproxy = "*"',
     `max-time = ${MAX_SECONDS}`,
     'silent',
@@ -155,7 +162,7 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
   await writeFile(file, `${lines.join('\n')}\n`, { mode: PRIVATE_FILE });
   return {
     close: async () => {
-      // Where somebody deleted the directory, it may be that of the next cloud by now.
+      // If somebody deleted the directory, the file may belong to the next cloud by now.
       const said = await readFile(file, 'utf8').catch(() => '');
       if (said.includes(token)) await rm(file, { force: true });
       await endpoint.close();

@@ -1,4 +1,4 @@
-/** Signs a person in at an OIDC issuer from a terminal: the flow for devices (RFC 8628). */
+/** Signs a person in at an OIDC issuer from a terminal, with the device flow (RFC 8628). */
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { CliError } from '../failure.ts';
@@ -6,7 +6,7 @@ import type { Issuer } from './issuer.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const REQUEST_MS = 10_000;
-/** RFC 8628, section 3.2 and 3.5. */
+/** RFC 8628, sections 3.2 and 3.5. */
 const DEFAULT_INTERVAL_SECONDS = 5;
 const SLOWER_SECONDS = 5;
 
@@ -39,7 +39,7 @@ interface Call {
   secret?: string | undefined;
 }
 
-/** The answer, whatever its status: errors of OAuth are JSON too. */
+/** The answer, whatever its status: OAuth errors are JSON too. */
 const ask = async (url: string, { signal, form, secret }: Call): Promise<unknown> => {
   try {
     const response = await fetch(url, {
@@ -59,14 +59,17 @@ const refusedBy = (error: string, description?: string): CliError =>
   new CliError('ProofInvalid', `The issuer did not sign you in: ${description ?? error}`);
 
 export interface SignIn {
-  /** Only the issuer of an embedded cloud takes a word for it. */
+  /** Only the issuer of an embedded cloud believes this. */
   as?: { name: string; roles: readonly string[] };
   /** Shows the person where to go. */
   show: (place: { url: string; code: string }) => void;
   signal: AbortSignal;
 }
 
-/** Answers the token. Throws `IdentityUnavailable`, or `ProofInvalid` when the person said no or was too late. */
+/**
+ * Answers the token. Throws `IdentityUnavailable`, or `ProofInvalid` when the person declined or was too
+ * late.
+ */
 export const signIn = async (place: Issuer, { as, show, signal }: SignIn): Promise<string> => {
   const { issuer, configuration, clientId, scope, secret } = place;
   const found = configurationSchema.parse(await ask(configuration, { signal }));

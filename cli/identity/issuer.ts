@@ -1,17 +1,17 @@
-/** Where people sign in, as the environment of the functions says. */
+/** Where people sign in, according to the environment of the functions. */
 export interface Issuer {
   issuer: string;
-  /** Of the configuration document. */
+  /** Address of the configuration document. */
   configuration: string;
   clientId: string;
   scope: string;
-  /** Signs anybody in; the embedded cloud's alone. */
+  /** Signs anybody in. Only the embedded cloud has it. */
   secret?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined where no issuer is named. */
+/** Undefined when no issuer is named. */
 export const issuerOf = (env: Environment): Issuer | undefined => {
   const issuer = env['WALKBACK_OIDC_ISSUER'];
   if (issuer === undefined || issuer === '') return undefined;

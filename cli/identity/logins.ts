@@ -1,4 +1,4 @@
-/** Who is signed in: one token for each issuer, in a file that only its owner may read. */
+/** Remembers who is signed in: one token for each issuer, in a file that only its owner can read. */
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { sha256Hex } from '../../core/shared/ids.ts';
@@ -12,12 +12,12 @@ const loginSchema = z.object({ token: z.string(), name: z.string(), expiresAt: z
 export type Login = z.infer<typeof loginSchema>;
 const fileSchema = z.record(z.string(), loginSchema);
 
-/** Each embedded cloud has a key of its own, so a token is for one of them. */
+/** Each embedded cloud has a key of its own, so a token is valid for only one of them. */
 const keyOf = ({ issuer, clientId, secret = '' }: Issuer): string =>
   secret === '' ? `${issuer} ${clientId}` : `${issuer} ${sha256Hex(secret).slice(0, 16)}`;
 
 export interface Logins {
-  /** Undefined when nobody is signed in, or no longer. */
+  /** Undefined when nobody is signed in, or the token has expired. */
   find(issuer: Issuer): Promise<Login | undefined>;
   save(issuer: Issuer, token: string): Promise<Login>;
   /** Answers whether somebody was signed in. */

@@ -1,4 +1,4 @@
-/** Whoever is signed in proves it in every request that people answer for. */
+/** Adds the proof of whoever is signed in to every request that people are responsible for. */
 import { FUNCTION_ROWS } from '../../contract/functions.ts';
 import type { Invoke } from '../../contract/invoke.ts';
 import type { Login } from './logins.ts';
@@ -7,7 +7,7 @@ const PROVEN: ReadonlySet<string> = new Set(
   FUNCTION_ROWS.filter(({ grants }) => grants.identifiesPeople).map(({ name }) => `walkback-${name}`),
 );
 
-/** The function reads the proof, and not the claim beside it. */
+/** The function reads the proof, and ignores the claim beside it. */
 export const proving =
   (invoke: Invoke, { token }: Login): Invoke =>
   (name, input) =>

@@ -1,26 +1,29 @@
-/** The end of the server that `walkback mcp` stands before. Whatever it still writes then belongs into the last checkpoint. */
+/**
+ * The end of the server that runs behind `walkback mcp`. What it still writes then belongs into the last
+ * checkpoint.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A client of MCP waits two seconds for us to end, and kills us after two more. */
+/** An MCP client waits two seconds for us to end, and kills us after two more. */
 const PATIENCE_MS = 1000;
 
 export interface ServerEnd {
   /** Its exit code, or the name of the signal. */
   how: string;
-  /** As a shell has it: 128 and the number of the signal. */
+  /** As in a shell: 128 plus the number of the signal. */
   exitCode: number;
 }
 
-/** Resolves when it has ended and what it said was read. */
+/** Resolves when the server has ended and its output was read. */
 export const endOf = async (child: ChildProcess): Promise<ServerEnd> => {
   const closed = once(child, 'close').catch(() => undefined);
   const [code, signal]: [number | null, NodeJS.Signals | null] = await new Promise((resolve) =>
     child.once('exit', (...how) => resolve(how)),
   );
-  // Something that it left behind may hold on to its output.
+  // A process that it left behind may keep its output open.
   await Promise.race([closed, delay(PATIENCE_MS, undefined, { ref: false })]);
   return {
     how: String(code ?? signal),
@@ -28,10 +31,10 @@ export const endOf = async (child: ChildProcess): Promise<ServerEnd> => {
   };
 };
 
-/** As a client ends a server: closes its input, then asks it to end, then kills it. */
+/** Stops a server as a client does: closes its input, then asks it to end, then kills it. */
 export const stopServer = async (child: ChildProcess, over: Promise<unknown>): Promise<void> => {
   child.stdin?.end();
-  // It did not start.
+  // The server did not start.
   if (child.pid === undefined) return;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const isOver = await Promise.race([over.then(() => true), delay(PATIENCE_MS, false, { ref: false })]);

@@ -1,4 +1,4 @@
-/** The run of one MCP connection: the protocol knows no turns, so a connection is one. */
+/** The run of one MCP connection: the protocol has no turns, so each connection is one. */
 import { isWalkbackError } from '../../client/errors.ts';
 import type { OnCheckpointError, Run } from '../../client/run.ts';
 import type { Session } from '../../client/session.ts';
@@ -16,7 +16,7 @@ export interface GuardOptions {
   openSession: () => Promise<Session>;
   messageId: string;
   onCheckpointError: OnCheckpointError;
-  /** With `warn`: is told of each tool that runs without a checkpoint. */
+  /** With `warn`: called for each tool that runs without a checkpoint. */
   tell: (text: string) => void;
 }
 

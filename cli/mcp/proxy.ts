@@ -1,7 +1,8 @@
 /**
- * Stands between an MCP client and a server of tools: holds each `tools/call` until its checkpoint is there, and passes everything
- * else on as it is, whatever version of the protocol the two speak. The protocol cannot stop a client's loop: when somebody
- * rolled the session back, every later call is refused until the client connects again.
+ * Stands between an MCP client and a server of tools: it holds each `tools/call` until its checkpoint is
+ * taken, and passes on everything else unchanged, whatever version of the protocol the two use. The protocol
+ * cannot stop a client's loop. So after somebody has rolled the session back, every later call is refused
+ * until the client connects again.
  */
 import * as z from 'zod';
 import type { Guard } from './guard.ts';
@@ -26,9 +27,9 @@ const cancelSchema = z.object({
 
 export interface ProxyOptions {
   guard: Guard;
-  /** Of this connection: the client's ids of requests begin at 1 in each. */
+  /** Id of this connection: the client's request ids begin at 1 in each connection. */
   connectionId: string;
-  /** Names of tools that change nothing. What a server says of its own tools is not trusted. */
+  /** Names of tools that change nothing. What a server says about its own tools is not trusted. */
   reads: ReadonlySet<string>;
   toServer: (line: string) => void;
   toClient: (line: string) => void;
@@ -42,12 +43,18 @@ const refusalOf = (name: string, error: unknown): string => {
 /** Takes the lines of the client. */
 export const createProxy = (options: ProxyOptions): ((line: string) => void) => {
   const { guard, connectionId, reads, toServer, toClient } = options;
-  /** Waiting for their checkpoints. */
+  /** Calls that wait for their checkpoints. */
   const held = new Set<Call>();
-  /** How often each id came. A client may not use one twice. Where it does, each is a call of its own, and the server says what it makes of it. */
+  /**
+   * How often each id came. A client must not use an id twice. If it does, each is a call of its own, and the
+   * server decides what to do with it.
+   */
   const timesSeen = new Map<string | number, number>();
 
-  /** Of the call for its checkpoint. As JSON: to the protocol 1 and "1" are two calls. */
+  /**
+   * The id of the call for its checkpoint. The request id is written as JSON, because 1 and "1" are different
+   * in the protocol.
+   */
   const ownId = (id: string | number): string => {
     const times = (timesSeen.get(id) ?? 0) + 1;
     timesSeen.set(id, times);
@@ -65,7 +72,7 @@ export const createProxy = (options: ProxyOptions): ((line: string) => void) => 
     } catch (error) {
       refused = refusalOf(name, error);
     }
-    // The client took it back meanwhile, and waits for no answer.
+    // The client cancelled the call meanwhile, and waits for no answer.
     if (!held.delete(call)) return;
     if (refused === undefined) toServer(line);
     else {
@@ -104,17 +111,17 @@ export const createProxy = (options: ProxyOptions): ((line: string) => void) => 
   };
 
   return (line) => {
-    // Between messages there may be room. It is nobody's call.
+    // There may be blank lines between messages. They are not calls.
     if (line.trim() === '') return;
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      // Not passed on: some servers read more than JSON (NaN in Python), and this may be a call.
+      // Not passed on: some servers read more than JSON (NaN in Python), so this could be a call.
       fail(null, -32_700, 'walkback mcp passes on JSON only.');
       return;
     }
-    // Versions of 2025 send several messages in one line.
+    // Protocol versions of 2025 send several messages in one line.
     if (Array.isArray(message)) for (const one of message) take(JSON.stringify(one), one);
     else take(line, message);
   };

@@ -1,4 +1,7 @@
-/** Walkback's own tools for an MCP client. They see nothing of the client's other tools, and say so. */
+/**
+ * Walkback's own tools for an MCP client. They cannot see the client's other tools, and their instructions
+ * say so.
+ */
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { isWalkbackError } from '../../client/errors.ts';
@@ -19,7 +22,7 @@ const answer = (value: unknown) => {
   return { content: [{ type: 'text' as const, text: cut }] };
 };
 
-/** The model reads the name of an error too: the instructions speak of it. */
+/** The model must see the name of an error too, because the instructions mention names. */
 const named = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -29,22 +32,22 @@ const named = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What a call is handed with its input. */
+/** What a call gets beside its input. */
 interface Asked {
   mcpReq: { signal: AbortSignal };
 }
 
-/** `openSession` is asked with each call: the cloud ends when nobody uses it. */
+/** `openSession` is called for each call, because the cloud ends when nobody uses it. */
 export const createMcpServer = (openSession: () => Promise<Session>): McpServer => {
   const server = new McpServer(
     { name: 'walkback', version: manifest.version },
     { instructions: INSTRUCTIONS },
   );
   const plans = new Map<string, Plan>();
-  /** The epoch that the model was told last. What it asks for is decided there. */
+  /** The epoch that the model was last told. Its requests are decided in that epoch. */
   let told: number | undefined;
   const tell = (epoch: number, { mcpReq }: Asked): void => {
-    // Nobody hears the answer of a call that was taken back.
+    // Nobody gets the answer of a cancelled call.
     if (!mcpReq.signal.aborted) told = epoch;
   };
   const goBack = (way: 'undo' | 'redo') => (_: object, asked: Asked) =>
@@ -80,7 +83,8 @@ export const createMcpServer = (openSession: () => Promise<Session>): McpServer 
     ({ limit = 20 }, asked) =>
       named(async () => {
         const session = await openSession();
-        // Whoever reads where the session stands goes on from there, also after a rollback by somebody else.
+        // A model that reads where the session stands goes on from there, even after a rollback by somebody
+        // else.
         await session.refresh();
         const { epoch } = session;
         const { checkpoints } = await session.timeline({ limit });

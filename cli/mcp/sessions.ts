@@ -1,4 +1,4 @@
-/** Which session an MCP connection is about, found anew with each call: the cloud ends when nobody uses it. */
+/** Finds the session of an MCP connection, anew for each call, because the cloud ends when nobody uses it. */
 import { isWalkbackError } from '../../client/errors.ts';
 import type { Session } from '../../client/index.ts';
 import { Walkback } from '../../client/index.ts';
@@ -12,7 +12,7 @@ export interface McpPlace {
   root?: string;
 }
 
-/** The session that is named, else the newest one on the directory, else a new one there. */
+/** The named session, else the newest one on the directory, else a new one there. */
 export const createSessionOpener = (
   app: App,
   flags: TargetFlags,
@@ -30,7 +30,7 @@ export const createSessionOpener = (
       try {
         return await walkback.sessions.start({ root: directory, sessionId });
       } catch (error) {
-        // It goes on elsewhere, or ended meanwhile.
+        // The session goes on elsewhere, or ended meanwhile.
         if (!isWalkbackError(error, 'SessionConflict')) throw error;
       }
     }

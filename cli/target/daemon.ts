@@ -1,6 +1,7 @@
 /**
- * The embedded cloud as a process of its own, which outlives the command that started it. There is one per data directory: when
- * two are started at once, one of them finds the directory taken and ends, and both commands use the other.
+ * The embedded cloud as a process of its own, which outlives the command that started it. There is one per
+ * data directory: when two are started at once, one of them finds the directory taken and ends, and both
+ * commands use the other.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { idleMinutesIn, MINUTES_HELP } from '../options.ts';
 const POLL_MS = 50;
 const PATIENCE_MS = 120_000;
 const MAX_LOG_BYTES = 1024 ** 2;
-/** Nobody asked for anything for this long: it ends. */
+/** When nobody has asked for anything for this long, it ends. */
 const IDLE_MINUTES = 15;
 
 export interface DaemonOptions {
@@ -29,7 +30,7 @@ export interface DaemonOptions {
   idleMinutes?: number;
 }
 
-/** `WALKBACK_IDLE_MINUTES`, for a daemon that is started by whoever needs it. */
+/** `WALKBACK_IDLE_MINUTES`, for a daemon that is started automatically. */
 export const idleMinutesOf = (env: Readonly<Record<string, string | undefined>>): number => {
   const text = env['WALKBACK_IDLE_MINUTES'] ?? '';
   const minutes = text === '' ? IDLE_MINUTES : idleMinutesIn(text);
@@ -49,7 +50,7 @@ const failureSchema = z.object({
   error: z.object({ name: z.string(), message: z.string(), hint: z.string().optional() }),
 });
 
-/** What it said when it could not start: it writes errors as every command does with `--json`. */
+/** The error with which it could not start. It writes errors like any command with `--json`. */
 const failureIn = (log: string, dataDir: string): CliError => {
   const last = log.trim().split('\n').at(-1) ?? '';
   if (last === '') {
@@ -79,7 +80,7 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
     : options.functions.flatMap((path) => ['--functions', path])),
 ];
 
-/** Where it writes what it has to say, and from which byte on. */
+/** The log that it writes to, and the byte at which its part begins. */
 const openLog = async (dataDir: string): Promise<{ log: number; from: number }> => {
   const file = logFileOf(dataDir);
   try {
@@ -87,7 +88,7 @@ const openLog = async (dataDir: string): Promise<{ log: number; from: number }> 
     const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
     const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
     try {
-      // Where this cannot be written nothing can, and the process could not say so.
+      // If this cannot be written, nothing can, and the process could not report its errors.
       writeSync(log, `${new Date().toISOString()} starts\n`);
       return { log, from: statSync(file).size };
     } catch (error) {
@@ -112,12 +113,13 @@ interface Launched {
 const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched> => {
   const file = logFileOf(dataDir);
   const { log, from } = await openLog(dataDir);
-  // A session of its own: the end of the terminal is not its end. Nothing holds on to the directory that the person is in.
+  // A session of its own, so that it outlives the terminal. It also does not keep the person's current
+  // directory in use.
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsOf(dataDir, options)], {
     cwd: '/',
     detached: true,
     stdio: ['ignore', log, log],
-    // No argument: everybody on the machine sees those, and such an address may be a secret.
+    // Not an argument: everybody on the machine can see those, and such an address may be a secret.
     env: {
       ...process.env,
       WALKBACK_AS_BEFORE: undefined,
@@ -132,7 +134,10 @@ const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched
   return { child, said: () => readFileSync(file).subarray(from).toString(), ended: () => isOver };
 };
 
-/** The daemon of the directory, started when there is none. `DataDirInUse` when another command holds on to it for too long. */
+/**
+ * The daemon of the directory, started when there is none. Throws `DataDirInUse` when another command holds
+ * the directory for too long.
+ */
 export const ensureDaemon = async (
   dataDir: string,
   { signal, ...options }: DaemonOptions & { signal: AbortSignal },
@@ -145,7 +150,7 @@ export const ensureDaemon = async (
     const holder = await findRunningCloud(dataDir);
     if (launched?.ended() === true && holder === undefined) {
       const failure = failureIn(launched.said(), dataDir);
-      // The holder it ran into has ended meanwhile.
+      // The process that held the directory has ended meanwhile.
       if (!failure.message.includes('a cloud runs in')) throw failure;
       launched = undefined;
     }
@@ -159,7 +164,7 @@ export const ensureDaemon = async (
   }
 };
 
-/** Ends it and waits until it is gone. Answers whose process that was; undefined when none ran. */
+/** Ends it and waits until it is gone. Answers its pid; undefined when none ran. */
 export const stopDaemon = async (dataDir: string, signal: AbortSignal): Promise<number | undefined> => {
   const running = await findRunningCloud(dataDir);
   if (running === undefined) return undefined;

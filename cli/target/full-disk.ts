@@ -1,4 +1,4 @@
-/** Without room on its disk the embedded cloud fails in many ways. Whoever asked is told the one reason. */
+/** On a full disk the embedded cloud fails in many ways. The person is told this one reason. */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ERRORS, isErrorName } from '../../contract/errors.ts';
@@ -8,21 +8,21 @@ import { formatBytes } from '../terminal/text.ts';
 /** A database and a capture need more than this. */
 const LEAST_BYTES = 8 * 1024 ** 2;
 
-/** Free where the directory is, or will be; undefined when nobody says. */
+/** Free bytes where the directory is, or will be; undefined when not known. */
 const freeBytesAt = async (path: string): Promise<number | undefined> => {
   try {
     const { blocks, bavail, bsize } = await statfs(path);
-    // No disk: /proc has no room at all.
+    // Not a disk: /proc has no room at all.
     return blocks === 0 ? undefined : bavail * bsize;
   } catch {
     return dirname(path) === path ? undefined : freeBytesAt(dirname(path));
   }
 };
 
-/** A refusal is one on an empty disk too. */
+/** Whether a full disk can be the reason. A refusal would also happen on an empty disk. */
 const mayBeOfDisk = (name: string): boolean => !isErrorName(name) || ERRORS[name].kind === 'fault';
 
-/** The error to throw: with a full disk as its hint, when that may be the reason. */
+/** The error to throw: with the full disk as its hint, when that may be the reason. */
 const withFullDisk = async (dataDir: string, error: unknown): Promise<unknown> => {
   const { name, message } = describeFailure(error);
   if (!mayBeOfDisk(name)) return error;
@@ -35,7 +35,7 @@ const withFullDisk = async (dataDir: string, error: unknown): Promise<unknown> =
   });
 };
 
-/** Does it, and tells of a full disk when that failed. */
+/** Does the work, and mentions a full disk when it failed. */
 export const tellingFullDisk = async <T>(dataDir: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();

@@ -2,13 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cloud } from '../../local/cloud.ts';
 
-/** As long as somebody who has just read where it answers may take to ask. */
+/** Somebody who has just read where the cloud answers may take this long to ask. */
 const LAST_CALL_MS = 1_000;
 const LONGEST_LOOK_MS = 30_000;
 
 type Watched = Pick<Cloud, 'ownsDataDir' | 'idleForMs' | 'conceal' | 'announce'>;
 
-/** Resolves when it is time to end, or when the signal is aborted. Nobody finds the cloud any more by then. */
+/** Resolves when it is time to end, or when the signal aborts. By then nobody can find the cloud any more. */
 export const untilIdle = async (cloud: Watched, idleMs: number, signal: AbortSignal): Promise<void> => {
   const lookMs = idleMs > 0 ? Math.min(idleMs / 4, LONGEST_LOOK_MS) : LONGEST_LOOK_MS;
   while (!signal.aborted) {

@@ -1,4 +1,4 @@
-/** Calls functions as the client does, with its retries and its errors, worded for the person at the terminal. */
+/** Calls functions like the client does, with its retries and errors, worded for the person at the terminal. */
 import { isWalkbackError } from '../../client/errors.ts';
 import { createCall, type InvokeDeps } from '../../client/invoke.ts';
 import { isClientFunction } from '../../client/timeouts.ts';
@@ -7,7 +7,7 @@ import type { AnswerOf, CallableName } from '../../contract/functions.ts';
 import type { DeployedName, Invoke, RequestOf } from '../../contract/invoke.ts';
 import { CliError } from '../failure.ts';
 
-/** A person looks on: fewer than the client's. */
+/** Fewer than the client's, because a person is waiting. */
 const ATTEMPTS = 4;
 
 const PREFIX = 'walkback-';
@@ -22,12 +22,12 @@ const worded = (error: unknown): unknown => {
 };
 
 interface Options extends Pick<InvokeDeps, 'connection' | 'reconnect' | 'signal' | 'patienceMs'> {
-  /** Of the deployment, when it is not `walkback`. */
+  /** Name prefix of the deployment, when it is not `walkback`. */
   namePrefix?: string;
   attempts?: number;
 }
 
-/** A function's error is a `CliError` with its literal name. */
+/** A function's error becomes a `CliError` with its literal name. */
 export const createCommandInvoke = ({ namePrefix = 'walkback', ...deps }: Options): Invoke => {
   const call = createCall({
     attempts: ATTEMPTS,

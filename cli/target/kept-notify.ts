@@ -1,6 +1,6 @@
 /**
- * Where people are told of what a cloud of a data directory waits for. It is kept, with what authorizes it, so that a command that
- * finds no cloud and starts one tells them too.
+ * Where people are told what a cloud of a data directory waits for. It is stored, with its authorization, so
+ * that a command that finds no cloud and starts one tells them too.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +20,6 @@ export const readNotify = async (dataDir: string): Promise<NotifyOptions | undef
   return { url, ...(authorization === undefined ? {} : { authorization }) };
 };
 
-/** From now on. */
+/** Stores it, from now on. */
 export const keepNotify = (dataDir: string, notify: NotifyOptions | undefined): Promise<void> =>
   notify === undefined ? rm(fileOf(dataDir), { force: true }) : writePrivately(fileOf(dataDir), notify);

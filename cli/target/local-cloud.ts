@@ -8,7 +8,7 @@ import { endWhenStuck } from './stuck.ts';
 /** An embedded cloud to talk to: `walkback up`, or one that lives as long as this command. */
 export interface LocalCloud {
   environment: Readonly<Record<string, string>>;
-  /** Others use it too; when it ends, another one may take its place. */
+  /** Others use it too. When it ends, another one may take its place. */
   isShared: boolean;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ const PATIENCE_MS = 120_000;
 type Found = LocalCloud | 'free' | { heldBy: number };
 
 /**
- * Finds the cloud that holds the directory. One that does not answer is still starting, or belongs to
+ * Finds the cloud that holds the directory. If it does not answer, it is still starting, or belongs to
  * another command.
  */
 const look = async (dataDir: string): Promise<Found> => {
@@ -37,10 +37,10 @@ const isHeld = (error: unknown): boolean =>
   'pid' in error.details;
 
 const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
-  // Loaded only when it is needed: a command beside `walkback up` would pay for it too.
+  // Loaded only when needed: otherwise a command beside `walkback up` would load it too.
   const { startCloudHere } = await import('./own-sources.ts');
   try {
-    // Not announced: others must not lean on a cloud that goes away with this command.
+    // Not announced: others must not rely on a cloud that ends with this command.
     const cloud = await startCloudHere({ dataDir, announce: false });
     const close = async (): Promise<void> => {
       await cloud.close();
@@ -53,7 +53,7 @@ const tryStart = async (dataDir: string): Promise<LocalCloud | undefined> => {
   }
 };
 
-/** Waits its turn while another command holds the directory; `DataDirInUse` when that takes too long. */
+/** Waits while another command holds the directory. Throws `DataDirInUse` when that takes too long. */
 const waitForTurn = async (dataDir: string, signal: AbortSignal): Promise<LocalCloud> => {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -73,14 +73,14 @@ const waitForTurn = async (dataDir: string, signal: AbortSignal): Promise<LocalC
 
 type Say = (text: string) => void;
 
-/** Nobody named functions for a cloud that a command starts by itself. */
+/** For a cloud that a command starts by itself, nobody named functions, so the person is told what it serves. */
 const sayHowItServes = async (dataDir: string, say: Say): Promise<void> => {
   const { howItServes } = await import('./own-sources.ts');
   const text = await howItServes(dataDir);
   if (text !== undefined) say(text);
 };
 
-/** The cloud of one command: it ends with it, and others wait for their turn. */
+/** The cloud of one command. It ends with the command, and others wait for it. */
 const openForThisCommand = async (
   dataDir: string,
   { progress, signal, say }: { progress: Progress; signal: AbortSignal; say: Say },
@@ -92,7 +92,10 @@ const openForThisCommand = async (
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The running cloud of a data directory, else one in the background, else (`isOwn`, `WALKBACK_DAEMON=off`) one for this command. */
+/**
+ * The running cloud of a data directory, else one in the background, else (`isOwn`, `WALKBACK_DAEMON=off`)
+ * one for this command.
+ */
 export const openLocalCloud = async (
   dataDir: string,
   options: {

@@ -10,15 +10,15 @@ export interface E2bSettings {
 }
 
 /**
- * The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only it has. `find` says where it
- * answers now: it may have started again at other ports since.
+ * The embedded cloud's sandboxes, through the real `e2b` package and one endpoint that only this cloud has.
+ * `find` says where it answers now, because it may have started again on other ports.
  */
 export const createLocalSandboxes = (find: () => Promise<E2bSettings>): LocalSandboxes => {
   let opened: { apiUrl: string; client: E2B } | undefined;
   const load = async (): Promise<E2B['Sandbox']> => {
     const settings = await find();
     if (opened?.apiUrl !== settings.apiUrl) {
-      // Loaded only when it is needed: most commands touch no sandbox.
+      // Loaded only when needed: most commands use no sandbox.
       opened = { apiUrl: settings.apiUrl, client: new (await import('e2b')).E2B(settings) };
     }
     return opened.client.Sandbox;

@@ -26,7 +26,7 @@ const settingsIn = (environment: Opened['environment']): E2bSettings | undefined
     : undefined;
 };
 
-/** Opens it now: what stands in the way is told before anything else is asked. */
+/** Opens the connection now, so that problems are reported before anything else is asked. */
 const connection = async (
   open: () => Promise<Opened>,
   { signal, env, namePrefix }: { signal: AbortSignal; env: Terminal['env']; namePrefix?: string },

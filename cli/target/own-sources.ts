@@ -1,6 +1,7 @@
 /**
- * Which functions of one's own the cloud of a data directory serves. It is kept, so that a command that finds no cloud and starts one
- * serves them too: sagas that were under way call them, and would fail without.
+ * Which functions of the user's the cloud of a data directory serves. They are stored, so that a command that
+ * finds no cloud and starts one serves them too: sagas that were under way call them, and would otherwise
+ * fail.
  */
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -14,7 +15,7 @@ import { keepNotify, readNotify } from './kept-notify.ts';
 /** Paths of directories and modules, as `--functions` takes them. */
 const schema = z.object({
   served: z.array(z.string()),
-  /** The last `walkback up` could not serve them. */
+  /** Those that the last `walkback up` could not serve. */
   refused: z.array(z.string()),
 });
 type OwnSources = z.infer<typeof schema>;
@@ -29,13 +30,13 @@ const readSources = async (dataDir: string): Promise<OwnSources> =>
 const flags = (paths: readonly string[]): string =>
   paths.map((path) => `--functions ${shellWord(path)}`).join(' ');
 
-/** It is about functions of one's own, and not about anything else that is in the way of a start. */
+/** Whether the error is about functions of the user's, and not about another problem with the start. */
 const isRefusal = (error: unknown): error is WalkbackError =>
   isWalkbackError(error, 'ConfigurationError') && 'functions' in error.details;
 
 type Start = Omit<CloudOptions, 'functions'>;
 
-/** Those that are named here, from now on. */
+/** Serves the functions that are named here, from now on. */
 const startNamed = async (options: Start, functions: readonly string[]): Promise<Cloud> => {
   const { startCloud } = await import('../../local/cloud.ts');
   const { dataDir } = options;
@@ -59,7 +60,7 @@ const startAsBefore = async (options: Start): Promise<Cloud> => {
     return await startCloud({ ...options, functions: served });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // Without them, sagas that were under way would call what is not there.
+    // Without them, sagas that were under way would call functions that do not exist.
     const message = `The embedded cloud does not start without its functions: ${error.message}. Mend that, or say with walkback up --detach what it serves from now on.`;
     const hint = `walkback up --detach ${flags(served)} with other paths, or without any`;
     throw new CliError(error.name, message, { cause: error, hint });
@@ -67,8 +68,8 @@ const startAsBefore = async (options: Start): Promise<Cloud> => {
 };
 
 /**
- * In this process. Without `functions`, with those that it served before, and telling whom it told before unless `notify` names
- * somebody else.
+ * Starts the cloud in this process. Without `functions`, it serves those that it served before. It also tells
+ * the same people as before, unless `notify` names others.
  */
 export const startCloudHere = async (options: Start, functions?: readonly string[]): Promise<Cloud> => {
   const { dataDir } = options;
@@ -83,7 +84,10 @@ export const startCloudHere = async (options: Start, functions?: readonly string
   return cloud;
 };
 
-/** What to say of a cloud that a command started by itself; undefined when nobody ever wanted functions or notices of their own. */
+/**
+ * What to say about a cloud that a command started by itself. Undefined when nobody ever asked for functions
+ * or notices.
+ */
 export const howItServes = async (dataDir: string): Promise<string | undefined> => {
   const { served, refused } = await readSources(dataDir);
   const notify = await readNotify(dataDir);

@@ -9,7 +9,7 @@ export interface TargetFlags {
   data?: string;
 }
 
-/** Where a command's functions run. Flags win; then the environment decides, as for the client. */
+/** Where a command's functions run. Flags have priority; then the environment decides, as for the client. */
 export const selectTarget = (flags: TargetFlags, env: Environment, cwd: string): Target => {
   if (flags.aws === true && (flags.local === true || flags.data !== undefined)) {
     throw new CliError('InvalidInput', '--aws cannot be combined with --local or --data.');

@@ -9,7 +9,10 @@ export interface Choice {
 
 const SHOWN_AT_ONCE = 12;
 
-/** Lets a person choose on stderr, by arrow keys or by typing a part of it. Undefined: nothing was chosen. */
+/**
+ * Lets a person choose on stderr, with the arrow keys or by typing a part of the name. Undefined: nothing was
+ * chosen.
+ */
 export const choose = async (
   { stdin, env }: Terminal,
   message: string,

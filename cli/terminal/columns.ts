@@ -1,9 +1,9 @@
 /**
- * How many columns a terminal takes for a text. The library that knows every script costs more to load than the rest of a
- * command that asks for little, so it is loaded when a text needs it: before an answer is laid out, not while.
+ * How many columns a text takes on a terminal. The library that knows every script takes longer to load than
+ * the rest of a small command. So it is loaded only when a text needs it, before an answer is laid out.
  */
 
-/** Each of these takes one column: Latin, and what we draw with. */
+/** Each of these characters takes one column: Latin, and the ones that we draw with. */
 const PLAIN = String.raw`\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2319\u2500-\u25ef✔✖✘`;
 const OTHER = new RegExp(`[^${PLAIN}\\n]`);
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
@@ -11,14 +11,14 @@ const COLOUR = /\u001b\[[\d;]*m/g;
 
 const segmenter = new Intl.Segmenter();
 
-/** What a person sees as characters. */
+/** The characters that a person sees. */
 export const characters = (text: string): string[] =>
   Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 let measure = (text: string): number => characters(text).length;
 let isLoaded = false;
 
-/** To be awaited before text from outside is laid out: what was not prepared for is measured by characters alone. */
+/** Must be awaited before text from outside is laid out. Without it, each character counts as one column. */
 export const prepareColumns = async (text: string): Promise<void> => {
   if (isLoaded || !OTHER.test(text.replaceAll(COLOUR, ''))) return;
   measure = (await import('string-width')).default;

@@ -3,8 +3,8 @@ import { CliError } from '../failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Asks on stderr, so that stdout stays the answer. Without a terminal there is nobody to ask: `InvalidInput`
- * tells to pass `--yes`.
+ * Asks on stderr, because stdout is for the answer. Without a terminal nobody can be asked: throws
+ * `InvalidInput`, which says to pass `--yes`.
  */
 export const confirm = async (
   terminal: Terminal,
@@ -17,7 +17,7 @@ export const confirm = async (
   }
   const asked = typeof question === 'string' ? question : await question();
   const readline = createInterface({ input: terminal.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D close the interface; both mean no.
+  // Ctrl-C and Ctrl-D close the interface. Both mean no.
   const closed = new Promise<string>((resolve) => readline.once('close', () => resolve('\n')));
   try {
     const answer = await Promise.race([readline.question(`${asked} [y/N] `), closed]);

@@ -1,11 +1,11 @@
-/** What stands below the options of a command: examples and paragraphs, for the width of whoever reads them. */
+/** The text below the options of a command: examples and paragraphs, laid out for the reader's width. */
 import type { AddHelpTextContext } from 'commander';
 import { wrap } from './text.ts';
 
-/** An explanation beside its command has at least so many columns; else it stands below it. */
+/** An explanation beside its command has at least this many columns; otherwise it stands below. */
 const LEAST_BESIDE = 24;
 const BELOW = 6;
-/** A line that begins so far right goes on with the one above. */
+/** A line that begins this far right continues the line above. */
 const DEEP = 16;
 
 const indented = (text: string, width: number, indent: number): string =>

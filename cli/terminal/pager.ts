@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Terminal } from './terminal.ts';
 
-/** The shell command to page through, or undefined when the text goes straight to stdout. */
+/** The shell command of the pager, or undefined when the text goes straight to stdout. */
 export const pagerCommand = (terminal: Pick<Terminal, 'env' | 'stdout'>): string | undefined => {
   if (terminal.stdout.isTTY !== true || terminal.env['TERM'] === 'dumb') return undefined;
   const pager = terminal.env['PAGER'] ?? 'less';
   return pager === '' || pager === 'cat' ? undefined : pager;
 };
 
-/** Shows long text through $PAGER (`less -FRX` by default) on a terminal, plainly elsewhere. */
+/** Shows long text through $PAGER (`less -FRX` by default) on a terminal, and directly elsewhere. */
 export const page = async (terminal: Terminal, text: string): Promise<void> => {
   const command = pagerCommand(terminal);
   if (command === undefined) {

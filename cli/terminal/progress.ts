@@ -44,7 +44,7 @@ const report = (terminal: Terminal, label: string, startedMs: number): (() => vo
   };
 };
 
-/** Tells on stderr that something is still running: a spinner on a terminal, a line now and then elsewhere. */
+/** Shows on stderr that something is still running: a spinner on a terminal, a line now and then elsewhere. */
 export const createProgress =
   (terminal: Terminal, { quiet, signal }: { quiet: boolean; signal: AbortSignal }): Progress =>
   async (label, work) => {

@@ -8,7 +8,7 @@ export interface Column {
 
 const GAP = '  ';
 
-/** Columns without lines around them. Cells may be coloured; they must fit, nothing is cut here. */
+/** Columns without lines around them. Cells may be coloured. They must fit, because nothing is cut here. */
 export const table = (
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -7,11 +7,11 @@ export interface Output {
   readonly columns?: number;
 }
 
-/** Everything the CLI knows of the process it runs in, read once in main.ts. */
+/** Everything that the CLI knows about its process, read once in main.ts. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Of this process, as the machine names them. */
+  /** The user of this process, by the machine's name for them. */
   readonly user?: string | undefined;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: Output;
@@ -21,17 +21,17 @@ export interface Terminal {
 
 type Style = 'bold' | 'dim' | 'inverse' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
-/** How a view colours what it says; each function answers its text as it is where no colour is wanted. */
+/** How a view colours its text. Each function returns its text unchanged where no colour is wanted. */
 export type Paint = Readonly<Record<Style, (text: string) => string>> & { readonly enabled: boolean };
 
-/** NO_COLOR wins over FORCE_COLOR, and both over what the stream is. */
+/** NO_COLOR has priority over FORCE_COLOR, and both over the kind of stream. */
 export const wantsColour = (env: Terminal['env'], output: Output): boolean => {
   if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false;
   if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '') return env['FORCE_COLOR'] !== '0';
   return output.isTTY === true && env['TERM'] !== 'dumb';
 };
 
-/** Whether to colour is decided by the caller: Node would ask its own stdout and environment. */
+/** The caller decides whether to colour: Node would look at its own stdout and environment. */
 export const createPaint = (enabled: boolean): Paint => {
   const painter = (style: Style) => (text: string) =>
     enabled ? styleText(style, text, { validateStream: false }) : text;
@@ -53,8 +53,8 @@ export const paintFor = (terminal: Terminal, output: Output = terminal.stdout): 
   createPaint(wantsColour(terminal.env, output));
 
 /**
- * Columns to lay out for: the terminal's, else `COLUMNS`; never so few that nothing fits. A terminal that does not say has 80. What
- * goes into a file or another program is cut nowhere.
+ * Columns for the layout: the terminal's, else `COLUMNS`, with a minimum. A terminal that does not say has
+ * 80. Text that goes into a file or another program is never cut.
  */
 export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): number => {
   const asked = output.columns ?? Number(terminal.env['COLUMNS'] ?? Number.NaN);
@@ -62,7 +62,10 @@ export const widthOf = (terminal: Terminal, output: Output = terminal.stdout): n
   return output.isTTY === true ? 80 : Infinity;
 };
 
-/** Columns for pages that are read and never given to another command, as help: they are laid out wherever they go. */
+/**
+ * Columns for pages that people read and never give to another command, such as help. These are laid out
+ * wherever they go.
+ */
 export const pageWidthOf = (terminal: Terminal, most: number): number => {
   const width = widthOf(terminal);
   return width === Infinity ? 80 : Math.min(width, most);

@@ -3,8 +3,9 @@ import { UNSEEN } from '../../contract/unseen.ts';
 import { characters, visibleLength } from './columns.ts';
 
 /**
- * Text that came from a repository or a model, made safe to print: what works without being seen becomes visible, so a
- * file name can neither move the cursor nor recolour the screen, and an address holds nothing that its reader does not see.
+ * Makes text from a repository or a model safe to print: invisible characters that have an effect become
+ * visible. So a file name can neither move the cursor nor recolour the screen, and an address contains
+ * nothing that its reader does not see.
  */
 export const printable = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => {
@@ -13,14 +14,14 @@ export const printable = (text: string): string =>
     return code < 32 ? `^${String.fromCharCode(code + 64)}` : `<${code.toString(16)}>`;
   });
 
-/** As `printable`, for something that must stay on one line. */
+/** Like `printable`, for text that must stay on one line. */
 export const printableLine = (text: string): string =>
   printable(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
 
 /** Columns of the widest text. */
 export const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(visibleLength));
 
-/** As many of the characters, from the first on, as fit. */
+/** The first characters, as many as fit. */
 const fitting = (all: readonly string[], width: number): string[] => {
   const kept: string[] = [];
   let room = width;
@@ -32,20 +33,20 @@ const fitting = (all: readonly string[], width: number): string[] => {
   return kept;
 };
 
-/** Cuts plain text (no colour codes in it) to `width`, marking the cut. */
+/** Cuts plain text (without colour codes) to `width`, and marks the cut. */
 export const truncate = (text: string, width: number): string => {
   if (visibleLength(text) <= width) return text;
   return width < 1 ? '' : `${fitting(characters(text), width - 1).join('')}…`;
 };
 
-/** As `truncate`, keeping the end: of a path that says more than its beginning. */
+/** Like `truncate`, but keeps the end, for a path whose end says more than its beginning. */
 export const truncateStart = (text: string, width: number): string => {
   if (visibleLength(text) <= width) return text;
   const kept = fitting(characters(text).toReversed(), width - 1).toReversed();
   return width < 1 ? '' : `…${kept.join('')}`;
 };
 
-/** Breaks plain text between words into lines of at most `width`; a longer word stays whole. */
+/** Breaks plain text between words into lines of at most `width`. A longer word stays whole. */
 export const wrap = (text: string, width: number): string =>
   text
     .split('\n')
@@ -82,7 +83,7 @@ export const formatBytes = (bytes: number): string => {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Local time: only the clock when it is the same day as `now`, else date and minute. */
+/** Local time: only the clock on the same day as `now`, else date and minute. */
 export const formatTime = (iso: string, now: Date): string => {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
@@ -91,7 +92,7 @@ export const formatTime = (iso: string, now: Date): string => {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 };
 
-/** `24 h`, `90 min`, `10 s`: the largest unit that stays whole; below a second `400 ms`. */
+/** `24 h`, `90 min`, `10 s`: the largest unit that gives a whole number; below a second `400 ms`. */
 export const formatDuration = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);
@@ -106,7 +107,7 @@ const SPANS = [
   ['s', 1],
 ] as const;
 
-/** What was measured, `2 days 3 h`, `27 min 3 s`: the two largest units. */
+/** A measured time, `2 days 3 h`, `27 min 3 s`: the two largest units. */
 export const formatSpan = (seconds: number): string => {
   let rest = seconds;
   const parts = SPANS.flatMap(([unit, length]) => {
@@ -117,7 +118,7 @@ export const formatSpan = (seconds: number): string => {
   return parts.slice(0, 2).join(' ') || '0 s';
 };
 
-/** Joins the names, naming at most `most` and counting the others. */
+/** Joins at most `most` names and counts the others. */
 export const listSome = (names: readonly string[], most: number): string => {
   const more = names.length - most;
   return more > 0 ? `${names.slice(0, most).join(', ')} and ${more} more` : names.join(', ');

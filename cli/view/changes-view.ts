@@ -1,4 +1,7 @@
-/** `walkback changes`. All of it came from a sandbox or a model, so it is made printable first. */
+/**
+ * The view of `walkback changes`. All of its text comes from a sandbox or a model, so it is made printable
+ * first.
+ */
 import type { ChangesAnswer, CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -17,7 +20,7 @@ const LETTERS: Readonly<Record<FileChange['change'], string>> = {
   retyped: 'T',
 };
 
-/** `+3 -1`, or what can be said instead. */
+/** `+3 -1`, or a text when the numbers are not known. */
 const numbersText = (counts: { added: number | null; deleted: number | null }, paint: Paint): string => {
   const { added, deleted } = counts;
   if (added === null || deleted === null) return paint.dim('not counted');

@@ -27,7 +27,7 @@ const whatHappened = ({ change, bundleBytes }: CheckpointAnswer['repositories'][
 /** The answer of `walkback checkpoint`. */
 export const takenCheckpoint = (answer: CheckpointAnswer, paint: Paint): string => {
   const changed = answer.repositories.filter((repository) => repository.changed);
-  // Those that went earlier are none of them any more.
+  // Repositories that went earlier do not count any more.
   const known = answer.repositories.filter((one) => one.changed || one.state !== 'absent');
   const mark = answer.complete ? paint.green('✔') : paint.yellow('!');
   const summary =

@@ -1,4 +1,4 @@
-/** Checks, each with what was found and what to do. */
+/** Shows checks, each with what was found and what to do. */
 import type { Check } from '../doctor/check.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, printableLine, widest } from '../terminal/text.ts';

@@ -1,4 +1,4 @@
-/** Which commitments are kept, and what the others wrote. */
+/** Shows which commitments are kept, and the output of the others. */
 import type { VerifyCommitmentsAnswer } from '../../contract/workspace-answers.ts';
 import type { Commitment } from '../../contract/workspace-inputs.ts';
 import type { Paint } from '../terminal/terminal.ts';

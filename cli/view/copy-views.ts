@@ -6,7 +6,7 @@ import { formatTime, printableLine } from '../terminal/text.ts';
 
 type Copy = ListedCopy & { directory?: string };
 
-/** `12 s`, `7 min`, `3 h`: rounded down, as people say an age. */
+/** `12 s`, `7 min`, `3 h`: rounded down, as people give an age. */
 export const ageOf = (startedAt: string, now: Date): string => {
   const ms = Math.max(0, now.getTime() - Date.parse(startedAt));
   if (ms >= HOUR_MS) return `${Math.floor(ms / HOUR_MS)} h`;
@@ -19,7 +19,7 @@ const WHY = {
   fork: 'left by a fork',
 } as const;
 
-/** One block for each: a directory is longer than a column. */
+/** One block for each copy, because a directory is longer than a column. */
 export const copiesTable = (copies: readonly Copy[], { paint, now }: { paint: Paint; now: Date }): string => {
   if (copies.length === 0) return 'No review copies. walkback rehydrate makes one.\n';
   const blocks = copies.map((copy) => {

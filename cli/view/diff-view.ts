@@ -6,7 +6,7 @@ import { hostLines } from './host-lines.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];
 
-/** In files or beside them, or because it is on one side only. */
+/** Whether the repository differs in files, beside the files, or because only one side has it. */
 export const doesDiffer = ({ files, host, change }: RepositoryDiff): boolean =>
   files > 0 || host !== undefined || change !== undefined;
 
@@ -20,7 +20,7 @@ const HEADER =
 const shortenIds = (line: string): string =>
   line.replace(/^index ([0-9a-f]{9})[0-9a-f]*\.\.([0-9a-f]{9})[0-9a-f]*/, 'index $1..$2');
 
-/** Colours a unified diff as git does. Headers end where a hunk begins, so a removed `-- x` line stays red. */
+/** Colours a unified diff like git. Headers end where a hunk begins, so a removed `-- x` line stays red. */
 export const paintDiff = (diff: string, paint: Paint): string[] => {
   let inHunk = false;
   return printable(diff)
@@ -56,7 +56,7 @@ const repositoryLines = (repository: RepositoryDiff, paint: Paint): string[] => 
   '',
 ];
 
-/** All of `walkback diff`: a summary, then every repository that differs. */
+/** The whole output of `walkback diff`: a summary, then every repository that differs. */
 export const diffText = ({ repositories, warnings }: DiffAnswer, paint: Paint, statOnly: boolean): string => {
   const changed = repositories.filter(doesDiffer);
   const warned = warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`));

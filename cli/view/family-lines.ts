@@ -1,4 +1,4 @@
-/** The sagas below one, drawn as a tree. */
+/** Draws the sagas below one as a tree. */
 import type { Observation } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -9,7 +9,7 @@ type Child = NonNullable<Observation['children']>[number];
 const depthOf = (lines: readonly Child[], { path }: Child): number =>
   lines.filter((other) => path.startsWith(`${other.path}/`)).length;
 
-/** The part of the path that is not the path of the saga above. */
+/** The part of the path after that of the saga above. */
 const nameOf = (lines: readonly Child[], { path }: Child): string => {
   const above = lines
     .filter((other) => path.startsWith(`${other.path}/`))
@@ -17,7 +17,7 @@ const nameOf = (lines: readonly Child[], { path }: Child): string => {
   return above === '' ? path : path.slice(above.length + 1);
 };
 
-/** What an agent has to do with it. */
+/** What an agent must do about the saga. */
 const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
   'next-step': 'waits for its next step',
   parked: 'put aside',
@@ -26,7 +26,7 @@ const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
 const standText = (count: number, accepted = 0): string =>
   `${count} more ${count === 1 ? 'stands' : 'stand'}${accepted === 0 ? '' : `, ${accepted} of them accepted`}`;
 
-/** What its line alone counts: the rest is in its own description. */
+/** What only this line counts; the rest is in the saga's own description. */
 export const notListedTexts = ({ notListed, acceptedNotListed, residueNotListed }: Child): string[] => [
   ...(notListed === undefined ? [] : [standText(notListed, acceptedNotListed)]),
   ...(residueNotListed === undefined ? [] : [`${residueNotListed} more left something`]),
@@ -49,7 +49,7 @@ export const familyOf = (
       ]),
 ];
 
-/** One line for each: where it is, how it stands, the id that it is worked under, and what it is. */
+/** One line for each saga: its place, its state, the id to work on it, and what it is. */
 const familyLines = (lines: readonly Child[], paint: Paint): string[] =>
   lines.map((line) => {
     const indent = '  '.repeat(depthOf(lines, line) + 1);

@@ -1,4 +1,4 @@
-/** Lays a tree of checkpoints out in lanes, newest first, like `git log --graph`. Pure: no colours, no text. */
+/** Lays out a tree of checkpoints in lanes, newest first, like `git log --graph`. Pure: no colours, no text. */
 
 export interface GraphNode {
   seq: number;
@@ -6,16 +6,16 @@ export interface GraphNode {
 }
 
 export interface Cell {
-  /** One or two characters wide; with the space after it every lane takes two columns. */
+  /** One or two characters wide. With the space after it, every lane takes two columns. */
   glyph: string;
   lane: number;
 }
 
 interface GraphRow {
   seq: number;
-  /** Lines above the node, where branches left behind come back to their parent. */
+  /** Lines above the node, where branches that were left behind rejoin their parent. */
   above: Cell[][];
-  /** The line the node is on; its own cell has the glyph `NODE`. */
+  /** The node's own line. Its cell has the glyph `NODE`. */
   node: Cell[];
   /** The line to repeat below the node, beside its details. */
   below: Cell[];
@@ -23,7 +23,7 @@ interface GraphRow {
 
 export interface Graph {
   rows: GraphRow[];
-  /** Lanes whose parent was not among the nodes: there is more below. Empty when the tree is complete. */
+  /** Lanes whose parent was not among the nodes, so there is more below. Empty when the tree is complete. */
   open: Cell[];
   /** Widest line in columns. */
   width: number;
@@ -31,7 +31,7 @@ export interface Graph {
 
 export const NODE = 'node';
 
-/** What a lane waits for: the seq of the next node in it. `drawn` is false until something stands in the lane. */
+/** What a lane waits for: the seq of its next node. `drawn` is false until something was drawn in the lane. */
 interface Lane {
   waitsFor: number;
   drawn: boolean;
@@ -44,7 +44,7 @@ const cells = (lanes: Lanes, glyphOf: (lane: Lane | undefined, index: number) =>
 
 const passing = (lane: Lane | undefined): string => (lane?.drawn === true ? '│' : ' ');
 
-/** `├─┴─╯`: lanes `from` join the lane `into`, crossing whatever runs between them. */
+/** `├─┴─╯`: the lanes `from` join the lane `into`, crossing the lanes between them. */
 const joinLine = (lanes: Lanes, into: number, from: readonly number[]): Cell[] => {
   const last = from.at(-1) ?? into;
   return cells(lanes, (lane, index) => {
@@ -80,8 +80,8 @@ const place = (lanes: Lanes, node: GraphNode): { lanes: Lanes; row: GraphRow } =
 };
 
 /**
- * `nodes` in any order, every parent older (smaller seq) than its child. The way from `headSeq` to the root
- * keeps the leftmost lane, so that branches left behind by a rollback stand to the right of it.
+ * `nodes` in any order; every parent is older (smaller seq) than its child. The path from `headSeq` to the
+ * root has the leftmost lane, so branches that a rollback left behind are to the right of it.
  */
 export const layOutTree = (nodes: readonly GraphNode[], headSeq: number): Graph => {
   const newestFirst = [...nodes].sort((a, b) => b.seq - a.seq);

@@ -29,7 +29,7 @@ const leftText = ({ commitsLeft }: Branch): string => {
     : `; ${plural(commitsLeft, 'commit')} left behind`;
 };
 
-/** A commit, or the ref that the branch only names. */
+/** A commit, or the ref that the branch is only a name for. */
 const tipText = (tip: string): string =>
   tip.startsWith('refs/') ? `an alias of ${printableLine(tip.replace(/^refs\/heads\//, ''))}` : short(tip);
 

@@ -22,7 +22,7 @@ const COLUMNS = [
   { head: 'ERROR' },
 ];
 
-/** Where providers show it, as the last column, if any row has an address. */
+/** Adds the providers' addresses as the last column, if any row has one. */
 const withLinks = (
   columns: readonly Column[],
   rows: readonly { external_url?: string | null }[],
@@ -39,7 +39,7 @@ const withLinks = (
       );
 };
 
-/** On a terminal; ids, references and names are whole everywhere, because other commands take them. */
+/** Only on a terminal. Ids, references and names are never cut, because other commands take them. */
 const ERROR_WIDTH = 50;
 
 export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: number): string => {
@@ -78,7 +78,7 @@ const EFFECT_COLUMNS = [
   { head: 'TAKEN BACK', align: 'right' as const },
 ];
 
-/** Functions of older releases say nothing of doubt. */
+/** Functions of older releases do not report doubt. */
 const isInDoubt = ({ doubt }: LedgerEffect): boolean => typeof doubt === 'string';
 
 const statusOf = (row: LedgerEffect): string => {

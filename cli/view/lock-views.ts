@@ -13,7 +13,7 @@ const waitingText = (waiting: readonly string[]): string => {
   return more > 0 ? `${shown} and ${more} more` : shown;
 };
 
-/** Who waits for a lock, in the order in which they get it. */
+/** Sagas that wait for a lock, in the order in which they get it. */
 export const waitingTable = (locks: LocksAnswer['locks'], paint: Paint): string => {
   const columns = [{ head: 'SAGA' }, { head: 'WAITS FOR' }, { head: 'HELD BY' }];
   const rows = locks.flatMap(({ resourceKey, sagaId, waiting }) =>

@@ -9,10 +9,10 @@ import { withWhere } from '../where-words.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
 
 const MOST_CONFLICTS = 20;
-/** Of what a conflict is, there is at least this much; its path is whole. */
+/** Least width for a conflict's message. Its path is never cut. */
 const LEAST_MESSAGE_WIDTH = 40;
 
-/** What a merge or a revert answers, as far as it is shown. */
+/** The part of a merge's or revert's answer that is shown. */
 type Shown = Pick<RollbackAnswer, 'repositories' | 'conflicts' | 'warnings' | 'epoch' | 'checkpointId'>;
 
 interface Look {
@@ -48,7 +48,7 @@ export const plannedMerge = (plan: Shown, title: string, look: Look): string => 
   ].join('\n')}\n`;
 };
 
-/** What it did, and how to undo it. */
+/** What a merge or a revert did, and how to undo it. */
 export const doneMerge = (result: Shown, title: string, undo: string | undefined, look: Look): string => {
   const { paint, width } = look;
   return `${[

@@ -9,11 +9,11 @@ import { withWhere } from '../where-words.ts';
 interface Facts {
   sessionId: string;
   mode: 'review' | 'resume';
-  /** Where the files are on this machine, when they are. */
+  /** Where the files are on this machine, if they are here. */
   directory: string | undefined;
   /** How long the sandbox lives; undefined when the function decides. */
   lifetimeMs: number | undefined;
-  /** What a command to be copied is told about where to work. */
+  /** The flags that a command for copying needs to work in the same place. */
   where: TargetFlags;
   paint: Paint;
 }

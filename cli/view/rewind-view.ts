@@ -22,7 +22,7 @@ const HEADS: Readonly<Record<RewindAnswer['status'], string>> = {
   CANCELLED: 'Given up by a cancel: back was to go',
 };
 
-/** How far a rewind is, and once it is through, what the saga is told. */
+/** How far a rewind is and, once it is finished, what the saga is told. */
 export const rewindText = (
   { status, saga }: RewindAnswer,
   { where, paint, width }: { where: TargetFlags; paint: Paint; width: number },

@@ -9,7 +9,7 @@ import { withLink } from './link-lines.ts';
 type Restored = RollbackAnswer['repositories'][number];
 
 const MOST_PATHS = 10;
-/** One longer name is not worth a wide column of blanks. */
+/** Longer names are not padded: one long name would make the column too wide. */
 const MOST_PADDED = 40;
 
 const ACTIONS: Readonly<Record<Restored['action'], string>> = {
@@ -40,7 +40,7 @@ export const repositoryLines = (repositories: readonly Restored[], paint: Paint,
   });
 };
 
-/** Whole: `--path` takes them. */
+/** Never cut, because `--path` takes them. */
 const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint): string[] => {
   const lines = paths.slice(0, MOST_PATHS).map(({ path, change }) => {
     const shown = printableLine(path);
@@ -78,13 +78,13 @@ export const warningLines = (result: Pick<RollbackAnswer, 'warnings'>, paint: Pa
 interface How {
   /** As the person wrote it. */
   to: string;
-  /** Only these, as the person wrote them. */
+  /** Only these paths, as the person wrote them. */
   paths?: readonly string[] | undefined;
   paint: Paint;
   width: number;
 }
 
-/** The point that was asked for. Of a checkpoint the name is the id. */
+/** The requested point. A checkpoint's name is its id. */
 const pointText = ({ checkpointId, pathsFrom }: RollbackAnswer, { to, paths, paint }: How): string => {
   const id = paths === undefined ? checkpointId : pathsFrom;
   return `${paint.yellow(to)}${id === undefined || id === to ? '' : ` ${paint.dim(id)}`}`;
@@ -120,7 +120,10 @@ export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
   ].join('\n')}\n`;
 };
 
-/** What a rollback did, and how to undo it. `commandTo`: a rollback of this session to that checkpoint, as whoever asked can copy it. */
+/**
+ * What a rollback did, and how to undo it. `commandTo`: the command for a rollback of this session to that
+ * checkpoint, for copying.
+ */
 export const appliedRollback = (
   result: RollbackAnswer,
   { commandTo, ...how }: How & { commandTo: (checkpointId: string) => string },

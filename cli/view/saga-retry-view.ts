@@ -17,7 +17,7 @@ export interface RetryableSaga {
   }[];
 }
 
-/** Of an error there is at least this much, however long the names before it are. */
+/** Least width for an error, however long the names before it are. */
 const LEAST_ERROR_WIDTH = 30;
 
 export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, width: number): string => {
@@ -36,7 +36,7 @@ export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, wid
 
 type Untold = readonly { sagaId: string; reason: string }[];
 
-/** Sagas of which it is not known what failed. */
+/** Sagas for which it is not known what failed. */
 export const untoldText = (untold: Untold, paint: Paint): string =>
   untold
     .map(({ sagaId, reason }) => `${printableLine(sagaId)}  ${paint.red(printableLine(reason))}\n`)

@@ -34,7 +34,7 @@ export const statusWord = (status: SagaStatus, paint: Paint): string => {
 
 const INDENT = '    ';
 
-/** A word that is longer than a line stays whole: it may be an id. */
+/** A word that is longer than a line stays whole, because it may be an id. */
 const block = (text: string, width: number, colour: (line: string) => string): string[] =>
   wrap(printableLine(text), width - INDENT.length)
     .split('\n')
@@ -83,7 +83,7 @@ const DOING = {
   deciding: 'decides what is next',
 } as const;
 
-/** What it does now, until when, and what the last attempt said. */
+/** What the saga does now, until when, and the result of the last attempt. */
 const doingText = ({
   what,
   step,
@@ -116,11 +116,11 @@ const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, 
     : block(`by ${failed.by}: ${failed.reason ?? 'no reason given'}`, width, paint.red)),
 ];
 
-/** Of a saga below the one that is shown. */
+/** For a saga below the one that is shown. */
 const ofSaga = ({ sagaId }: { sagaId?: string | undefined }): string[] =>
   sagaId === undefined ? [] : [`of saga ${sagaId}`];
 
-/** A call without a reference is found at its provider by its key. */
+/** A call without a reference can be found at its provider by its key. */
 const keyText = ({ externalRef, idempotencyKey }: Observation['notCompensated'][number]): string[] =>
   externalRef !== null || idempotencyKey === undefined ? [] : [`its key at the provider: ${idempotencyKey}`];
 

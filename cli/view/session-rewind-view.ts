@@ -49,7 +49,7 @@ export const whatGoesBack = (
   const { files } = answer;
   const all = scope === undefined || scope === 'all';
   const left = leftStanding(standsIn(answer));
-  // Of the files alone: what sagas did since stays as it is.
+  // When only files go back, the effects of sagas since stay.
   const kept = leftStanding(files?.effects?.length ?? 0);
   return [
     ...(all || scope === 'effects'
@@ -63,7 +63,7 @@ export const whatGoesBack = (
 const beginning = (answer: RewindSessionAnswer): string =>
   answer.status === 'PLANNED' ? 'rewind to' : 'the rest of a rewind that is begun, to';
 
-/** The plan of a dry run, or what is left of a rewind that is begun. */
+/** The plan of a dry run, or what is left of a rewind that has begun. */
 export const plannedSessionRewind = (answer: RewindSessionAnswer, { to, paint, width }: Look): string => {
   const { sagas, files } = answer;
   const head = `${paint.bold('Plan')}: ${beginning(answer)} ${paint.yellow(printableLine(to))}`;

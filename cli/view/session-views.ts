@@ -6,17 +6,20 @@ import type { Paint } from '../terminal/terminal.ts';
 import { formatTime, printableLine, truncateStart, widest } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 
-/** Everything but id and root, with the gaps. */
+/** Width of all columns except id and root, with the gaps. */
 const FIXED_COLUMNS = 37;
 const GAP_WIDTH = 2;
 
 const projectOf = ({ project = '' }: ListedSession): string => printableLine(project);
 
-/** A column of its own where one has any. */
+/** Projects get a column only when a session has one. */
 const hasProjects = (sessions: readonly ListedSession[]): boolean =>
   sessions.some(({ project }) => project !== undefined);
 
-/** Rows of `walkback session list`: plain text, one array per session. Ids are whole, because that is what other commands take. */
+/**
+ * Rows of `walkback session list`: plain text, one array per session. Ids are never cut, because other
+ * commands take them.
+ */
 export const sessionRows = (sessions: readonly ListedSession[], width: number, now: Date): string[][] => {
   const idWidth = widest(sessions.map((session) => session.sessionId));
   const projects = hasProjects(sessions) ? [widest(['PROJECT', ...sessions.map(projectOf)]) + GAP_WIDTH] : [];

@@ -26,21 +26,21 @@ const drawCells = (paint: Paint, cells: readonly Cell[], standing: Standing): st
     })
     .join('');
 
-/** Left for the reason of a checkpoint and its marks, beside the message. */
+/** Least width for a checkpoint's reason and marks, beside the message. */
 const LEAST_WHY_WIDTH = 24;
 
 interface Layout {
   /** Columns right of the graph. */
   room: number;
   idWidth: number;
-  /** A longer message id has a line of its own: cut, it could not be given to another command. */
+  /** A longer message id gets a line of its own, because an id that is cut cannot be given to another command. */
   messageWidth: number;
 }
 
 const isBeside = ({ message }: TimelineRow, messageWidth: number): boolean =>
   visibleLength(message) <= messageWidth;
 
-/** As wide as the widest message id that leaves room for the rest of its line. */
+/** The width of the widest message id that leaves room for the rest of its line. */
 const messageWidthIn = (rows: readonly TimelineRow[], room: number): number => {
   const fitting = rows.map(({ message }) => message).filter((message) => visibleLength(message) <= room);
   return widest(fitting);

@@ -16,16 +16,16 @@ export interface TimelineRow {
   node: Cell[];
   below: Cell[];
   standing: Standing;
-  /** `cp-7`, accepted wherever a checkpoint is asked for. */
+  /** `cp-7`, accepted wherever a checkpoint is expected. */
   shortId: string;
   checkpointId: string;
   message: string;
   discarded: boolean;
-  /** Of the message, at its last checkpoint. */
+  /** The message's title, at its last checkpoint. */
   title: string;
   why: string;
   time: string;
-  /** What it holds beside the checkpoint before it, in one line. */
+  /** What it changed since the checkpoint before it, in one line. */
   changes: string;
   warnings: string[];
 }
@@ -38,7 +38,7 @@ export interface TimelineView {
 
 export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
 
-/** Why the checkpoint was taken, in words. It precedes the tool it is named after. */
+/** Why the checkpoint was taken, in words. It was taken before the tool that the text names. */
 export const whyTaken = (
   checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId' | 'tool'>,
 ): string => {
@@ -69,7 +69,7 @@ const whatHappened = ({
   return change === 'created' ? `created ${size}` : size;
 };
 
-/** `api +3 -1 · web 310 B`, or what can be said instead. */
+/** `api +3 -1 · web 310 B`, or a text when the changes are not known. */
 export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repositories'>): string => {
   const changed = checkpoint.repositories.filter((repository) => repository.changed);
   if (checkpoint.reason === 'baseline') {
@@ -82,7 +82,7 @@ export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repos
   return parts.length > 6 ? `${parts.slice(0, 6).join(' · ')} · ${parts.length - 6} more` : parts.join(' · ');
 };
 
-/** One line per thing the checkpoint does not hold; empty when it is complete. */
+/** One line for each thing that the checkpoint does not hold; empty when it is complete. */
 export const warningsOf = (checkpoint: Pick<TimelineCheckpoint, 'complete' | 'failures'>): string[] => {
   if (checkpoint.complete) return [];
   const shown = checkpoint.failures
@@ -98,7 +98,7 @@ const standingOf = (checkpoint: TimelineCheckpoint, headSeq: number): Standing =
   return checkpoint.onHeadPath ? 'current' : 'abandoned';
 };
 
-/** Builds what `walkback log` prints from what `walkback-timeline` answers. */
+/** Builds what `walkback log` prints from the answer of `walkback-timeline`. */
 export const buildTimeline = (
   timeline: {
     session: Pick<SessionAnswer, 'headSeq'>;

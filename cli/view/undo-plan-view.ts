@@ -3,7 +3,7 @@ import type { Paint } from '../terminal/terminal.ts';
 import { printableLine } from '../terminal/text.ts';
 import { withLink } from './link-lines.ts';
 
-/** A step that runs sagas has no reference of its own: theirs follow. */
+/** A step that runs sagas has no reference of its own. Those of its sagas follow. */
 const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
   const { step, tool, externalRef, epoch, amount, currency, children, sagaId } = one;
   const none = children === true ? 'its sagas:' : paint.dim('no reference');
@@ -14,7 +14,7 @@ const stepText = (one: UndoPlan['undo'][number], paint: Paint): string => {
   return `${printableLine(step)}${again} ${paint.dim(printableLine(tool))}  ${reference}${money}${below}`;
 };
 
-/** The steps that an undo or a rewind takes back, in their order, and those that nothing takes back. */
+/** The steps that an undo or a rewind takes back, in order, and those that nothing takes back. */
 export const undoPlanLines = (
   { undo, undoNotListed = 0, stands, standsNotListed = 0, letStand = [], letStandNotListed = 0 }: UndoPlan,
   paint: Paint,

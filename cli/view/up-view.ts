@@ -6,7 +6,7 @@ interface Facts {
   dataDir: string;
   endpoints: Readonly<Record<string, string>>;
   environment: Readonly<Record<string, string>>;
-  /** Served beside Walkback's own. */
+  /** Functions that are served beside Walkback's own. */
   functions: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export const exportLines = (environment: Facts['environment']): string[] =>
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, value]) => `export ${name}=${shellWord(value)}`);
 
-/** What `walkback up` prints when it answers. */
+/** What `walkback up` prints once the cloud answers. */
 export const cloudIsUp = (
   { dataDir, endpoints, environment, functions }: Facts,
   paint: Paint,

@@ -71,7 +71,10 @@ export const openRegistry = async (directory: string) => {
   /** Sandboxes by the id of the one whose files include a directory of theirs. */
   const mountedBy = (): Promise<Map<string, string[]>> => mountsInside(dataDir, [...sandboxes.values()]);
 
-  /** When no other sandbox is mounted on it any more, it can be looked at for some more time. */
+  /**
+   * A sandbox with mounts is about to end. The sandboxes in whose files these mounts lie live for at least
+   * one more hour, so that what is left in them can be looked at.
+   */
   const letGo = async (mounted: Kept): Promise<void> => {
     if (mounted.record.mounts.length === 0) return;
     for (const [id, by] of await mountedBy()) {

@@ -1,5 +1,8 @@
-/** Rules of the default bus that go by the clock. Unlike deployed, frequent ones also fire when the cloud starts: what its
- * last run left behind is picked up at once. A rare one is for who needs it to ask for. */
+/**
+ * Rules of the default bus that go by the clock. Unlike in a deployment, frequent rules also fire when the
+ * cloud starts, so that what its last run left behind is picked up at once. A rare rule's function must be
+ * called by whoever needs it sooner.
+ */
 import type { Log } from '../../core/shared/surroundings.ts';
 import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
