@@ -1,4 +1,4 @@
-/** The console: pages over what the functions answer. Every page works without script, and has a JSON twin. */
+/** The console: pages about what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
 import { sameSecret } from '../local/e2b/guard.ts';
@@ -38,15 +38,15 @@ import { createWork, type Outcome } from './work.ts';
 
 interface PagesOptions {
   gate: Gate;
-  /** How a failed call is told. */
+  /** How a failed call is described. */
   failureOf: (error: unknown) => Failure;
   now?: () => Date;
   patienceMs?: number;
-  /** False: the next request may be served by a process that knows nothing of this one. Default: true. */
+  /** False: the next request may be served by another process, which knows nothing of this one. Default: true. */
   isOneProcess?: boolean;
-  /** Default: nobody knows of sandboxes on this machine. */
+  /** Default: no sandbox is on this machine. */
   directoryOf?: DirectoryOf;
-  /** Of every answer, that of an address without a page too. */
+  /** Runs around every answer, including that for an address without a page. */
   around?: MiddlewareHandler;
 }
 
@@ -54,9 +54,9 @@ export interface ConsoleOptions extends Omit<PagesOptions, 'gate'> {
   ask: Ask;
   viewer: Viewer;
   by: string;
-  /** Of the link that lets one person in. */
+  /** The token of the link that lets one person in. */
   token: string;
-  /** `http://127.0.0.1:PORT`; called with each request. */
+  /** `http://127.0.0.1:PORT`. Called for each request. */
   origin: () => string;
 }
 
@@ -73,14 +73,17 @@ const PAGES: Readonly<Record<string, Show>> = {
   '/catalog': showCatalog,
 };
 
-/** Pages that need a sandbox, and what is told while they are made. */
+/** Pages that need a sandbox, and the text that is shown while they are made. */
 const SLOW_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
   '/sessions/:id/plan': [showPlan, 'Planning the rollback'],
   '/sessions/:id/revert': [showRevert, 'Planning what would be taken back'],
   '/sessions/:id/rewind': [showRewind, 'Planning the rewind'],
 };
 
-/** Those whose question has a request id, in the address while it is answered: whoever serves the next look joins it. */
+/**
+ * Pages whose question has a request id. It is in the address while the question is answered, so whichever
+ * process serves the next look joins it.
+ */
 const JOINED_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
   '/sessions/:id/compare': [showComparison, 'Comparing'],
 };
@@ -95,13 +98,16 @@ const ACTS: Readonly<Record<string, readonly [Act, string]>> = {
   '/queue/operate': [operate, 'Working on the saga'],
 };
 
-/** Whoever asks waits so long for an end, and then looks at a page that says what is under way. */
+/** A request waits this long for the end, and then gets a page that says what is under way. */
 const PATIENCE_MS = 800;
 
-/** A page that was left while it was made, and is asked for again later, is made anew. Tabs in the background look once a minute. */
+/**
+ * A page that was left while it was made is made anew when it is asked for after this time. Tabs in the
+ * background look once a minute.
+ */
 const LOOK_MS = 2 * 60_000;
 
-/** A form is of the page above it. */
+/** A form belongs to the page above its address. */
 const pageAbove = (path: string): string => path.replace(/\/[^/]*$/, '') || '/';
 
 const isElsewhere = (done: Page | Elsewhere): done is Elsewhere => 'location' in done;
@@ -111,11 +117,11 @@ const wantsJson = (c: Context<ConsoleEnv>): boolean =>
   accepts(c, { header: 'Accept', supports: ['text/html', 'application/json'], default: 'text/html' }) ===
     'application/json';
 
-/** The same twin of the page where it leads. */
+/** When the twin was asked for, the twin of the page that this leads to. */
 const inFormat = (c: Context<ConsoleEnv>, { location }: Elsewhere): string =>
   c.req.query('format') === 'json' ? `${location}${location.includes('?') ? '&' : '?'}format=json` : location;
 
-/** What people see is kept by no browser and no proxy, refusals and the way to the sign-in included. */
+/** No browser and no proxy stores what people see, including refusals and the way to the sign-in. */
 const notKept: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
@@ -159,7 +165,7 @@ export const createPages = ({
   /** `of`: the form that began it. */
   const present = (c: Context<ConsoleEnv>, outcome: Outcome, doing: string, of = c.req.path) => {
     if (!outcome.isDone) return send(c, { place: of, ...goingPage(outcome, doing, now()) });
-    // The address that a reload asks for again is that of a page.
+    // A redirect, so that a reload asks for the address of a page.
     const { result } = outcome;
     return isElsewhere(result) ? c.redirect(inFormat(c, result), 303) : send(c, { place: of, ...result });
   };
@@ -178,12 +184,12 @@ export const createPages = ({
   for (const [path, [show, doing]] of Object.entries(SLOW_PAGES)) {
     app.get(path, async (c) => {
       const visit = visitOf(c);
-      // A program waits.
+      // A program waits for the answer.
       if (wantsJson(c)) return send(c, await show(visit));
       const { pathname, search } = new URL(c.req.url);
       const what = ['GET', pathname, search];
       const outcome = await work.begin(visit.formToken, what, () => show(visit), LOOK_MS);
-      // The next look is a fresh one.
+      // The next look makes it afresh.
       if (outcome.isDone) work.forget(visit.formToken, what);
       return present(c, outcome, doing);
     });
@@ -192,7 +198,7 @@ export const createPages = ({
   for (const [path, [show, doing]] of Object.entries(JOINED_PAGES)) {
     app.get(path, async (c) => {
       const visit = visitOf(c);
-      // A program waits, and joins by the id that it gives.
+      // A program waits for the answer, and joins by the request id that it gives.
       if (wantsJson(c)) return send(c, await show(visit));
       const { request, ...question } = visit.query;
       const { pathname } = new URL(c.req.url);
@@ -211,7 +217,7 @@ export const createPages = ({
       if (outcome.isDone) work.forget(visit.formToken, what);
       const result = outcome.isDone ? outcome.result : { location: at(outcome.name) };
       if (!isElsewhere(result)) return send(c, result);
-      // From now on the address names the request.
+      // From now on the address contains the request id.
       if (result.location !== at(request ?? '')) return c.redirect(result.location, 303);
       return outcome.isDone ? send(c, askedPage(doing), 202) : present(c, outcome, doing);
     });
@@ -253,7 +259,8 @@ export const createPages = ({
       const what = ['POST', c.req.path, JSON.stringify(fields)];
       const run = () => act({ ...visit, fields });
       const at = (id: string): string => `/work/${id}${query({ of: path })}`;
-      // A browser goes back to a page, and loads it again, but asks before it sends a form again.
+      // A redirect: a browser can go back to a page and reload it, but would ask before it sends a form
+      // again.
       if (isOneProcess && !wantsJson(c)) return c.redirect(at(work.start(visit.formToken, what, run)), 303);
       let outcome: Outcome;
       try {
@@ -289,7 +296,7 @@ export const createPages = ({
   return app;
 };
 
-/** The console of one person of this machine. */
+/** The console for one person of this machine. */
 export const createConsole = ({
   ask,
   viewer,

@@ -1,32 +1,32 @@
-/** What every page is given. Pages hold no logic: they show what the functions answer. */
+/** What every page is given. Pages contain no logic: they show what the functions answer. */
 import type { AnswerOf, CallableName } from '../contract/functions.ts';
 import type { RequestOf } from '../contract/invoke.ts';
 import type { Page, Viewer } from './parts/page.ts';
 
-/** Calls a function as the person who looks at the page. */
+/** Calls a function for the person who looks at the page. */
 export type Ask = <Name extends CallableName>(name: Name, input: RequestOf<Name>) => Promise<AnswerOf<Name>>;
 
-/** The directory of this machine that a path in a sandbox is; undefined where none is known. */
+/** The directory of this machine that a path in a sandbox is; undefined when not known. */
 export type DirectoryOf = (sandboxId: string, path: string) => Promise<string | undefined>;
 
 export interface Visit {
   ask: Ask;
   viewer: Viewer;
-  /** Who acts, for requests that people answer for; a proof takes its place where there is one. */
+  /** Who acts, for requests that people are responsible for. A proof, when there is one, takes its place. */
   by: string;
   /** Goes into every form. */
   formToken: string;
   now: () => Date;
   directoryOf: DirectoryOf;
-  /** Of an error of `ask`: there is no such thing. */
+  /** Whether an error of `ask` means that the thing does not exist. */
   isNotFound: (error: unknown) => boolean;
-  /** Of an error of `ask`: what it says when what is stored of a saga is not what was written. */
+  /** For an error of `ask` about a saga that is not stored as it was written: its message. */
   brokenBy: (error: unknown) => string | undefined;
-  /** Of an error of `ask`: somebody else moved what was decided on. */
+  /** Whether an error of `ask` means that somebody else moved what was decided on. */
   isStale: (error: unknown) => boolean;
-  /** Of an error of `ask`: that, or somebody else is about to. */
+  /** The same, or somebody else is about to move it. */
   isOvertaken: (error: unknown) => boolean;
-  /** Whoever looks may not call that. The function has decided, not the page. */
+  /** Whether this person may not make that call. The function decides this, not the page. */
   isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;

@@ -1,4 +1,7 @@
-/** The fields of a form that was sent. The body is read here, because not every server's request can be made anew with another one. */
+/**
+ * Reads the fields of a form that was sent. The body is read here, because not every server's request can be
+ * rebuilt with another body.
+ */
 import type { Context } from 'hono';
 import { WalkbackError } from '../core/shared/errors.ts';
 
@@ -22,7 +25,10 @@ const bytesOf = async (c: Context): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Files are left out, and what is no form has no fields. `InvalidInput` when it cannot be read, `RequestTooLarge`. */
+/**
+ * Files are left out, and a body that is not a form has no fields. Throws `InvalidInput` when it cannot be
+ * read, or `RequestTooLarge`.
+ */
 export const fieldsOf = async (c: Context): Promise<Record<string, string>> => {
   const type = c.req.header('content-type') ?? '';
   const body = new Response(new Uint8Array(await bytesOf(c)), { headers: { 'content-type': type } });

@@ -1,4 +1,4 @@
-/** Who may look: one person of this machine, who came by a link that works once. */
+/** Decides who may look: one person of this machine, who came by a link that works once. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -7,16 +7,16 @@ import { sameSecret } from '../local/e2b/guard.ts';
 import type { Ask } from './context.ts';
 import type { Viewer } from './parts/page.ts';
 
-/** Browsers keep one jar for all ports of a host, and two consoles must not put each other out. */
+/** Browsers share cookies between all ports of a host, and two consoles must not sign each other out. */
 const cookieAt = (origin: string): string => `walkback_console_${new URL(origin).port}`;
 
-/** Who looks at a page, and how the page asks functions for them. */
+/** Who looks at a page, and how the page calls functions for them. */
 export interface Visitor {
   ask: Ask;
   viewer: Viewer;
-  /** Who acts, as a claim, where no proof goes along. */
+  /** Who acts, as a claim, when there is no proof. */
   by: string;
-  /** Goes into forms. Another page cannot know it. */
+  /** Goes into forms. Other pages cannot know it. */
   formToken: string;
 }
 
@@ -24,24 +24,24 @@ export interface ConsoleEnv {
   Variables: { visitor?: Visitor };
 }
 
-/** Decides who may look. Every page is behind one. */
+/** Decides who may look. Every page is behind a gate. */
 export interface Gate {
   headers: MiddlewareHandler;
-  /** Refuses other hosts and origins (DNS rebinding, other pages), before anything is looked at. */
+  /** Refuses other hosts and origins (DNS rebinding, other pages) before anything else is looked at. */
   sameOrigin: MiddlewareHandler;
   /** Its own routes, which are open to everybody. */
   addRoutes(app: Hono<ConsoleEnv>): void;
-  /** Refuses who has not come in; sets the visitor of who has. */
+  /** Refuses anyone who is not signed in, and sets the visitor for everyone else. */
   signedIn: MiddlewareHandler<ConsoleEnv>;
-  /** Where somebody signs in again, to come back to a page. Absent: not in the browser. */
+  /** Where a person signs in again, to return to a page. Absent: not in the browser. */
   signInAgain?: (path: string) => string;
 }
 
-/** The token of forms, made of what only this visitor's cookie names. */
+/** The token of forms, made from a value that only this visitor's cookie has. */
 export const formTokenOf = (session: string): string =>
   createHmac('sha256', session).update('form').digest('base64url');
 
-/** Nothing but our own style and script is loaded, nothing is sent but to ourselves, and no other page holds ours in a frame. */
+/** Only our own style and script are loaded, forms go only to us, and no other page can show ours in a frame. */
 export const headers = ({ isEncrypted }: { isEncrypted: boolean }): MiddlewareHandler =>
   secureHeaders({
     contentSecurityPolicy: {
@@ -54,14 +54,17 @@ export const headers = ({ isEncrypted }: { isEncrypted: boolean }): MiddlewareHa
       frameAncestors: ["'none'"],
     },
     xFrameOptions: 'DENY',
-    // Without any, browsers send forms with the origin `null`.
+    // Without a referrer policy, browsers send forms with the origin `null`.
     referrerPolicy: 'same-origin',
     crossOriginResourcePolicy: 'same-origin',
     crossOriginOpenerPolicy: 'same-origin',
     strictTransportSecurity: isEncrypted ? 'max-age=63072000' : false,
   });
 
-/** Lets one person of this machine in. `token`: of the link. `origin`: where the console is served, once it is known. */
+/**
+ * Lets one person of this machine in. `token`: that of the link. `origin`: where the console is served, once
+ * that is known.
+ */
 export const createGate = (
   token: string,
   origin: () => string,
@@ -94,7 +97,7 @@ export const createGate = (
     },
     addRoutes: (app) => {
       app.get('/enter', (c) => {
-        // Whoever came in by the link has it in the history, and may open it again.
+        // A person who came in by the link has it in the browser's history, and may open it again.
         if (hasCookie(c)) return c.redirect('/');
         if (!isOpen || !sameSecret(c.req.query('token'), token)) {
           return c.text('This link does not work, or was used. Start walkback console again.', 401);

@@ -1,4 +1,4 @@
-/** What pages ask about an error of `ask`. Its name decides. */
+/** What pages need to know about an error of `ask`. The error's name decides. */
 import { type ErrorName, errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import type { Visit } from './context.ts';

@@ -1,7 +1,7 @@
 /**
- * What takes longer than a person likes to wait. Whoever asks is answered at once with a page that reads itself again, and
- * shows the end when it is there: without script, and without a connection that stays open. What has ended is kept for a while,
- * so a reload does nothing twice.
+ * Work that takes longer than a person likes to wait. The request is answered at once with a page that
+ * reloads itself and shows the result when it is there: without script, and without an open connection.
+ * Finished work is kept for a while, so a reload does nothing twice.
  */
 import { sha256Hex } from '../core/shared/ids.ts';
 import type { Elsewhere } from './context.ts';
@@ -24,8 +24,9 @@ interface Task {
 
 export interface Work {
   /**
-   * Begins it, or joins the same of the same person. Answers after `patienceMs` at the latest. What ended longer than `keptMs`
-   * ago is begun anew. `name`: of this beginning; who joins is told that of the one under way.
+   * Begins the work, or joins the same work of the same person. Answers after `patienceMs` at the latest.
+   * Work that ended more than `keptMs` ago is begun anew. `name`: for work that begins now; a request that
+   * joins gets the name of the work under way.
    */
   begin(
     owner: string,
@@ -34,11 +35,11 @@ export interface Work {
     keptMs?: number,
     name?: string,
   ): Promise<Outcome>;
-  /** Begins or joins it, and does not wait. Answers by which id it is looked at. */
+  /** Begins or joins it without waiting. Answers the id for `look`. */
   start(owner: string, what: readonly string[], task: () => Promise<Result>): string;
-  /** Undefined: nothing of that person is known by it. */
+  /** Undefined: this person has no work with this id. */
   look(owner: string, id: string): Promise<Outcome | undefined>;
-  /** It was shown, and the next one asks afresh. */
+  /** The result was shown, and the next request begins anew. */
   forget(owner: string, what: readonly string[]): void;
 }
 
@@ -80,13 +81,13 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     const id = idOf(owner, what);
     const task = tasks.get(id);
     const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
-    // What failed may be tried again.
+    // Failed work may be tried again.
     if (task !== undefined && task.hasFailed !== true && !isOld) return [id, task];
     const begun: Task = { owner, name, since: now(), ended: run() };
     const end = (): void => {
       begun.endedAt = now().getTime();
     };
-    // Who looks at it is told; nobody may look.
+    // A request that looks gets the error. Perhaps none does.
     begun.ended.then(end, () => {
       begun.hasFailed = true;
       end();

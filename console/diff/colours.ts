@@ -1,4 +1,7 @@
-/** Syntax colours: which parts of a line are which kind of word. The library tells kinds and lengths, never markup. Pure. */
+/**
+ * Syntax colours: which parts of a line are which kind of word. The library gives kinds and lengths, never
+ * markup. Pure.
+ */
 
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -54,7 +57,10 @@ const GRAMMARS = {
 const highlighter = core.newInstance();
 for (const [name, grammar] of Object.entries(GRAMMARS)) highlighter.registerLanguage(name, grammar);
 
-/** Beside the names and aliases that the grammars bring: ts, tsx, js, py, rb, rs, yml, html, toml, md, sh and more. */
+/**
+ * Added to the names and aliases that the grammars bring: ts, tsx, js, py, rb, rs, yml, html, toml, md, sh
+ * and more.
+ */
 const BY_NAME: Readonly<Record<string, string>> = {
   dockerfile: 'dockerfile',
   makefile: 'makefile',
@@ -71,7 +77,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   vue: 'xml',
 };
 
-/** Undefined: not known, so without colours. */
+/** Undefined: the language is not known, so there are no colours. */
 export const languageOf = (path: string): string | undefined => {
   const name = (path.split('/').at(-1) ?? '').toLowerCase();
   const ending = name.includes('.') ? (name.split('.').at(-1) ?? '') : '';
@@ -79,13 +85,13 @@ export const languageOf = (path: string): string | undefined => {
   return language !== '' && highlighter.getLanguage(language) !== undefined ? language : undefined;
 };
 
-/** `length` characters of one kind; undefined: plain. */
+/** `length` characters of one kind; undefined means plain. */
 export interface Piece {
   length: number;
   kind: string | undefined;
 }
 
-/** Few colours are quiet ones; what is not here stays plain. */
+/** Only a few kinds get a colour. All others stay plain. */
 const KINDS: Readonly<Record<string, string>> = {
   comment: 'c',
   quote: 'c',
@@ -107,7 +113,7 @@ const KINDS: Readonly<Record<string, string>> = {
   built_in: 't',
 };
 
-/** Gathers pieces line by line while the library reads. A scope is `title.function`, or `language:css`. */
+/** Collects pieces line by line while the library reads. A scope is `title.function`, or `language:css`. */
 class Lines implements Emitter {
   readonly lines: Piece[][] = [[]];
   private readonly scopes: (string | undefined)[] = [];
@@ -135,7 +141,7 @@ class Lines implements Emitter {
     this.endScope();
   }
 
-  /** Of a language in another one: CSS in HTML. */
+  /** Receives the tokens of a language inside another one, like CSS in HTML. */
   __addSublanguage(emitter: Emitter): void {
     if (!(emitter instanceof Lines)) return;
     for (const [index, line] of emitter.lines.entries()) {
@@ -161,6 +167,6 @@ export const colourLines = (lines: readonly string[], language: string): Piece[]
     language,
     ignoreIllegals: true,
   });
-  // It tells of its own mistakes, and does not throw them: then there are no colours.
+  // The library reports its own errors here and does not throw them. Then there are no colours.
   return read instanceof Lines && errorRaised === undefined ? read.lines : [];
 };

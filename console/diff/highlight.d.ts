@@ -1,12 +1,12 @@
 /**
- * What we use of highlight.js. Its own types bring those of a browser into the whole program, so `#highlight` (package.json)
- * leads to its core, and here.
+ * The parts of highlight.js that we use. Its own types would bring those of a browser into the whole program,
+ * so `#highlight` (package.json) leads to its core with these types.
  */
 export interface Emitter {
   addText(text: string): void;
   startScope(scope: string): void;
   endScope(): void;
-  /** As the two above, by their older names. Both are called. */
+  /** The two methods above under their older names. Both are called. */
   openNode(scope: string): void;
   closeNode(): void;
   __addSublanguage(emitter: Emitter, name: string): void;

@@ -1,6 +1,6 @@
 /**
- * A diff as markup, with the colours of its language and the words that changed. All text comes from a sandbox: it passes
- * `escaped`, here and nowhere else, and nothing of it is markup.
+ * Renders a diff as markup, with the colours of its language and the words that changed. All text comes from
+ * a sandbox: every part passes `escaped` in this file, so none of it becomes markup.
  */
 import { html, raw } from 'hono/html';
 import { formatBytes, printable, printableLine } from '../../cli/terminal/text.ts';
@@ -10,20 +10,20 @@ import { colourLines, languageOf, type Piece } from './colours.ts';
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from './parse.ts';
 import { changedWords, type Span } from './words.ts';
 
-/** How much of diffs one page shows. Every diff takes from it. */
+/** How much of all diffs one page shows. Every diff uses some of it. */
 export interface Room {
   lines: number;
-  /** Characters with colours: a grammar takes its time with text. */
+  /** Characters that may be coloured, because a grammar needs time for its text. */
   coloured: number;
 }
 
 export const roomFor = (lines = 2_000): Room => ({ lines, coloured: 40_000 });
 
-/** Of one file; the rest is cut, and said. */
+/** Most lines of one file. The rest is cut, and the page says so. */
 const MOST_LINES = 600;
-/** Of one line. */
+/** Most characters of one line. */
 const LONGEST = 1_000;
-/** What is behind it is not even read. */
+/** Text after this is not even read. */
 const MOST_READ = 320 * 1024;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const escaped = (text: string): string =>
   printable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-/** Colours and changed words cut a line into parts. */
+/** Colours and changed words divide a line into parts. */
 const lineText = (text: string, pieces: readonly Piece[], spans: readonly Span[]): string => {
   const kinds: { from: number; to: number; kind: string | undefined }[] = [];
   let at = 0;
@@ -82,7 +82,7 @@ const lineMarkup = (line: DiffLine, pieces: readonly Piece[], spans: readonly Sp
   return `<div class="${kind}">${numbers}<${element}>${lineText(text, pieces, shownSpans)}${cut}</${element}></div>`;
 };
 
-/** As many lines, from the first on, as there is room to colour. */
+/** The first lines, as many as there is room to colour. */
 const fitting = (lines: readonly DiffLine[], room: Room): DiffLine[] => {
   const end = lines.findIndex(({ text }) => {
     room.coloured -= text.length;
@@ -91,7 +91,7 @@ const fitting = (lines: readonly DiffLine[], room: Room): DiffLine[] => {
   return lines.slice(0, end === -1 ? lines.length : end);
 };
 
-/** Each side is coloured for itself, so that what is removed closes no string of what is added. */
+/** Each side is coloured separately, so that a removed line cannot end a string of an added one. */
 const coloursOf = (
   lines: readonly DiffLine[],
   language: string | undefined,
@@ -122,7 +122,7 @@ const hunkMarkup = (hunk: Hunk, language: string | undefined, most: number, room
 
 const linesOf = ({ hunks }: FileDiff): number => hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 
-/** The lines of one file. `prefix` is what its name begins with, and need not be said again. */
+/** The lines of one file. `prefix`: the beginning of its name, which need not be shown again. */
 const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   const language = languageOf(file.path);
   const all = linesOf(file);
@@ -149,7 +149,7 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details>`;
 };
 
-/** git takes large files for binary ones, too. */
+/** git takes large files for binary ones too. */
 const noteText = (note: string): string =>
   note.startsWith('Binary files ') ? 'Not shown by lines: not text, or too large.' : note;
 
@@ -157,7 +157,7 @@ const noteText = (note: string): string =>
 const readPart = (diff: string): string =>
   diff.length <= MOST_READ ? diff : diff.slice(0, diff.lastIndexOf('\n', MOST_READ) + 1);
 
-/** A whole diff, as far as there is room. `name`: of the repository, which git puts before each path. */
+/** A whole diff, as far as there is room. `name`: that of the repository, which git writes before each path. */
 export const diffMarkup = (diff: string, name: string, room: Room): Markup => {
   const read = readPart(diff);
   const files = parseDiff(read);

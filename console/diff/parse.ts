@@ -1,29 +1,32 @@
-/** A unified diff of git as files, hunks and lines. What is cut off or not a diff stays text. Pure. */
+/**
+ * Reads a unified diff of git as files, hunks and lines. A part that is cut off, or is not a diff, stays
+ * text. Pure.
+ */
 
 type LineKind = 'kept' | 'added' | 'removed' | 'note';
 
 export interface DiffLine {
   kind: LineKind;
-  /** Without the first column. */
+  /** The line without its first column. */
   text: string;
-  /** Line numbers on either side, from 1; null where it is not. */
+  /** Line numbers on each side, from 1; null when the line is not on that side. */
   before: number | null;
   after: number | null;
 }
 
 export interface Hunk {
-  /** What git says after the second `@@`: the function, mostly. */
+  /** What git writes after the second `@@`: mostly the function. */
   place: string;
   lines: DiffLine[];
 }
 
 export interface FileDiff {
-  /** As the diff names it, with the repository; of the side that it is on. */
+  /** The path in the diff, with the repository, from the side that has the file. */
   path: string;
-  /** What git says of it beside lines: mode, rename, binary. */
+  /** What git says about the file beside lines: mode, rename, binary. */
   notes: string[];
   hunks: Hunk[];
-  /** The diff ends before it does. */
+  /** The diff ends before this file does. */
   isCut?: true;
 }
 
@@ -32,7 +35,7 @@ const NOTE = /^(old mode|new mode|new file mode|deleted file mode|rename|copy|si
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b' };
 
-/** git quotes odd names as C does. */
+/** git quotes unusual names like C. */
 const unquoted = (name: string): string => {
   if (!name.startsWith('"') || !name.endsWith('"')) return name;
   const bytes: Buffer[] = [];
@@ -44,14 +47,17 @@ const unquoted = (name: string): string => {
   return Buffer.concat(bytes).toString('utf8');
 };
 
-/** `a/api/x.txt` as `api/x.txt`. A name with blanks has a tab behind it. */
+/** `a/api/x.txt` becomes `api/x.txt`. A name with blanks is followed by a tab. */
 const nameIn = (line: string, prefix: '--- ' | '+++ '): string | undefined => {
   const name = unquoted(line.slice(prefix.length).replace(/\t$/, ''));
   if (name === '/dev/null') return undefined;
   return /^[ab]\//.test(name) ? name.slice(2) : name;
 };
 
-/** `diff --git a/x b/x`, when nothing else names it: both halves are the same, but for a rename, which has notes. */
+/**
+ * `diff --git a/x b/x`, when no other line has the name. Both halves are the same, except for a rename, which
+ * has notes.
+ */
 const nameOfHeader = (line: string): string => {
   const names = line.slice('diff --git '.length);
   if (names.startsWith('"')) return unquoted(/^"(?:\\.|[^"\\])*"/.exec(names)?.[0] ?? names).slice(2);
@@ -65,7 +71,7 @@ export const parseDiff = (diff: string): FileDiff[] => {
   let hunk: Hunk | undefined;
   let before = 0;
   let after = 0;
-  // Counted, so that a removed line `-- x` is no header.
+  // Lines are counted, so that a removed line `-- x` is not taken for a header.
   let leftBefore = 0;
   let leftAfter = 0;
   const fileNow = (): FileDiff => {
@@ -95,7 +101,7 @@ export const parseDiff = (diff: string): FileDiff[] => {
       leftBefore -= 1;
       return true;
     }
-    // A blank that somebody trimmed from an empty line is one all the same.
+    // An empty line whose blank somebody trimmed still counts as one.
     if (mark !== ' ' && line !== '') return false;
     hunk.lines.push({ kind: 'kept', text, before, after });
     before += 1;

@@ -1,16 +1,16 @@
-/** Which words of a changed line differ. Pure. */
+/** Finds the words that differ in a changed line. Pure. */
 import { diffWordsWithSpace } from 'diff';
 import type { DiffLine } from './parse.ts';
 
-/** From one character of a line up to before another. */
+/** From one character of a line to before another. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** Comparing words of longer lines costs more than it tells. */
+/** For longer lines, comparing words costs more than it helps. */
 const LONGEST = 400;
-/** Of a line that has less than this in common with the other, all has changed. */
+/** A line that shares less than this with the other has changed as a whole. */
 const IN_COMMON = 0.35;
 
 const spansOf = (before: string, after: string): { removed: Span[]; added: Span[] } | undefined => {
@@ -30,7 +30,10 @@ const spansOf = (before: string, after: string): { removed: Span[]; added: Span[
   return common < most * IN_COMMON ? undefined : { removed, added };
 };
 
-/** Of removed lines and the added ones right behind them: first with first, second with second. */
+/**
+ * Compares removed lines with the added ones right after them: the first with the first, the second with the
+ * second.
+ */
 export const changedWords = (lines: readonly DiffLine[]): Map<DiffLine, Span[]> => {
   const found = new Map<DiffLine, Span[]>();
   for (let at = 0; at < lines.length; ) {

@@ -1,6 +1,6 @@
 /**
- * One session as one file that opens without a server: no request, no script, all content as text. It is written piece by piece,
- * and what does not fit is cut and said.
+ * Writes one session as one file that opens without a server: no request, no script, all content as text. It
+ * is written piece by piece. What does not fit is cut, and the file says so.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ import { timelinePart } from '../parts/timeline.ts';
 
 export interface ExportOptions {
   ask: Ask;
-  /** Of an error of `ask`: there is no such thing any more. */
+  /** Whether an error of `ask` means that the thing no longer exists. */
   isNotFound: (error: unknown) => boolean;
   sessionId: string;
   maxBytes: number;
@@ -33,7 +33,7 @@ export interface Exported {
   bytes: number;
   messages: number;
   sagas: number;
-  /** What did not fit, in words; empty: all is there. */
+  /** What did not fit, in words. Empty when everything is there. */
   cut: string[];
 }
 
@@ -68,7 +68,7 @@ const readSagas = async (
   return { sagas, effects };
 };
 
-/** The anchors of the file: numbers, so that no id has to be made safe. */
+/** The anchors of the file: numbers, so that no id must be made safe. */
 const anchors = (kind: string, ids: readonly string[]): ((id: string) => string) => {
   const places = new Map(ids.map((id, index) => [id, `${kind}-${index + 1}`]));
   return (id) => places.get(id) ?? '';
@@ -76,7 +76,7 @@ const anchors = (kind: string, ids: readonly string[]): ((id: string) => string)
 
 const head = (title: string): Markup => {
   const hash = createHash('sha256').update(STYLE).digest('base64');
-  // The style is ours, and has nothing to escape; its hash is the only one that is let through.
+  // The style is ours and needs no escaping. Only its hash is allowed by the policy.
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8" />
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'" />
@@ -124,7 +124,7 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
     sagas.map((one) => one.sagaId),
   );
   const told: Exported = { bytes: 0, messages: 0, sagas: 0, cut: [] };
-  /** False: it would be too much, and nothing was written. */
+  /** Writes a part. False: it would be too much, and nothing was written. */
   const put = async (markup: Markup): Promise<boolean> => {
     const piece = String(await markup);
     const bytes = Buffer.byteLength(piece);
@@ -133,7 +133,7 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
     told.bytes += bytes;
     return true;
   };
-  /** What must be there: the frame, and what was cut. */
+  /** Writes what must be there: the frame, and what was cut. */
   const must = async (markup: Markup | string): Promise<void> => {
     const piece = String(await markup);
     await options.write(piece);
@@ -177,7 +177,7 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
   if (left > 0) told.cut.push(plural(left, 'message'));
   if (leftSagas > 0) told.cut.push(plural(leftSagas, 'saga'));
   if (told.cut.length > 0) {
-    // Where links to it lead.
+    // The targets of links.
     const places = [
       ...messages.slice(told.messages).map(({ messageId }) => toMessage(messageId)),
       ...sagas.slice(told.sagas).map(({ sagaId }) => toSaga(sagaId)),

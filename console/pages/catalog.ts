@@ -4,7 +4,7 @@ import { badge, NOTHING, shown, table } from '../parts/markup.ts';
 
 const EFFECT_TONES = { read: 'plain', compensatable: 'good', partial: 'ask', irreversible: 'bad' } as const;
 
-/** A tool need not have a date. */
+/** A tool need not have a review date. */
 const reviewCell = ({
   reviewBy = '',
   daysToReview = 0,

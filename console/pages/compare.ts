@@ -1,4 +1,4 @@
-/** Any two points of a session, across all repositories. */
+/** Compares any two points of a session, in all repositories. */
 import { html } from 'hono/html';
 import { printableLine } from '../../cli/terminal/text.ts';
 import { doesDiffer } from '../../cli/view/diff-view.ts';

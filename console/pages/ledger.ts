@@ -1,4 +1,4 @@
-/** The ledger: entries, effects with their undo, and totals; each number leads to its rows. */
+/** The ledger: entries, effects with their undo, and totals. Each number links to its rows. */
 import { html } from 'hono/html';
 import { listSome } from '../../cli/terminal/text.ts';
 import type { VerifiedLedger } from '../../client/ledger.ts';
@@ -15,16 +15,16 @@ import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';
 import { link, list, type Markup, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 
 const PAGE = 100;
-/** Pages that one answer of ours is put together from. */
+/** Most pages of the function that one answer is made from. */
 const MOST_PAGES = 40;
-/** Sagas below that are named. */
+/** Most sagas below that are named. */
 const MOST_BELOW = 20;
 
-/** Checks a saga with those below it. */
+/** Checks a saga together with those below it. */
 export const verified = ({ ask, isNotFound }: Visit, sagaId: string): Promise<VerifiedLedger> =>
   verifyLedger((request) => ask('query-ledger', request), sagaId, isNotFound);
 
-/** `told`: by the function that would not tell anything else. */
+/** `told`: the message of the function that refused to answer anything else. */
 export const verdict = ({ ok, findings, entries, sagaIds }: VerifiedLedger, told?: string): Markup => {
   if (ok && told === undefined) {
     return html`<p class="card done" role="status"><strong>As it was written.</strong> ${plural(entries, 'entry', 'entries')} of ${plural(sagaIds.length, 'saga')}: the chain, the head and the tree agree.</p>`;
@@ -57,7 +57,7 @@ const SHOWN_STATUSES = [
 
 const statusesOf = (view: View): readonly string[] => (view === 'entries' ? SHOWN_STATUSES : EFFECT_STATUSES);
 
-/** In an address there may be any; the form has those of the view that was shown before. */
+/** The status filter. An address may have any; the form has those of the view that was shown before. */
 const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['status'] => {
   if (!asked) return undefined;
   const status = choice('status', asked, LEDGER_STATUSES);
@@ -65,7 +65,7 @@ const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['sta
   return isShown && !statusesOf(view).includes(status) ? undefined : status;
 };
 
-/** What the function is asked for: a saga, else a reference, else days, today unless others are given. */
+/** What is requested from the function: a saga, else a reference, else days (today if none are given). */
 const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
   const { saga, ref, from, to, tool, agent, reference } = asked;
   const view = viewOf(asked['view']);
@@ -89,7 +89,10 @@ const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput =
   };
 };
 
-/** All that the filters mean, as one file; without an end, it would be cut, and the last line says so. */
+/**
+ * All rows that the filters select, as one file. If it would be too long it is cut, and the last line says
+ * so.
+ */
 export const ledgerCsv = async (ask: Ask, asked: Visit['query'], today: string): Promise<string> => {
   const request = ledgerRequest(asked, today);
   if (request.view === 'totals') return totalsCsv((await readTotals(ask, request)).totals);
@@ -124,7 +127,7 @@ const readTotals = async (
   return { totals: totals.end(), ...(page.below === undefined ? {} : { below: page.below }) };
 };
 
-/** What was asked for, and is not looked at: whoever filters must not believe that it was. */
+/** Names the filters that are not used, so that nobody believes they were. */
 const unusedPart = (asked: Visit['query'], view: View): Markup => {
   const { saga, ref, status, from, to, tool, agent, reference } = asked;
   const isWhole = Boolean(saga) || Boolean(ref);
@@ -144,7 +147,7 @@ const unusedPart = (asked: Visit['query'], view: View): Markup => {
   return unused.length === 0 ? NOTHING : html`<p class="hint" role="note">${all} ${listSome(unused, 6)}.</p>`;
 };
 
-/** Whoever adds up the money of a saga must not believe that this is all. */
+/** Says that this is not all, for anyone who adds up the money of a saga. */
 const belowPart = ({ below = [] }: LedgerAnswer, here: (saga: string) => string): Markup =>
   below.length === 0
     ? NOTHING

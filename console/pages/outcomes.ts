@@ -1,4 +1,4 @@
-/** Pages of what is no page of its own: a call that failed, or that is not over. */
+/** Pages for outcomes without a page of their own: a call that failed, or that is not over. */
 import { html } from 'hono/html';
 import { type ErrorName, errorRow } from '../../contract/errors.ts';
 import { statusOf } from '../../contract/http-status.ts';
@@ -11,7 +11,7 @@ export interface Failure {
   message: string;
 }
 
-/** Of a page. What goes on still has a page that says so. */
+/** The status of a page for this error. Work that goes on also has a page, which says so. */
 export const pageStatusOf = (name: string): PageStatus => {
   const status = statusOf(name);
   return PAGE_STATUSES.find((one) => one === status) ?? 502;
@@ -20,7 +20,7 @@ export const pageStatusOf = (name: string): PageStatus => {
 const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503] as const;
 export type PageStatus = (typeof PAGE_STATUSES)[number];
 
-/** What is no error of ours is a mistake inside: its name and its text are for nobody who looks at a page. */
+/** An error that is not ours is an internal mistake: its name and text are not shown to anybody. */
 export const told = (failure: Failure): Failure =>
   errorRow(failure.name) === undefined
     ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
@@ -29,12 +29,12 @@ export const told = (failure: Failure): Failure =>
 const SAGA_PAGE = 'the page of the saga shows where it stands';
 const TIMELINE = 'the page of the session shows its messages and checkpoints';
 const OTHER_CHECKPOINT = 'choose another checkpoint: the page of the session lists them';
-/** What no page does. */
+/** A remedy that no page offers. */
 const FRESH_SANDBOX = 'whoever runs the agent can bring the session back in a fresh sandbox';
 const BY_HAND =
   'the queue has the forms: retry, undone by hand, or left standing, for each step that is left';
 
-/** What to do on a page, where the advice names a command that does what a page does too. */
+/** What to do on a page, for errors whose advice names a command that a page can replace. */
 const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
   InvalidInput: 'go back, and mend what the message names',
   SessionNotFound: 'the page Sessions lists them',
@@ -68,7 +68,7 @@ const onPages = (name: string): string | undefined =>
 
 const adviceOf = (name: string): string | undefined => onPages(name) ?? errorRow(name)?.advice;
 
-/** Where the page says what to do, the message need not send to a command. */
+/** When the page says what to do, the message need not name a command. */
 const messageOf = ({ name, message }: Failure): string =>
   onPages(name) === undefined ? message : withoutCommands(message);
 
@@ -83,7 +83,7 @@ export const failurePage = ({ name, message }: Failure, again?: string): Page =>
   data: { error: { name, message } },
 });
 
-/** Of a page, while somebody else works on the session: it reads itself again until that is over. */
+/** A page that is shown while somebody else works on the session. It reloads itself until that is over. */
 export const waitingPage = (failure: Failure): Page => {
   const { data } = failurePage(failure);
   return {
@@ -94,7 +94,7 @@ export const waitingPage = (failure: Failure): Page => {
   };
 };
 
-/** It reads itself again until there is an end. */
+/** Reloads itself until there is an end. */
 export const goingPage = ({ since }: { since: Date }, doing: string, now: Date): Page => {
   const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
   return {
@@ -105,7 +105,7 @@ export const goingPage = ({ since }: { since: Date }, doing: string, now: Date):
   };
 };
 
-/** It goes on where it was called; the next look asks there. */
+/** The work goes on in the function that was called; the next look asks there. */
 export const askedPage = (doing: string): Page => ({
   title: `${doing} …`,
   body: html`<p class="card" role="status">It takes longer than one answer may. This page looks again by itself. The work goes on if you leave the page.</p>`,
@@ -114,8 +114,8 @@ export const askedPage = (doing: string): Page => ({
 });
 
 /**
- * It goes on where it was called, and whoever serves the next look knows nothing of this one: the same form again joins it by
- * its request id.
+ * The work goes on in the function that was called, but the process that serves the next look knows nothing
+ * of this one. Sending the same form again joins the work by its request id.
  */
 export const stillPage = (action: string, doing: string, fields: Readonly<Record<string, string>>): Page => ({
   title: `${doing} …`,

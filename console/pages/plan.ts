@@ -1,4 +1,4 @@
-/** A rollback: the plan first, then exactly that plan, then the way back from it. */
+/** A rollback: first the plan, then exactly that plan, then the way back from it. */
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
@@ -43,7 +43,7 @@ const planBody = (
   <div class="acts">${form(
     path('sessions', sessionId, 'rollback'),
     visit.formToken,
-    // The very checkpoint of the plan: a message may have got another one by then.
+    // The exact checkpoint of the plan: the message may have another one by the time of the rollback.
     { message, checkpoint: plan.checkpointId, request: requestId, digest: digestOf(plan) },
     html`<button class="main" type="submit">Roll back exactly this</button>`,
   )}${link(path('sessions', sessionId), 'Leave it')}</div>`;
@@ -69,7 +69,7 @@ const donePage = async (
   data: done,
 });
 
-/** Of a request that was done its plan is what it did. `confirmed`: the digest of a plan that is not there any more. */
+/** When a request was done, its plan is what it did. `confirmed`: the digest of a plan that no longer holds. */
 export const showPlan: Show = async (visit) => {
   const { message, checkpoint, request, confirmed } = visit.query;
   const target = { sessionId: visit.params['id'] ?? '', message, checkpoint };
@@ -84,7 +84,7 @@ export const rollBack: Act = async (sent) => {
     location: `${path('sessions', sessionId, 'plan')}${query({ message, checkpoint, ...more })}`,
   });
   const act = async (): Promise<Elsewhere> => {
-    // The request of the rollback itself: once that is done, its plan is what it did.
+    // The request of the rollback itself: once it is done, its plan is what it did.
     const now = await makePlan(sent, { sessionId, checkpoint }, request);
     if (now.status === 'APPLIED') return at({ request });
     const isAsConfirmed = digestOf(now) === digest || (await isBegun(sent.ask, sessionId, request));

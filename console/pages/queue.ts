@@ -1,4 +1,4 @@
-/** Everything that waits for a person: approvals, sagas that nobody goes on with, and compensations that failed. */
+/** Everything that waits for a person: approvals, sagas that nobody continues, and compensations that failed. */
 
 import { html } from 'hono/html';
 import { isRetryable } from '../../cli/retryable.ts';
@@ -40,7 +40,7 @@ const span = (ms: number): string => {
 const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>
   html`${time(updatedAt)}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
 
-/** Releases before asked without them. Nobody must believe that there are none. */
+/** Older releases asked without storing the arguments. Nobody must believe that there are none. */
 const NOT_KEPT = 'The arguments were not kept when it was asked. Do not approve it unless you know them.';
 
 const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, now }: Visit): Markup => {
@@ -89,7 +89,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
     })}
   </section>`;
 
-/** Its agent did not go on. What can be done about it is on its page. */
+/** The saga's agent did not go on. Its page shows what can be done. */
 const idlePart = (seen: Observation, { now }: Visit): Markup =>
   html`<section class="card warn"><h2>${link(path('sagas', seen.sagaId), seen.sagaId)} ${badge('no next step', 'ask')}</h2>
     ${facts([
@@ -99,7 +99,7 @@ const idlePart = (seen: Observation, { now }: Visit): Markup =>
     <p>${waitText(seen) ?? NOTHING}</p>
   </section>`;
 
-/** What waits, without what there is none of. */
+/** What waits, without the kinds of which there is none. */
 const waitingHint = (counts: { approvals: number; idle: number; left: number }) => {
   const { approvals, idle, left } = counts;
   const parts = [
@@ -118,11 +118,11 @@ interface Broken {
   broken: string;
 }
 
-/** Nothing else is told of it, because it might not be true. */
+/** Nothing else about the saga is shown, because it might not be true. */
 const brokenPart = ({ sagaId, broken }: Broken): Markup =>
   html`<section class="card stop"><h2>${link(path('sagas', sagaId), sagaId)} ${badge('not as it was written', 'bad')}</h2><p>${shown(broken)}</p></section>`;
 
-/** One that is broken keeps nobody from the others. Undefined: it was removed since it was listed. */
+/** A broken saga does not hide the others. Undefined: it was removed since it was listed. */
 const look = async (visit: Visit, sagaId: string): Promise<Observation | Broken | undefined> => {
   try {
     return await visit.ask('describe-saga', { sagaId });
@@ -139,7 +139,10 @@ interface Listed {
   cursor?: string | undefined;
 }
 
-/** One page of each list, or one saga alone. A list that has ended is not begun again by the other one. */
+/**
+ * One page of each list, or a single saga. When only one of the lists continues, the other is not read again
+ * from the start.
+ */
 const readLists = async ({ ask, query: { saga, awaiting, failed } }: Visit): Promise<[Listed, Listed]> => {
   if (saga) return [{ sagas: [{ sagaId: saga }] }, { sagas: [] }];
   const isFurther = Boolean(awaiting) || Boolean(failed);
@@ -156,12 +159,12 @@ const readLists = async ({ ask, query: { saga, awaiting, failed } }: Visit): Pro
 export const showQueue: Show = async (visit) => {
   const { query: asked } = visit;
   const [waiting, failed] = await readLists(visit);
-  // One that failed while the lists were read is in both.
+  // A saga that failed while the lists were read is in both.
   const sagaIds = new Set([...waiting.sagas, ...failed.sagas].map(({ sagaId }) => sagaId));
   const found = await mapAtOnce([...sagaIds], AT_ONCE, (sagaId) => look(visit, sagaId));
   const seen = found.flatMap((one) => (one === undefined || 'broken' in one ? [] : [one]));
   const broken = found.flatMap((one) => (one !== undefined && 'broken' in one ? [one] : []));
-  // A child that waits has a line of its own in the list. What ends first comes first.
+  // A child that waits has its own line in the list. What ends first comes first.
   const approvals = seen
     .flatMap((one) => (one.awaiting === undefined ? [] : [{ seen: one, asked: one.awaiting }]))
     .toSorted((one, other) => (one.asked.until < other.asked.until ? -1 : 1));

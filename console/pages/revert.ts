@@ -1,4 +1,7 @@
-/** Takes back what one message changed, and keeps what came later: the plan, with conflicts, then exactly that. */
+/**
+ * Takes back what one message changed, and keeps what came later: first the plan with its conflicts, then
+ * exactly that plan.
+ */
 import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
@@ -22,7 +25,7 @@ const makePlan = (
   requestId: string,
 ): Promise<RollbackAnswer> => ask('revert', { sessionId, messageId, requestId, by, dryRun: true });
 
-/** The present is captured for a plan, so its checkpoint has another id each time. */
+/** Each plan captures the present, so its checkpoint has another id each time. */
 const digest = (plan: RollbackAnswer): string => digestOf({ ...plan, checkpointId: '' });
 
 const revertPage = async (
@@ -74,7 +77,7 @@ const donePage = async (
   data: done,
 });
 
-/** Of a request that was done its plan is what it did. `confirmed`: the digest of a plan that is not there any more. */
+/** When a request was done, its plan is what it did. `confirmed`: the digest of a plan that no longer holds. */
 export const showRevert: Show = async (visit) => {
   const { message = '', request, confirmed } = visit.query;
   const sessionId = visit.params['id'] ?? '';

@@ -1,4 +1,7 @@
-/** A session goes back: effects first, then files, then the conversation. The plan, then exactly that. */
+/**
+ * Rewinds a session: effects first, then files, then the conversation. First the plan, then exactly that
+ * plan.
+ */
 import { html } from 'hono/html';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { standsIn } from '../../core/rewind/count-effects.ts';
@@ -28,10 +31,10 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ['conversation', 'conversation only'],
 ];
 
-/** Servers take addresses of some KB, and guidance may be longer. */
+/** Servers accept addresses of a few KB, and guidance may be longer. */
 const MAX_ADDRESS = 4_000;
 
-/** One call waits so long, and is repeated. */
+/** One call waits this long, and is then repeated. */
 const WAIT_SECONDS = 20;
 
 const inputOf = (
@@ -57,7 +60,7 @@ const inputOf = (
   };
 };
 
-/** A plan that would take back or leave anything else has another one. */
+/** A plan that would take back or leave anything else has another digest. */
 const digest = ({ epoch, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
   sha256Hex(
     JSON.stringify([
@@ -68,7 +71,7 @@ const digest = ({ epoch, sagas, sagasNotListed, files }: RewindSessionAnswer): s
     ]),
   );
 
-/** Its plan does not name what is left of it: nobody can take that back but people. */
+/** The plan does not name what is left of such a saga: only people can take that back. */
 const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPENSATION_FAILED';
 
 const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
@@ -117,7 +120,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   };
 };
 
-/** `confirmed`: the digest of a plan that is not there any more. */
+/** `confirmed`: the digest of a plan that no longer holds. */
 export const showRewind: Show = (visit) =>
   planPage(visit, inputOf(visit, visit.query), visit.query['confirmed']);
 
@@ -129,7 +132,7 @@ const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
   CANCELLED: 'Given up by a cancel',
 };
 
-/** Repeating the request answers how far it is. */
+/** A repeated request answers how far the rewind is. */
 const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<RewindSessionAnswer> => {
   for (;;) {
     const answer = await ask('rewind-session', { ...input, waitSeconds: WAIT_SECONDS });
@@ -150,10 +153,10 @@ export const rewind: Act = async (sent) => {
     () => sent.ask('rewind-session', { ...input, dryRun: true }),
     undefined,
   );
-  // One that is begun goes on, whatever is left of its plan.
+  // A rewind that has begun goes on, whatever is left of its plan.
   if (now === undefined || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again();
   const { epoch } = now;
-  // From here on only another decision says that nothing is begun.
+  // From here on, only a decision in another epoch means that nothing has begun.
   const through = () => untilThrough(sent, epoch === undefined ? input : { ...input, epoch });
   const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, undefined);
   if (done === undefined) return again();

@@ -1,4 +1,7 @@
-/** Sagas: those that need a person first; and one with its steps, its tree, its locks and its ledger. */
+/**
+ * Sagas: a list with those that need a person first, and the page of one with its steps, its tree, its locks
+ * and its ledger.
+ */
 import { html } from 'hono/html';
 import { notListedTexts } from '../../cli/view/family-lines.ts';
 import type { AnswerOf } from '../../contract/functions.ts';
@@ -74,10 +77,10 @@ type Step = Observation['committed'][number];
 
 interface Line extends Step {
   what: Markup;
-  /** Of a saga below: where it is, and which. */
+  /** For a saga below: its path and its id. */
   path?: string | undefined;
   sagaId?: string | undefined;
-  /** A submitted step: its id means one, whatever the epoch. */
+  /** A submitted step, whose id names only one step, in any epoch. */
   isOnce?: boolean;
 }
 
@@ -108,7 +111,7 @@ const epochOf = (row: LedgerRow): number | undefined => {
   return 'epoch' in entry ? entry.epoch : undefined;
 };
 
-/** As the ledger below counts them. A step that was taken back by a rewind has a line for each epoch. */
+/** Attempts as the ledger counts them. A step that a rewind took back has a line for each epoch. */
 const attempts = (
   entries: readonly LedgerRow[],
   { step, sagaId, epoch = 0, isOnce = false }: Line,
@@ -150,9 +153,9 @@ const notListedPart = (seen: Observation): Markup => {
     : html`<p class="cut">Cut here: ${committedNotListed} more stand, ${compensatedNotListed} more were undone, ${notCompensatedNotListed} more were not. ${link(`/ledger${query({ saga: seen.sagaId })}`, 'All entries')} have them.</p>`;
 };
 
-/** What somebody let stand can be undone by hand at any time, whatever the saga does by then. */
+/** What somebody let stand can be undone by hand at any time, whatever the saga does then. */
 const acceptedPart = (seen: Observation, { formToken }: Visit): Markup => {
-  // A step that runs sagas is no effect of its own.
+  // A step that runs sagas is not an effect of its own.
   const accepted = seen.notCompensated.filter((one) => one.accepted === true && one.children !== true);
   return accepted.length === 0
     ? NOTHING
@@ -169,7 +172,7 @@ type Child = NonNullable<Observation['children']>[number];
 
 const isBelow = (one: Child, above: string): boolean => one.path.startsWith(`${above}/`);
 
-/** Of those below `above`, the ones with nothing between; each with its own. */
+/** The sagas directly below `above`, each with those below it. */
 const treeOf = (children: readonly Child[], above: string | undefined): Markup => {
   const here = children.filter((one) => above === undefined || isBelow(one, above));
   const top = here.filter((one) => !here.some((other) => other !== one && isBelow(one, other.path)));
@@ -183,7 +186,7 @@ const treeOf = (children: readonly Child[], above: string | undefined): Markup =
 
 type Locks = AnswerOf<'list-locks'>;
 
-/** Whoever may not see locks sees none. */
+/** A person who may not see locks is shown none. */
 const readLocks = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Locks> => {
   try {
     return await ask('list-locks', { sagaId });
@@ -220,10 +223,13 @@ const statePart = (seen: Observation): Markup =>
   ${waitPart(seen)}
   <p class="hint">${shown(seen.advice)}</p>`;
 
-/** The functions tell nothing of a saga that is not what was written. Its entries as they are stored, and what is wrong with them. */
+/**
+ * The functions answer nothing else about a saga that is not as it was written. This page shows its entries
+ * as they are stored, and what is wrong with them.
+ */
 const brokenPage = async (visit: Visit, sagaId: string, message: string): Promise<Page> => {
   const request = { sagaId, limit: ROWS };
-  // An entry may be so that it is not answered at all.
+  // An entry may be so damaged that it is not answered at all.
   const stored = await visit.ask('query-ledger', request).catch((error: unknown) => {
     if (visit.brokenBy(error) !== undefined) return undefined;
     throw error;
@@ -246,7 +252,7 @@ export const showSaga: Show = async (visit) => {
   try {
     return await sagaPage(visit, sagaId);
   } catch (error) {
-    // What finance may see of a saga is its ledger, and links to sagas are in all of it.
+    // Finance may see only a saga's ledger, but all pages of the ledger link to sagas.
     if (visit.isForbidden(error)) return showLedger({ ...visit, query: { saga: sagaId } });
     const message = visit.brokenBy(error);
     if (message === undefined) throw error;

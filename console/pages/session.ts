@@ -1,4 +1,4 @@
-/** One session: its messages, and beside them what was captured for the chosen one, and what it did elsewhere. */
+/** One session: its messages and, for the chosen one, what was captured and what it did elsewhere. */
 import { html } from 'hono/html';
 import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
@@ -30,7 +30,7 @@ import { counts, groupsOf, isWork, linesOf, timelinePart } from '../parts/timeli
 
 const PAGE = 100;
 
-/** Reverts and merges are made as rollbacks are. */
+/** Reverts and merges are made like rollbacks. */
 const AT_WORK = { rollback: 'A rollback, revert or merge', resume: 'A resume' } as const;
 
 const omissions = (changes: ChangesAnswer | undefined): Markup => {
@@ -111,7 +111,7 @@ const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => 
     }</div></div>`;
 };
 
-/** Somebody without the right to it still sees the rest of the page. */
+/** A person who may not see sagas still sees the rest of the page. */
 const sagasOf = async (
   { ask, isForbidden, query: { outside } }: Visit,
   sessionId: string,
@@ -180,7 +180,7 @@ export const showSession: Show = async (visit) => {
       changes: chosen?.changes?.checkpoints ?? [],
       sagas: chosen?.sagas?.sagas ?? [],
       effects: chosen?.sagas?.effects ?? [],
-      // As the addresses of the further pages name them.
+      // Named as in the addresses of the further pages.
       more: chosen?.changes?.cursor,
       outside: chosen?.sagas?.cursor,
     },

@@ -10,7 +10,7 @@ import { counts } from '../parts/timeline.ts';
 import { showLedger } from './ledger.ts';
 
 const PAGE = 50;
-/** Sessions are stored in no order, so so many are read to sort and search them. */
+/** Sessions are stored in no order, so this many are read to sort and search them. */
 const MOST_READ = 1_000;
 
 const MOST_OPEN = 100;
@@ -26,7 +26,7 @@ const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]
   return { sessions, hasMore: cursor !== undefined };
 };
 
-/** By session. Whoever may not see sagas sees none. */
+/** Open sagas by session. A person who may not see sagas is shown none. */
 const readOpenSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
   const found = new Map<string, SagaSummary[]>();
   try {
@@ -46,7 +46,7 @@ const readOpenSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, S
 const sagaCell = (sagas: readonly SagaSummary[] = []): Markup =>
   html`${sagas.slice(0, 3).map(({ sagaId, status }) => html`${link(path('sagas', sagaId), sagaId)} ${badge(status)}<br />`)}${sagas.length > 3 ? html`<span class="hint">and ${sagas.length - 3} more</span>` : NOTHING}`;
 
-/** They add up from those of its messages, on its page. */
+/** The sum of the lines of its messages, which its page shows. */
 const linesCell = ({ sessionId, lines }: ListedSession): Markup =>
   lines === undefined || lines.added + lines.deleted === 0
     ? NOTHING
@@ -63,7 +63,7 @@ const fits = (session: ListedSession, words: string): boolean =>
     ...Object.values(session.metadata),
   ].some((text) => text.toLowerCase().includes(words));
 
-/** The first page that somebody sees. For finance that is the ledger. */
+/** The first page that a person sees. For finance that is the ledger. */
 export const showSessions: Show = async (visit) => {
   try {
     return await sessionsPage(visit);
@@ -92,7 +92,7 @@ const sessionsPage: Show = async (visit) => {
           cell: ({ status, busy }) => (busy === null ? badge(status) : badge('at work', 'ask')),
         },
         { title: 'Agent', cell: (one) => shown(agentOf(one)) },
-        // Narrow screens have no room for a column in which nothing is.
+        // Narrow screens have no room for an empty column.
         ...(rows.some(({ project }) => project !== undefined)
           ? [{ title: 'Project', cell: ({ project }: ListedSession) => shown(project ?? '') }]
           : []),

@@ -1,4 +1,4 @@
-/** A completed saga is taken back: the plan, then exactly that. */
+/** Takes back a completed saga: first the plan, then exactly that plan. */
 import { html } from 'hono/html';
 import type { OperatedSaga, UndoPlan } from '../../contract/saga-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
@@ -10,7 +10,7 @@ import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
 
 const EMPTY: UndoPlan = { undo: [], stands: [] };
 
-/** A plan that would take back or leave anything else has another one. */
+/** A plan that would take back or leave anything else has another digest. */
 const digestOf = ({ undo, stands }: UndoPlan): string => sha256Hex(JSON.stringify([undo, stands]));
 
 const planned = ({ ask, by, params }: Visit): Promise<OperatedSaga> =>
@@ -46,7 +46,7 @@ const planPage = (
 
 export const showUndo: Show = async (visit) => planPage(visit, await planned(visit));
 
-/** Asked twice, it is one undo. */
+/** Sent twice, it is one undo. */
 export const undo: Act = async (sent) => {
   const { ask, by, fields } = sent;
   const { digest = '', residue } = fields;

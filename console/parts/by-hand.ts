@@ -1,9 +1,12 @@
-/** What a person undid at the provider is recorded with evidence: of a compensation that failed, or of what was left standing. */
+/**
+ * Records, with evidence, what a person undid at the provider: a compensation that failed, or an effect that
+ * was left standing.
+ */
 import { html } from 'hono/html';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { form, type Markup } from './markup.ts';
 
-/** What a form is about: of a saga that was rewound, a step may have had an effect in each epoch. */
+/** The fields that say what a form is about. In a rewound saga, a step may have had an effect in each epoch. */
 export const effectFields = (
   { sagaId, epoch }: Pick<Observation, 'sagaId' | 'epoch'>,
   one: Observation['notCompensated'][number],

@@ -1,4 +1,7 @@
-/** What one checkpoint holds beside the one before it: the message, the tool, files with counts, branches and patches. */
+/**
+ * What one checkpoint changed since the one before it: the message, the tool, files with counts, branches and
+ * patches.
+ */
 import { html } from 'hono/html';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
@@ -19,7 +22,7 @@ const numbers = ({ added, deleted, binary }: FileChange): Markup | string =>
 
 const MOST_FILES = 200;
 
-/** Files without lines to show: binary, renamed, or of a patch that was not kept. */
+/** Files without lines to show: binary ones, renamed ones, or ones whose patch was not kept. */
 const filesPart = (name: string, files: readonly FileChange[], isShownBelow: boolean): Markup =>
   html`<details${files.length <= 8 && !isShownBelow ? html` open` : NOTHING}><summary>${plural(files.length, 'file')}</summary>${table(
     name,
@@ -55,7 +58,7 @@ const repositoryPart = (
     ${truncated ? html`<p class="cut">Cut when it was kept: it was larger than 1 MiB.</p>` : NOTHING}</section>`;
 };
 
-/** `alone`: where one repository is shown, with more room. */
+/** `alone`: only one repository is shown, with more room. */
 export const changesPart = (
   one: CheckpointChanges,
   room: Room,

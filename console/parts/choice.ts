@@ -1,6 +1,9 @@
 import { WalkbackError } from '../../core/shared/errors.ts';
 
-/** One of the options that a form or an address has. Nothing is done, or shown, for something that was not meant. */
+/**
+ * One of the options that a form or an address has. Any other value is refused, so that nothing unintended is
+ * done or shown.
+ */
 export const choice = <Option extends string>(
   name: string,
   given: string | undefined,

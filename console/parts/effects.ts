@@ -5,7 +5,7 @@ import type { SessionEffect } from '../../contract/saga-answers.ts';
 import { reference } from './ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table } from './markup.ts';
 
-/** Of a plan: these stay, whatever becomes of files. */
+/** For a plan: effects that stay, whatever happens to files. */
 export const standingPart = (effects: readonly StandingEffect[] = []): Markup =>
   effects.length === 0
     ? NOTHING
@@ -34,7 +34,7 @@ const standing = ({ stands, reversible, rejected, residue }: SessionEffect): Mar
         ? badge('stands', 'good')
         : badge('cannot be undone', 'bad');
 
-/** Beside the code changes of the same message. `to`: where a saga is shown. */
+/** Shown beside the code changes of the same message. `to`: where a saga is shown. */
 export const outsidePart = (
   effects: readonly SessionEffect[],
   to = (sagaId: string) => path('sagas', sagaId),

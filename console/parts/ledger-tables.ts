@@ -22,7 +22,7 @@ const personIn = (detail: string): boolean => {
   }
 };
 
-/** A name that nobody proved is marked. */
+/** A name without a proof is marked. */
 const who = ({ actor, detail }: LedgerRow): Markup =>
   actor === 'engine'
     ? html`<span class="hint">engine</span>`
@@ -34,7 +34,10 @@ export const money = (amount: string | null | undefined, currency: string | null
     ? NOTHING
     : html`<span class="number">${shown(amount)} ${shown(currency)}</span>`;
 
-/** What a provider knows it by, as a link to where it shows it (`url`). Some references are an address themselves. */
+/**
+ * The reference by which a provider knows the effect, as a link to where it shows it (`url`). Some references
+ * are an address themselves.
+ */
 export const reference = (ref: string | null | undefined, url?: string | null): Markup => {
   const to = [url, ref].find((one) => typeof one === 'string' && isWebAddress(one));
   return to === null || to === undefined
@@ -81,11 +84,11 @@ const TONES: Readonly<Record<string, string>> = {
   in_doubt: 'bad',
 };
 
-/** What stays of an effect that is undone in part comes first: the error of an undo that did not work is over then. */
+/** For a partly undone effect, what stays comes first: the error of an earlier undo no longer matters then. */
 const note = (one: LedgerEffect): Markup => {
   const problem = one.amount_problem ?? one.undone_problem;
   const known = one.evidence ?? one.residue ?? (one.status === 'undone' ? null : one.error) ?? problem;
-  // Functions of older releases say nothing of doubt.
+  // Functions of older releases do not report doubt.
   return typeof one.doubt === 'string'
     ? html`In doubt, it may have happened: ${shown(one.doubt)} ${folded(known)}`
     : folded(known);
@@ -160,7 +163,7 @@ const totalRows = (
     'Nothing to add up.',
   )}`;
 
-/** `here`: the same page with other filters. Every sum leads to its rows. */
+/** `here`: the same page with other filters. Every sum links to its rows. */
 export const totalsPart = (
   totals: LedgerTotals,
   here: (more: Readonly<Record<string, string | undefined>>) => string,

@@ -1,4 +1,4 @@
-/** Markup that every page uses. All text from outside goes through `shown`, and `html` escapes it. */
+/** Markup that every page uses. All text from outside passes `shown`, and `html` escapes it. */
 import { html } from 'hono/html';
 import { printable, printableLine } from '../../cli/terminal/text.ts';
 
@@ -6,10 +6,13 @@ export type Markup = ReturnType<typeof html>;
 
 export const NOTHING: Markup = html``;
 
-/** Fits a phone. */
+/** Fits on a phone. */
 const LONGEST_WHOLE = 28;
 
-/** One line of text from a sandbox, a model or a tool: no control character works, and no direction leaks out of it. */
+/**
+ * One line of text from a sandbox, a model or a tool. No control character has an effect, and its text
+ * direction does not affect other text.
+ */
 export const shown = (text: string | null | undefined): Markup => {
   const line = printableLine(text ?? '');
   // An id is not broken at its hyphens.
@@ -18,14 +21,14 @@ export const shown = (text: string | null | undefined): Markup => {
     : html`<bdi>${line}</bdi>`;
 };
 
-/** A field of a form sends its lines as Windows has them, and so do some tools. */
+/** A form field sends its lines with Windows line ends, and so do some tools. */
 const ofLines = (text: string): string => text.replaceAll('\r\n', '\n');
 
-/** What a tool or a person said, in its own lines. */
+/** What a tool or a person wrote, in its own lines. */
 export const said = (text: string | null | undefined): Markup =>
   html`<bdi class="said">${printable(ofLines(text ?? '').trim())}</bdi>`;
 
-/** As `said`, in a row: the first line, and the others for whoever opens them. */
+/** Like `said`, inside a row: the first line, and the others when opened. */
 export const folded = (text: string | null | undefined): Markup => {
   const [first = '', ...others] = ofLines(text ?? '')
     .trim()
@@ -35,11 +38,11 @@ export const folded = (text: string | null | undefined): Markup => {
     : html`<details><summary>${shown(first)} …</summary>${said(others.join('\n'))}</details>`;
 };
 
-/** What a block shows without scrolling on the narrowest phone, in the widest letters. */
+/** Number of lines that a block shows without scrolling on the narrowest phone, with the widest letters. */
 const LINES_IN_SIGHT = 18;
 const LETTERS_OF_LINE = 15;
 
-/** Several lines. Where they may have to be scrolled, the keyboard reaches them. */
+/** Several lines. If they may need scrolling, the block can be reached with the keyboard. */
 export const block = (text: string): Markup => {
   const lines = printable(ofLines(text));
   const most = lines.split('\n').length + lines.length / LETTERS_OF_LINE;
@@ -48,7 +51,7 @@ export const block = (text: string): Markup => {
 
 export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
 
-/** A moment, in UTC as the ledger has it; a machine can read it too. */
+/** A time, in UTC as in the ledger, and also in a form for machines. */
 export const time = (iso: string | undefined): Markup => {
   if (iso === undefined) return NOTHING;
   const at = new Date(iso);
@@ -58,7 +61,7 @@ export const time = (iso: string | undefined): Markup => {
 
 export const link = (href: string, text: string): Markup => html`<a href="${href}">${shown(text)}</a>`;
 
-/** Path segments are encoded, so no id can leave its place. */
+/** Path segments are encoded, so an id stays one segment. */
 export const path = (...segments: readonly string[]): string =>
   `/${segments.map((segment) => encodeURIComponent(segment)).join('/')}`;
 
@@ -75,7 +78,7 @@ export interface Column<Row> {
   isNumber?: true;
 }
 
-/** `caption` names it for who does not see it. */
+/** `caption` names the table for a person who cannot see it. */
 export const table = <Row>(
   caption: string,
   columns: readonly Column<Row>[],
@@ -103,7 +106,7 @@ const TONES: Readonly<Record<string, string>> = {
   COMPENSATION_FAILED: 'bad',
 };
 
-/** A status in words; the colour says nothing that the word does not. */
+/** A status in words. The colour adds nothing to the word. */
 export const badge = (status: string, tone = TONES[status] ?? 'plain'): Markup =>
   html`<span class="badge ${tone}">${printableLine(status.toLowerCase().replaceAll('_', ' '))}</span>`;
 
@@ -118,7 +121,7 @@ const hiddenFields = (fields: Readonly<Record<string, string | undefined>>): Mar
     value === undefined ? NOTHING : html`<input type="hidden" name="${name}" value="${value}" />`,
   )}`;
 
-/** The very form that was sent. */
+/** The same form that was sent. */
 export const formAgain = (action: string, fields: Readonly<Record<string, string>>, body: Markup): Markup =>
   html`<form method="post" action="${action}">${hiddenFields(fields)}${body}</form>`;
 

@@ -6,20 +6,20 @@ import { form, NOTHING, shown } from './markup.ts';
 export interface Page {
   title: string;
   body: Markup;
-  /** What the page shows, as the functions answered it: its JSON twin. */
+  /** What the page shows, as the functions answered it. This is its JSON twin. */
   data: unknown;
-  /** Reads itself again while something moves. */
+  /** Reloads itself after this time, while something moves. */
   refreshSeconds?: number;
-  /** For what stands side by side. */
+  /** For content side by side. */
   isWide?: true;
-  /** The place that it is of, when the address is that of another one. */
+  /** The place that the page belongs to, when its address is that of another place. */
   place?: string;
 }
 
 export interface Viewer {
   name: string;
   isVerified: boolean;
-  /** The token of the form that signs out, where one signs in with the browser. */
+  /** The token of the form for signing out, where people sign in with the browser. */
   signOut?: string;
 }
 
@@ -34,7 +34,7 @@ const PLACES = [
 const isHere = (place: string, at: string): boolean =>
   place === '/' ? at === '/' || at.startsWith('/sessions') : at.startsWith(place);
 
-/** `instead`: of what a form was answered with, the address that back and reload lead to. */
+/** `instead`: for an answer to a form, the address that back and reload lead to. */
 export const frame = (
   { title, body, refreshSeconds, isWide, place: own }: Page,
   at: string,

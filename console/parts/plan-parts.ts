@@ -1,4 +1,4 @@
-/** What a plan of a rollback, a revert or a rewind shows, and how it is known again. */
+/** What a plan of a rollback, a revert or a rewind shows, and how a plan is recognised. */
 import { html } from 'hono/html';
 import { hostLines } from '../../cli/view/host-lines.ts';
 import type { AskedBy } from '../../contract/identity.ts';
@@ -8,7 +8,7 @@ import { plural } from '../../core/shared/plural.ts';
 import type { Ask, Elsewhere, Visit } from '../context.ts';
 import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
 
-/** What a person confirms. A plan that would do anything else has another digest. */
+/** The digest of what a person confirms. A plan that would do anything else has another digest. */
 export const digestOf = ({
   checkpointId,
   repositories,
@@ -35,7 +35,7 @@ const repositoryPart = ({ path: name, action, written, deleted, host, paths = []
           )}</details>`
     }</section>`;
 
-/** Those that change, and the names of the others in one line. */
+/** The repositories that change, and the names of the others in one line. */
 export const repositoriesPart = (repositories: readonly Repository[]): Markup => {
   const moved = repositories.filter(({ action }) => action !== 'unchanged');
   const same = repositories.filter(({ action }) => action === 'unchanged');
@@ -55,15 +55,18 @@ export const warningsPart = (warnings: readonly string[]): Markup =>
     ? NOTHING
     : html`<section class="card warn">${list(warnings.map((line) => shown(line)))}</section>`;
 
-/** Above the plan of `now`, when another one was confirmed, or the same one while somebody else was at work. */
+/**
+ * Shown above the plan of `now` when another plan was confirmed, or when the same one was confirmed while
+ * somebody else was at work.
+ */
 export const refusedPart = (confirmed: string | undefined, now: string): Markup =>
   confirmed === undefined
     ? NOTHING
     : html`<p class="card warn" role="alert">${confirmed === now ? 'Somebody else was at work.' : 'Something changed since you looked.'} Nothing was done. This is the plan now.</p>`;
 
 /**
- * An act on exactly the plan that was confirmed. Where somebody else was quicker, the page of the plan (`otherwise`) shows what is so
- * now, and asks again.
+ * Acts on exactly the plan that was confirmed. If somebody else was faster, the page of the plan
+ * (`otherwise`) shows the present state, and asks again.
  */
 export const unlessOvertaken = async <T, Otherwise extends Elsewhere | undefined>(
   { isOvertaken }: Pick<Visit, 'isOvertaken'>,
@@ -78,13 +81,19 @@ export const unlessOvertaken = async <T, Otherwise extends Elsewhere | undefined
   }
 };
 
-/** It is begun, and not through: the same request goes on with it, whatever is left of its plan. */
+/**
+ * Whether the request has begun and is not finished. The same request then continues, whatever is left of its
+ * plan.
+ */
 export const isBegun = async (ask: Ask, sessionId: string, requestId: string): Promise<boolean> => {
   const { session } = await ask('timeline', { sessionId, limit: 1, brief: true });
   return session.busy?.requestId === requestId;
 };
 
-/** Of a request that was done before and is sent again: it does nothing, and what it did may have been undone. */
+/**
+ * For a request that was done before and is sent again: it does nothing, and its work may have been undone
+ * since.
+ */
 export const movedSince = async (ask: Ask, sessionId: string, done: RollbackAnswer): Promise<Markup> => {
   if (done.status !== 'APPLIED') return NOTHING;
   const { session } = await ask('timeline', { sessionId, limit: 1, brief: true });
@@ -93,11 +102,11 @@ export const movedSince = async (ask: Ask, sessionId: string, done: RollbackAnsw
     : html`<p class="card warn" role="alert">This was done before. The session was moved again since then, so nothing was done now, and files may be others than these.</p>`;
 };
 
-/** A name that nobody proved is marked. */
+/** A name without a proof is marked. */
 const whoPart = ({ name, person }: AskedBy): Markup =>
   html`${shown(name)}${person === undefined ? html` <span class="hint">(claimed)</span>` : NOTHING}`;
 
-/** The answer of what was done to files, and the way back from it. */
+/** What was done to files, and the way back from it. */
 export const doneFiles = (sessionId: string, done: RollbackAnswer): Markup =>
   html`${warningsPart(done.warnings)}
   ${done.by === undefined ? NOTHING : html`<p class="meta">Asked for by ${whoPart(done.by)}</p>`}

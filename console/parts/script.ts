@@ -1,9 +1,9 @@
 /**
- * The one script of the pages. Everything works without it: it copies a link, keeps a page that waits still while it looks
- * again, does not send a form twice, and keeps back and reload from sending one again.
+ * The one script of the pages. Everything works without it. It copies a link, keeps a waiting page still
+ * while it looks again, does not send a form twice, and keeps back and reload from sending one again.
  */
 
-/** A page looks again by itself: nobody is there who could sign in. */
+/** Marks a request that a page makes by itself: nobody is there who could sign in. */
 export const LOOK_HEADER = 'x-walkback-look';
 
 export const SCRIPT = `'use strict';

@@ -1,4 +1,4 @@
-/** The style of all pages: one scale of type, quiet colours, light and dark. */
+/** The style of all pages: one scale of font sizes, quiet colours, light and dark. */
 const COLOURS = `
 :root {
   color-scheme: light dark;
@@ -18,7 +18,7 @@ const COLOURS = `
   }
 }`;
 
-/** Sizes: 1.5, 1.125, 1 (14 px) and 0.86 rem, and no other. */
+/** Sizes: 1.5, 1.125, 1 (14 px) and 0.86 rem, and no others. */
 const TYPE = `
 * { box-sizing: border-box; }
 html { font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; color: var(--ink); background: var(--paper); overflow-y: scroll; }
@@ -144,7 +144,10 @@ const SMALL = `
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }`;
 
-/** Where the colours are the reader's, no background says what is chosen or changed, and every border is seen. */
+/**
+ * When the reader's own colours are used, no background shows what is chosen or changed, and every border is
+ * visible.
+ */
 const FORCED = `
 @media (forced-colors: active) {
   nav a:not([aria-current]) { border-bottom-color: Canvas; }
@@ -152,7 +155,7 @@ const FORCED = `
   .lines mark { text-decoration: underline; }
 }`;
 
-/** Nobody scrolls or opens anything on paper. */
+/** On paper, nobody can scroll or open anything. */
 const PAPER = `
 @media print {
   header, .acts, .skip, aside, button, .button { display: none; }

@@ -1,6 +1,7 @@
 /**
- * A page of a timeline that reads at a glance: a bar for each checkpoint, and below it messages, newest first, with what they
- * changed, where the head stands, what rollbacks left behind and what was no work of a message.
+ * A page of a timeline that can be read at a glance: a bar for each checkpoint, and below it the messages,
+ * newest first, with what they changed, where the head stands, what rollbacks left behind, and what was not
+ * the work of a message.
  */
 
 import { html, raw } from 'hono/html';
@@ -38,13 +39,16 @@ export const counts = ({ added, deleted }: Lines): Markup =>
     ? NOTHING
     : html`<span class="counts"><ins>+${added}</ins> <del>−${deleted}</del></span>`;
 
-/** Checkpoints of one message that follow each other; or one of none. Newest first. */
+/** Consecutive checkpoints of one message, or of none. Newest first. */
 export interface Group {
   messageId: string | null;
   checkpoints: TimelineCheckpoint[];
 }
 
-/** An undo point, and what a merge or a revert made, have the message that the session stands at, and are none of its work. */
+/**
+ * Undo points, and what a merge or a revert made, carry the message at which the session stands, but are not
+ * its work.
+ */
 const NO_WORK = ['baseline', 'rollback', ...COMPOSED_REASONS, 'late-writes'];
 
 export const isWork = ({ reason }: Pick<TimelineCheckpoint, 'reason'>): boolean => !NO_WORK.includes(reason);
@@ -65,7 +69,7 @@ export const groupsOf = (checkpoints: readonly TimelineCheckpoint[]): Group[] =>
 const HEIGHT = 36;
 const BAR = 6;
 
-/** Taller bars changed more. What they say is said in words as well. */
+/** Taller bars changed more. Everything that they show is also in words. */
 const strip = (
   checkpoints: readonly TimelineCheckpoint[],
   headSeq: number,

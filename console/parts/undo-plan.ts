@@ -1,4 +1,7 @@
-/** What a rewind or an undo takes back of a saga, and what stays; and that nobody leaves it standing by silence. */
+/**
+ * What a rewind or an undo of a saga takes back and what stays. Nothing is left standing without being
+ * confirmed.
+ */
 import { html } from 'hono/html';
 import type { UndoPlan } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
@@ -41,7 +44,7 @@ const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
     none,
   );
 
-/** `what`: as in "To rewind all the same". */
+/** `what`: the words as in "To rewind all the same". */
 export const residueTick = (stands: number, what: string): Markup =>
   stands === 0
     ? NOTHING

@@ -1,4 +1,7 @@
-/** What a saga does or waits for, in words: whoever looks knows whose turn it is, and what happens when nothing comes. */
+/**
+ * What a saga does or waits for, in words, so that the reader knows whose turn it is, and what happens when
+ * nothing comes.
+ */
 import { html } from 'hono/html';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { link, type Markup, NOTHING, path, query, said, shown, time } from './markup.ts';
@@ -60,10 +63,10 @@ const doingText = ({ doing }: Observation): Markup | undefined => {
   return html`${verb}${named}${again}${why}${until(doing.until)}.${before}`;
 };
 
-/** Undefined when it has ended, or waits for an approval. */
+/** Undefined when the saga has ended, or waits for an approval. */
 export const waitText = (seen: Observation): Markup | undefined => interactiveText(seen) ?? doingText(seen);
 
-/** An approval has a card of its own. Empty when it has ended. */
+/** An approval has a card of its own. Empty when the saga has ended. */
 export const waitPart = (seen: Observation): Markup => {
   const text = waitText(seen);
   return text === undefined ? NOTHING : html`<p class="card warn" role="status">${text}</p>`;

@@ -1,7 +1,8 @@
 /**
- * The gate of the deployed console: people sign in at the issuer of the stack. Owns the two cookies: what the last sign-ins
- * began with, for ten minutes, and who is signed in, until the token is over or they sign out. Both are sealed, so no
- * page and no script has a token. A sign-in always makes a new one of the second, whatever cookies came along.
+ * The gate of the deployed console: people sign in at the issuer of the stack. It owns two cookies. One holds
+ * what the last sign-ins began with, for ten minutes. The other holds who is signed in, until the token
+ * expires or the person signs out. Both are sealed, so no page and no script gets a token. A sign-in always
+ * makes a new second cookie, whatever cookies were sent.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -22,22 +23,28 @@ import { LOOK_HEADER } from '../parts/script.ts';
 import { ownPath } from './own-path.ts';
 import type { Seal } from './seal.ts';
 
-/** Browsers take cookies of this prefix only from our own host, over TLS, for all paths. */
+/** Browsers accept cookies with this prefix only from our own host, over TLS, for all paths. */
 const SESSION = '__Host-walkback';
 const BEGUN = '__Host-walkback-sign-in';
 
 const BEGUN_SECONDS = 600;
-/** Tabs of a browser that are at the issuer at the same time. */
+/** Most tabs of a browser that may be at the issuer at the same time. */
 const MOST_BEGUN = 3;
-/** Of the way back, as it is kept, so that those of all tabs have room in one cookie. A longer one leads to the first page. */
+/**
+ * Longest way back, as it is stored, so that those of all tabs fit into one cookie. A longer one is replaced
+ * by the first page.
+ */
 const MAX_WAY_BACK = 600;
-/** Kept in the state of a sign-in too, for a tab whose beginning the browser does not have: two that began at once wrote one cookie. */
+/**
+ * Longest way back in the state of a sign-in, for a tab whose beginning the browser has lost: two that began
+ * at once wrote the same cookie.
+ */
 const MAX_NOTED = 200;
-/** A browser that keeps no cookie is told, and not led around. */
+/** A browser that keeps no cookies is told so, and not redirected again and again. */
 const MOST_TRIES = 3;
-/** A working day, when the token lasts longer. */
+/** A working day, even if the token lasts longer. */
 const LONGEST_SECONDS = 8 * HOUR_SECONDS;
-/** What browsers keep of one cookie, name and attributes too. */
+/** What browsers store of one cookie, including its name and attributes. */
 const MAX_COOKIE_BYTES = 3_900;
 
 const COOKIE = { httpOnly: true, secure: true, path: '/', sameSite: 'Lax' } as const;
@@ -63,13 +70,13 @@ interface SignInGateOptions {
   now?: () => Date;
 }
 
-/** When the token is over. It was verified before. */
+/** When the token expires. It was verified before. */
 const endOf = (token: string): number => {
   const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
   return z.object({ exp: z.number() }).parse(claims).exp * 1000;
 };
 
-/** As it is kept: some letters take two. */
+/** Measured as it is stored: some letters take two characters. */
 const isShort = (to: string, most: number): boolean => JSON.stringify(to).length <= most;
 
 interface Noted {
@@ -82,7 +89,7 @@ const noteOf = ({ to, tries }: Noted): string =>
 
 const noteSchema = z.tuple([z.int().min(1), z.string()]);
 
-/** Anybody may have written it. Undefined: it is none. */
+/** Anybody may have written this text. Undefined: it is not a note of ours. */
 const notedIn = (state: string | undefined): Noted | undefined => {
   try {
     const note = Buffer.from(state?.split('.')[1] ?? '', 'base64url').toString();
@@ -95,13 +102,16 @@ const notedIn = (state: string | undefined): Noted | undefined => {
 
 const originOf = (c: Context): string => new URL(c.req.url).origin;
 
-/** A page that looks again is not led to the sign-in: each look would begin one anew, in the place of the one that somebody is at. */
+/**
+ * A page that reloads itself is not led to the sign-in: each reload would begin another sign-in, in the place
+ * of the one that the person is at.
+ */
 const wantsPage = (c: Context): boolean =>
   c.req.query('format') === undefined &&
   c.req.header(LOOK_HEADER) === undefined &&
   (c.req.header('accept') ?? '').includes('text/html');
 
-/** The answer is of the origin that the request was for, which the gateway knows. */
+/** Only accepts requests from the origin to which they were sent, which the gateway knows. */
 const sameOrigin: MiddlewareHandler = async (c, next) => {
   const from = c.req.header('origin');
   if (from === undefined || from === originOf(c)) return next();
@@ -130,13 +140,13 @@ export const createSignInGate = ({
     return found?.data;
   };
 
-  /** The newest comes last. */
+  /** The newest one is last. */
   const begunIn = async (c: Context) => {
     const found = await kept(c, BEGUN, begunSchema);
     return found?.all.filter(({ untilMs }) => untilMs > now().getTime()) ?? [];
   };
 
-  /** Of who is signed in. */
+  /** The session of the person who is signed in. */
   const sessionIn = async (c: Context) => {
     const session = await kept(c, SESSION, sessionSchema);
     return session === undefined || (await signOuts.has(session.id)) ? undefined : session;
@@ -166,7 +176,7 @@ export const createSignInGate = ({
       return c.redirect(`/auth/sign-in?${more.toString()}`, 303);
     }
     const others = all.filter((one) => one !== answered);
-    // What no release of ours began is refused with the words of the library.
+    // A sign-in that we never began is refused with the library's message.
     const found = answered ?? all.at(-1);
     const last = others.at(-1);
     if (last === undefined) deleteCookie(c, BEGUN, COOKIE);
@@ -192,7 +202,8 @@ export const createSignInGate = ({
     if (session !== undefined && !sameSecret(given, formTokenOf(session.id))) {
       return c.text('This form is not of this console.', 403);
     }
-    // Whoever has a copy of the cookie is out too. When that cannot be kept, nobody is told that it is.
+    // Copies of the cookie stop working too. If this cannot be stored, nobody is told that they are signed
+    // out.
     if (session !== undefined) await signOuts.add(session.id, now().getTime() + LONGEST_SECONDS * 1000);
     deleteCookie(c, SESSION, COOKIE);
     return c.redirect('/auth/signed-out', 303);
@@ -225,7 +236,7 @@ export const createSignInGate = ({
         const { pathname, search } = new URL(c.req.url);
         if (!wantsPage(c))
           return c.json({ error: { name: 'ProofRequired', message: 'Sign in first.' } }, 401);
-        // A form is not sent again behind somebody's back.
+        // A form is never sent again without the person's knowledge.
         if (c.req.method !== 'GET')
           throw new WalkbackError('ProofRequired', 'You are not signed in any more. Nothing was done.');
         return c.redirect(`/auth/sign-in?${new URLSearchParams({ to: pathname + search }).toString()}`, 302);

@@ -1,15 +1,15 @@
-/** Seals what a browser keeps for us, so that nobody can read it, change it, or use it for another purpose. */
+/** Seals what a browser stores for us, so that nobody can read it, change it, or use it for another purpose. */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 
 export interface Seal {
   seal(purpose: string, value: Readonly<Record<string, unknown>>, untilMs: number): Promise<string>;
-  /** Undefined for what is not ours, is of another purpose, or is over. */
+  /** Undefined for text that is not ours, has another purpose, or has expired. */
   open(purpose: string, text: string): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
 interface Deps {
-  /** Of the deployment; whoever has it can be anybody here. */
+  /** The deployment's secret. Anyone who has it can be anybody here. */
   secret: () => Promise<string>;
   now?: () => Date;
 }
