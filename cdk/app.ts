@@ -11,6 +11,6 @@ const stack = new Stack(app, 'Walkback', {
 });
 new Walkback(stack, 'Walkback', readSettings(stack));
 Tags.of(stack).add('application', 'walkback');
-// An unjustified finding is an error of `cdk synth`, and of test/infra/nag.test.ts.
+// A finding without a justification is an error of `cdk synth`, and of test/infra/nag.test.ts.
 Aspects.of(app).add(new AwsSolutionsChecks());
 printBundleSizes(app.synth().directory);

@@ -1,24 +1,27 @@
-/** What is in a function's bundle, from esbuild's own account of it. Pure. */
+/** Reads what is in a function's bundle from esbuild's own report. Pure. */
 import type { Metafile } from 'esbuild';
 
 export interface BundleContent {
   /** Path of the handler in the project. */
   entry: string;
-  /** What importing the handler loads: a cold start waits for it. */
+  /** Bytes that importing the handler loads: a cold start waits for these. */
   importBytes: number;
-  /** What only a call that needs it loads. */
+  /** Bytes that are loaded only by a call that needs them. */
   laterBytes: number;
   /** The npm packages that importing the handler loads, sorted. */
   packages: string[];
 }
 
-/** Beside a function's bundle. */
+/** File beside a function's bundle. */
 export const CONTENT_FILE = 'bundle.json';
 
 type Outputs = Metafile['outputs'];
 type Output = Outputs[string];
 
-/** A module and what it imports by statements, and so on. What `import()` names is loaded later. */
+/**
+ * A module with everything that it imports by statements, directly or not. What `import()` names is loaded
+ * later.
+ */
 const loadedWith = (first: Output, outputs: Outputs): Set<Output> => {
   const loaded = new Set<Output>();
   const load = (output: Output | undefined): void => {
@@ -30,7 +33,7 @@ const loadedWith = (first: Output, outputs: Outputs): Set<Output> => {
   return loaded;
 };
 
-/** The package of a source file; undefined for one of ours. */
+/** The package of a source file; undefined for our own. */
 const packageOf = (path: string): string | undefined =>
   [...path.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)].at(-1)?.[1];
 

@@ -1,6 +1,7 @@
 /**
- * Makes the bundle of one function: `node cdk/bundle-function.ts functions/timeline.ts <directory>`. The AWS SDK is in it: the
- * part that a function uses loads in half the time of the whole, and is the version that is tested here.
+ * Makes the bundle of one function: `node cdk/bundle-function.ts functions/timeline.ts <directory>`. The
+ * bundle contains the AWS SDK: the part that a function uses loads in half the time of the whole SDK, and is
+ * the version that was tested.
  */
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,9 +18,9 @@ const bundle = (source: string, name: string) =>
 
 const { metafile } = await bundle(entry, 'index');
 if (metafile === undefined) throw new Error('esbuild did not say what it did');
-// A process of its own for expressions, beside the functions that start it.
+// The separate process for expressions, beside the functions that start it.
 if ('adapters/jsonata/evaluator.ts' in metafile.inputs)
   await bundle('adapters/jsonata/process.ts', 'jsonata-process');
-// Read at run time by the code that sends them to the sandbox.
+// Read at run time by the code that sends the scripts to the sandbox.
 await cp(join(PROJECT, 'sandbox'), join(outdir, 'sandbox'), { recursive: true });
 await writeFile(join(outdir, CONTENT_FILE), `${JSON.stringify(contentOf(entry, metafile))}\n`);

@@ -9,7 +9,7 @@ export const PROJECT = join(import.meta.dirname, '..');
 const REQUIRE_BANNER =
   "import { createRequire as walkbackRequire } from 'node:module'; const require = walkbackRequire(import.meta.url);";
 
-/** Packages that a bundle does without, each for the reason in its stand-in. */
+/** Packages that a bundle omits, each for the reason in its stand-in. */
 const STUBBED = ['chalk', 'dockerfile-ast', 'platform', 'semver'];
 
 export const BUNDLE_OPTIONS: BuildOptions = {
@@ -18,18 +18,19 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   platform: 'node',
   format: 'esm',
   target: 'node24',
-  // As modules, of which only what is used goes in; e2b's CommonJS form does not bundle at all.
+  // As ES modules, of which only the used parts are included. The CommonJS form of e2b does not bundle at
+  // all.
   mainFields: ['module', 'main'],
-  // Libraries are a third comments and blanks. Names stay, for stack traces and the literal names of errors, and lines
-  // stay short enough to be named in a stack.
+  // A third of the libraries is comments and blanks. Names stay, for stack traces and for the literal names
+  // of errors, and lines stay short enough for a stack trace.
   minifySyntax: true,
   minifyWhitespace: true,
   lineLimit: 160,
   alias: Object.fromEntries(STUBBED.map((name) => [name, join(PROJECT, `cdk/stubs/${name}.ts`)])),
   banner: { js: REQUIRE_BANNER },
-  // What `import()` names is a file of its own, and is not even read before it is needed.
+  // What `import()` names becomes a file of its own, which is not even read before it is needed.
   splitting: true,
-  // In one directory: code finds scripts and the process for expressions from beside itself.
+  // All in one directory, because the code finds scripts and the process for expressions beside itself.
   chunkNames: '[name]-[hash]',
   outExtension: { '.js': '.mjs' },
   plugins: [operationTables],

@@ -13,7 +13,7 @@ interface AssetManifest {
   files?: Readonly<Record<string, { source?: { path?: string } }>>;
 }
 
-/** Directories of earlier syntheses stay where they are, and are not of this app. */
+/** Directories of earlier syntheses stay in place, and do not belong to this app. */
 const assetsOf = (outdir: string): string[] =>
   readdirSync(outdir)
     .filter((name) => name.endsWith('.assets.json'))
@@ -25,7 +25,7 @@ const assetsOf = (outdir: string): string[] =>
 const contentIn = (directory: string): BundleContent =>
   JSON.parse(readFileSync(join(directory, CONTENT_FILE), 'utf8'));
 
-/** The functions' bundles among the assets of a synthesised app, those first that load most at import. */
+/** The functions' bundles among the assets of a synthesised app. Those that load most at import come first. */
 export const bundlesIn = (outdir: string): Bundle[] =>
   assetsOf(outdir)
     .map((name) => join(outdir, name))
@@ -35,7 +35,7 @@ export const bundlesIn = (outdir: string): Bundle[] =>
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0).padStart(6)} KB`;
 
-/** On stderr: stdout belongs to the template. Throws when an import loads more than its budget. */
+/** Prints to stderr, because stdout is for the template. Throws when an import loads more than its budget. */
 export const printBundleSizes = (outdir: string): void => {
   const bundles = bundlesIn(outdir);
   if (bundles.length === 0) return;

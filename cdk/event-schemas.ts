@@ -1,7 +1,7 @@
 /** Schemas of the bus's events, for the registry. */
 import * as z from 'zod';
 
-/** The whole event as EventBridge delivers it, as the schema registry takes it. */
+/** The whole event as EventBridge delivers it, in the form that the schema registry accepts. */
 export const eventSchema = (name: string, detail: z.ZodObject): string => {
   const { $schema, ...body } = z.toJSONSchema(detail, { target: 'draft-4' });
   const envelope = {
@@ -18,7 +18,7 @@ export const eventSchema = (name: string, detail: z.ZodObject): string => {
       time: { type: 'string', format: 'date-time' },
       region: { type: 'string' },
       resources: { type: 'array', items: { type: 'string' } },
-      // Later versions may add members; none is ever taken away or changed.
+      // Later versions may add fields. None is ever removed or changed.
       detail: { ...body, additionalProperties: true },
     },
   };

@@ -1,8 +1,8 @@
-/** The functions to deploy: those of the contract, and the tools of the examples if wanted. */
+/** The functions to deploy: those of the contract and, if wanted, the tools of the examples. */
 import { FUNCTION_ROWS, type NamedRow } from '../contract/functions.ts';
 
 export interface DeployedRow extends NamedRow {
-  /** A tool of the examples: only where they are wanted. */
+  /** A tool of the examples, deployed only where they are wanted. */
   tool?: true;
 }
 
@@ -12,7 +12,7 @@ const REFUND_TOOL: DeployedRow = {
   callers: ['internal'],
   entry: 'examples/refund/function.ts',
   tool: true,
-  // Longer than the tools' own 30 s, shorter than that plus the engine's slack of 5 s.
+  // Longer than the tools' own 30 s, and shorter than that plus the engine's slack of 5 s.
   timeoutSeconds: 32,
   grants: {},
 };

@@ -7,7 +7,7 @@ import type { WalkbackProps } from './walkback.ts';
 
 const PREFIX = 'walkback:';
 
-/** Every choice there is; docs/operations.md has the same list. */
+/** All settings. docs/operations.md has the same list. */
 export const SETTING_NAMES = [
   'namePrefix',
   'e2bApiKeySecretName',
@@ -36,8 +36,8 @@ export const SETTING_NAMES = [
 type SettingName = (typeof SETTING_NAMES)[number];
 
 /**
- * With another prefix it is another stack: the same one would replace every function, and the machine under sagas in flight,
- * where a second deployment was meant.
+ * Another prefix gives another stack. In the same stack it would replace every function, and the machine
+ * under sagas in flight, although a second deployment was meant.
  */
 export const stackNameOf = (app: App): string => {
   const namePrefix: unknown = app.node.tryGetContext(`${PREFIX}namePrefix`);
@@ -45,7 +45,7 @@ export const stackNameOf = (app: App): string => {
   return isOther ? `Walkback-${namePrefix}` : 'Walkback';
 };
 
-/** A name nobody knows would be left out in silence, and the default deployed in its place. */
+/** An unknown name would be silently ignored, and the default deployed instead. */
 const checkNames = (stack: Stack): void => {
   const context: unknown = stack.node.getAllContext();
   const given = typeof context === 'object' && context !== null ? Object.keys(context) : [];
@@ -56,8 +56,8 @@ const checkNames = (stack: Stack): void => {
 };
 
 /**
- * The settings of `cdk deploy -c walkback:<name>=<value>`. Everything has a safe default. For a VPC or
- * finer control, use the construct in your own app.
+ * The settings of `cdk deploy -c walkback:<name>=<value>`. Each has a safe default. For a VPC or finer
+ * control, use the construct in your own app.
  */
 export const readSettings = (stack: Stack): WalkbackProps => {
   checkNames(stack);
@@ -72,7 +72,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
 
   const flag = (name: SettingName, fallback: boolean): boolean => {
     const value = given(name) ?? fallback;
-    // `-c name=value` always gives texts; cdk.json gives booleans.
+    // `-c name=value` always gives texts; cdk.json can give booleans.
     if (value === true || value === 'true') return true;
     if (value === false || value === 'false') return false;
     throw new Error(`context walkback:${name} must be true or false`);
@@ -95,7 +95,8 @@ export const readSettings = (stack: Stack): WalkbackProps => {
   };
 
   const keyArn = optionalText('kmsKeyArn');
-  // Policies name it, and rights on an alias are none on its key: everything would deploy, and nothing could be read.
+  // Policies name the key, and rights on an alias are not rights on its key: everything would deploy, and
+  // nothing could be read.
   if (keyArn !== undefined && !/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/.test(keyArn)) {
     throw new Error('context walkback:kmsKeyArn must be the ARN of a key, not of an alias');
   }
@@ -110,7 +111,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     throw new Error('context walkback:consoleUrl must be an https address without query and fragment');
   }
   const runbookUrl = optionalText('runbookUrl');
-  // Alarms add the section to it.
+  // Alarms append the section to it.
   if (runbookUrl !== undefined && !/^https?:\/\/[^\s#]+$/.test(runbookUrl)) {
     throw new Error('context walkback:runbookUrl must be an http or https address without fragment');
   }

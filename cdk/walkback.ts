@@ -1,4 +1,7 @@
-/** The construct a platform team puts into a stack of its own. The embedded cloud is provisioned from its template too. */
+/**
+ * The construct that a platform team puts into a stack of its own. The embedded cloud is provisioned from its
+ * template too.
+ */
 import { Annotations, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -29,62 +32,79 @@ import { type DeployedRow, FUNCTIONS } from './functions.ts';
 
 export interface WalkbackProps {
   /**
-   * First part of the names of functions, machine, bus and alarms. Default `walkback`; another for a second one in the account
-   * and region. Never change it where sagas are in flight: functions and machine would be replaced.
+   * Prefix of the names of functions, machine, bus and alarms. Default `walkback`; use another one for a
+   * second deployment in the account and region. Never change it while sagas are in flight: functions and
+   * machine would be replaced.
    */
   namePrefix?: string;
   /**
-   * Holds the E2B API key as plain text. Made by the operator; its value never enters a template. One under a key of its own
-   * comes with that key (`Secret.fromSecretAttributes`), which functions then may use to read it.
+   * Holds the E2B API key as plain text. The operator makes it; its value never enters a template. A secret
+   * under a key of its own must be given with that key (`Secret.fromSecretAttributes`), so that functions may
+   * use the key to read it.
    */
   e2bApiKeySecret: ISecret;
   /** The secret that signs calls of HTTP tools. The operator makes it. */
   httpToolSecret: ISecret;
   /**
-   * Encrypts everything at rest: tables, bucket, queues, logs, variables, events, executions, and the topic made here. An imported
-   * one needs the policy in docs/operations.md. Default: keys that AWS owns.
+   * Encrypts everything at rest: tables, bucket, queues, logs, variables, events, executions, and the topic
+   * made here. An imported key needs the policy in docs/operations.md. Default: keys that AWS owns.
    */
   encryptionKey?: IKey;
-  /** Functions run here; it needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
+  /** The VPC in which functions run. It needs a way to E2B (NAT) and to the AWS services. Default: no VPC. */
   vpc?: IVpc;
   vpcSubnets?: SubnetSelection;
-  /** Of all functions. Default: one that lets everything out and nothing in. */
+  /** Security groups of all functions. Default: one that lets everything out and nothing in. */
   securityGroups?: ISecurityGroup[];
-  /** Told of every alarm and of every failed compensation. Default: a topic of its own. */
+  /** Told of every alarm and every failed compensation. Default: a topic of its own. */
   alarmTopic?: ITopic;
-  /** Address of docs/operations.md, because alarms link to its runbooks. Without it synthesis warns. */
+  /** Address of docs/operations.md, because alarms link to its runbooks. Without it, synthesis warns. */
   runbookUrl?: string;
-  /** A saga that is neither finished nor waiting for a person after this long is an alarm. Default: two hours, the longest pause twice. */
+  /**
+   * An alarm fires when a saga is neither finished nor waiting for a person for this long. Default: two
+   * hours, twice the longest pause.
+   */
   unfinishedSagaAlarm?: Duration;
-  /** By function, without prefix. Default: none is reserved. */
+  /** Reserved concurrency by function, without prefix. Default: none is reserved. */
   reservedConcurrency?: Readonly<Record<string, number>>;
-  /** Default: one month. */
+  /** How long logs are kept. Default: one month. */
   logRetention?: RetentionDays;
-  /** How long deleted bundles can be brought back. Default: 30 days. */
+  /** How long deleted bundles can be restored. Default: 30 days. */
   supersededObjectRetention?: Duration;
   /** How long nobody may delete a digest of the ledger. Default: 400 days. */
   anchorRetention?: Duration;
-  /** How long lines of the ledger's export are kept after they were written last. Default: for ever, as the ledger is. */
+  /**
+   * How long lines of the ledger's export are kept after they were last written. Default: for ever, like the
+   * ledger.
+   */
   ledgerExportRetention?: Duration;
   /** How long events can be replayed. Default: 30 days. */
   eventArchiveRetention?: Duration;
-  /** Of tables, bucket and logs; anything but DESTROY also protects tables from deletion. Default: RETAIN. */
+  /**
+   * For tables, bucket and logs. Any value except DESTROY also protects tables from deletion. Default:
+   * RETAIN.
+   */
   removalPolicy?: RemovalPolicy;
-  /** X-Ray. Default: on. */
+  /** X-Ray tracing. Default: on. */
   tracing?: boolean;
-  /** Gets the bucket's access logs. Default: none. */
+  /** Receives the bucket's access logs. Default: none. */
   accessLogsBucket?: IBucket;
-  /** Names of tools deployed elsewhere that sagas may call; `addTool` is for tools of the same app. */
+  /** Names of tools deployed elsewhere that sagas may call. For tools of the same app, use `addTool`. */
   toolFunctions?: readonly string[];
-  /** Where people sign in. Without it synthesis warns: then whoever may call a function may say to be anybody. */
+  /**
+   * Where people sign in. Without it, synthesis warns: anybody who may call a function may then claim to be
+   * anybody.
+   */
   identity?: IdentityProps;
-  /** Of the HTTP API and the console, which are there when `identity` is. */
+  /** Options of the HTTP API and the console, which exist when `identity` is given. */
   httpApi?: HttpApiProps;
-  /** Refuses approvals, repairs and rewinds without a proof of who asks. Default: whether `identity` is given. */
+  /**
+   * Refuses approvals, repairs and rewinds without a proof of who asks. Default: true when `identity` is
+   * given.
+   */
   requireVerifiedApprover?: boolean;
-  /** Address of the console, for links in what people are told. Default: none; the text names the command instead. */
+  /** Address of the console, for links in notices. Default: none; the text names the command instead. */
   consoleUrl?: string;
-  /** Deploys the tools of the examples too. */
+  /** Also deploys the tools of the examples. */
   examples?: boolean;
 }
 
@@ -97,13 +117,13 @@ const checkReserved = (reserved: Readonly<Record<string, number>>): void => {
   if (unknown.length > 0) throw new Error(`reservedConcurrency: there is no function ${unknown.join(', ')}`);
 };
 
-/** Lets a function see how the function of a tool is configured, also a pinned version or alias of it. */
+/** Lets a function see how a tool's function is configured, including a pinned version or alias of it. */
 const bindLook = (fn: WalkbackFunction, functionArn: string): void => {
   fn.allow(['lambda:GetFunctionConfiguration'], [functionArn, `${functionArn}:*`]);
   NagSuppressions.addResourceSuppressions(fn.role, [anyVersionOfOneFunction], true);
 };
 
-/** Lets a function call a tool, also a pinned version or alias of it. */
+/** Lets a function call a tool, including a pinned version or alias of it. */
 const bindCall = (fn: WalkbackFunction, functionArn: string): void => {
   fn.allow(['lambda:InvokeFunction'], [functionArn, `${functionArn}:*`]);
   NagSuppressions.addResourceSuppressions(fn.role, [anyVersionOfOneFunction], true);
@@ -117,7 +137,7 @@ export class Walkback extends Construct {
   readonly events: WalkbackEventBus;
   readonly alarmTopic: ITopic;
   readonly sagaMachine: SagaMachine;
-  /** To attach to roles of people and backends. */
+  /** Policies to attach to roles of people and backends. */
   readonly policies: AccessPolicies;
   readonly monitoring: Monitoring;
   /** Undefined without `identity`. */
@@ -126,7 +146,7 @@ export class Walkback extends Construct {
   readonly #namePrefix: string;
   readonly #securityGroups: ISecurityGroup[] | undefined;
   readonly #catalogKeepers: readonly WalkbackFunction[];
-  /** They call tools as the machine does. */
+  /** Functions that call tools, as the machine does. */
   readonly #toolCallers: readonly WalkbackFunction[];
 
   constructor(scope: Construct, id: string, props: WalkbackProps) {
@@ -137,7 +157,8 @@ export class Walkback extends Construct {
     props.toolFunctions?.forEach(checkToolFunction);
     checkReserved(props.reservedConcurrency ?? {});
     const { encryptionKey, accessLogsBucket, vpc } = props;
-    // Left to itself each function makes one, and Lambda a network interface for each of them in each subnet.
+    // By default each function would make a group, and Lambda a network interface for each of them in each
+    // subnet.
     this.#securityGroups =
       props.securityGroups ??
       (vpc && [new SecurityGroup(this, 'Network', { vpc, description: 'Functions of Walkback' })]);
@@ -162,7 +183,7 @@ export class Walkback extends Construct {
       accessLogsBucket,
       retention: props.ledgerExportRetention,
     });
-    // Under the same key it would refuse exactly what it is for.
+    // With the same key, it would refuse exactly the events that it is for.
     const unencrypted = encryptionKey && new DeadLetterQueue(this, 'EventDeadLetters', {});
     this.events = new WalkbackEventBus(this, 'Events', {
       name: this.#namePrefix,
@@ -204,7 +225,7 @@ export class Walkback extends Construct {
     this.#toolCallers = functions.filter(({ row }) => row.grants.callsTools).map(({ fn }) => fn);
     for (const { row, fn } of functions) {
       if (row.tool === true || row.grants.servesTools === true) this.addTool(fn.fn);
-      // Nobody looks at this one: it serves every deadline.
+      // Nobody checks this function's timeout: it serves every deadline.
       if (row.grants.httpTool === true) {
         this.#letCall(fn.fn.functionArn);
         this.tables.bindTombstones(fn.fn);
@@ -256,13 +277,13 @@ export class Walkback extends Construct {
     this.tables.bindTombstones(fn);
   }
 
-  /** Sagas may call it, and the catalog is checked against it. */
+  /** Lets sagas call it, and the catalog be checked against it. */
   #nameTool(functionArn: string): void {
     this.#letCall(functionArn);
     for (const fn of this.#catalogKeepers) bindLook(fn, functionArn);
   }
 
-  /** The machine, and the functions that call tools in its place. */
+  /** Lets the machine, and the functions that call tools in its place, call it. */
   #letCall(functionArn: string): void {
     this.sagaMachine.bindTool(functionArn);
     for (const fn of this.#toolCallers) bindCall(fn, functionArn);

@@ -17,9 +17,7 @@ export interface AccessPoliciesProps {
   encryptionKey?: IKey;
 }
 
-/**
- * A reader of an encrypted table decrypts with its own rights: only through the table, only for reading.
- */
+/** A reader of an encrypted table decrypts with its own rights: only through the table, and only for reading. */
 const throughDynamoDb = (key: IKey): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],
@@ -27,15 +25,24 @@ const throughDynamoDb = (key: IKey): PolicyStatement =>
     conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
   });
 
-/** For a platform team to attach to its own roles: nobody needs more than one of these, and none has what another has not. */
+/**
+ * Policies that a platform team attaches to its own roles. Nobody needs more than one of them, and each has
+ * rights that no other has.
+ */
 export class AccessPolicies extends Construct {
-  /** Reads every ledger entry, itself, with the ledger's commands and with Athena, and nothing else of Walkback. */
+  /**
+   * Reads every ledger entry: directly, with the ledger's commands and with Athena. It reads nothing else of
+   * Walkback.
+   */
   readonly finance: ManagedPolicy;
-  /** Calls what an agent's backend calls: never `answer` and never `operate-saga`, so no agent approves itself. */
+  /**
+   * Calls what an agent's backend calls. Never `answer` or `operate-saga`, so no agent can approve its own
+   * work.
+   */
   readonly agentBackend: ManagedPolicy;
   /** Looks at sessions and sagas, and answers approvals. */
   readonly reviewer: ManagedPolicy;
-  /** Works failed compensations, stores the catalog, and looks. */
+  /** Works on failed compensations, stores catalog entries, and looks at everything that a reviewer sees. */
   readonly operator: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: AccessPoliciesProps) {

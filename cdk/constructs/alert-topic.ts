@@ -11,7 +11,8 @@ export const createAlertTopic = (scope: Construct, encryptionKey: IKey | undefin
     enforceSSL: true,
     masterKey: encryptionKey,
   });
-  // Enforcing TLS is a policy, and the first one takes away the default that lets the account's alarms in.
+  // Enforcing TLS needs a policy, and the first policy removes the default that lets the account's alarms
+  // publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       sid: 'AlarmsOfTheAccount',

@@ -13,15 +13,16 @@ import type { WalkbackFunction } from './walkback-function.ts';
 
 export interface BundleBucketProps {
   removalPolicy: RemovalPolicy;
-  /** How long a deleted or replaced object can be brought back. */
+  /** How long a deleted or replaced object can be restored. */
   supersededObjectRetention: Duration;
   encryptionKey?: IKey;
   accessLogsBucket?: IBucket;
 }
 
 /**
- * Git bundles: private, encrypted, TLS only, versioned. An object leaves when the item that names it expires (C1: never by
- * its own age, because a base that is still built upon is old), and stays recoverable for a while after.
+ * Git bundles: private, encrypted, TLS only, versioned. An object is deleted when the item that names it
+ * expires, and can be restored for a while after that. It is never deleted for its own age, because a base
+ * that is still built upon is old (C1).
  */
 export class BundleBucket extends Construct {
   readonly bucket: Bucket;
@@ -59,13 +60,13 @@ export class BundleBucket extends Construct {
     }
   }
 
-  /** Reads, and signs URLs that read. */
+  /** Lets a function read, and sign URLs for reading. */
   bindRestore(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:GetObject']);
     this.#tellMissing(fn);
   }
 
-  /** Reads and writes, and signs URLs that do; nothing may be deleted. */
+  /** Lets a function read and write, and sign URLs for both. It cannot delete anything. */
   bindCapture(fn: WalkbackFunction): void {
     this.#bind(fn, ['s3:GetObject', 's3:PutObject']);
     this.#tellMissing(fn);
@@ -75,7 +76,10 @@ export class BundleBucket extends Construct {
     this.#bind(fn, ['s3:DeleteObject']);
   }
 
-  /** Without it S3 answers 403 instead of 404 for an object that is not there: a fault of the service, not `BundleMissing`. */
+  /**
+   * Without this right, S3 answers 403 instead of 404 for a missing object: a fault of the service, not
+   * `BundleMissing`.
+   */
   #tellMissing(fn: WalkbackFunction): void {
     fn.allow(['s3:ListBucket'], [this.bucket.bucketArn]);
   }

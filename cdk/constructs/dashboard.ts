@@ -17,7 +17,7 @@ export const createDashboard = (scope: Construct, props: MonitoringProps): Dashb
       .map(({ fn, functionId }) => fn.metricDuration({ statistic: 'p95', label: functionId }));
 
   return new Dashboard(scope, 'Dashboard', {
-    // Dashboards are the account's, not a region's: the same name in two regions would be one dashboard.
+    // Dashboards belong to the account, not to a region: the same name in two regions would be one dashboard.
     dashboardName: `${namePrefix}-${Aws.REGION}`,
     defaultInterval: Duration.hours(24),
     widgets: [

@@ -1,6 +1,6 @@
 /**
- * Permissions that services themselves need for a customer's key. Those of a function or the machine are in
- * its role.
+ * Permissions that services themselves need for a customer's key. Those of a function or of the machine are
+ * in its role.
  */
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -8,7 +8,10 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 
 const account = { 'aws:SourceAccount': Aws.ACCOUNT_ID };
 
-/** By pattern, because groups have names that CloudFormation makes, and a key cannot wait for what waits for it. */
+/**
+ * By a name pattern, because CloudFormation makes the names of groups, and a key cannot depend on what
+ * depends on it.
+ */
 const logs = (): PolicyStatement =>
   new PolicyStatement({
     sid: 'LogGroups',
@@ -22,7 +25,7 @@ const logs = (): PolicyStatement =>
     },
   });
 
-/** An alarm whose topic it may not encrypt for tells nobody, and nobody is told that either. */
+/** An alarm that may not encrypt for its topic reaches nobody, and nobody learns of that either. */
 const alarms = (): PolicyStatement =>
   new PolicyStatement({
     sid: 'AlarmsToTheTopic',
@@ -32,7 +35,10 @@ const alarms = (): PolicyStatement =>
     conditions: { StringEquals: account },
   });
 
-/** Rules that leave what failed in an encrypted queue, and a look at the key: KMS is told neither rule nor bus there. */
+/**
+ * For rules that put failed events into an encrypted queue, and for reading the key's metadata. KMS is not
+ * told the rule or the bus in these calls.
+ */
 const deadLetters = (): PolicyStatement =>
   new PolicyStatement({
     sid: 'RulesToTheDeadLetters',
@@ -42,8 +48,9 @@ const deadLetters = (): PolicyStatement =>
   });
 
 /**
- * Lets log groups, alarms and rules use the key; event bus, archive and machine say what they need where they are made.
- * All of it does nothing to an imported key: docs/operations.md has the policy that one needs.
+ * Lets log groups, alarms and rules use the key. The event bus, the archive and the machine get their
+ * permissions where they are made. None of this has an effect on an imported key: docs/operations.md has the
+ * policy that such a key needs.
  */
 export const letServicesUse = (key: IKey): void => {
   for (const statement of [logs(), alarms(), deadLetters()]) key.addToResourcePolicy(statement);

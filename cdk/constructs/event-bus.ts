@@ -10,16 +10,21 @@ import type { DeadLetterQueue } from './stream-consumer.ts';
 import { arnOf, type WalkbackFunction } from './walkback-function.ts';
 
 export interface WalkbackEventBusProps {
-  /** Of the bus. One that the CDK makes of the construct's path is the same in every deployment. */
+  /**
+   * Name of the bus. A name that the CDK derives from the construct's path would be the same in every
+   * deployment.
+   */
   name: string;
   archiveRetention: Duration;
   encryptionKey?: IKey;
-  /** Gets events that the bus could not encrypt or decrypt, so it is not encrypted with the same key. */
+  /** Receives events that the bus could not encrypt or decrypt, so it is not encrypted with the same key. */
   deadLetters?: DeadLetterQueue;
 }
 
-/** The bus that carries `checkpoint.created`, `saga.completed` and the rest to whoever subscribes, with their schemas, and
- * an archive to replay from. */
+/**
+ * The bus that carries `checkpoint.created`, `saga.completed` and the other events to all subscribers, with
+ * their schemas, and an archive to replay from.
+ */
 export class WalkbackEventBus extends Construct {
   readonly bus: EventBus;
   readonly #name: string;
@@ -52,7 +57,10 @@ export class WalkbackEventBus extends Construct {
     }
   }
 
-  /** Not by the archive's own prop: that lets the key's policy wait for the bus, which waits for the key. */
+  /**
+   * Not set by the archive's own property: the key's policy would then depend on the bus, which depends on
+   * the key.
+   */
   #encryptArchive(archive: Archive, key: IKey): void {
     if (archive.node.defaultChild instanceof CfnResource) {
       archive.node.defaultChild.addPropertyOverride('KmsKeyIdentifier', key.keyArn);
@@ -72,7 +80,7 @@ export class WalkbackEventBus extends Construct {
     );
   }
 
-  /** By its name, for policies of what the bus itself refers to. */
+  /** The ARN made from the name, for policies of resources that the bus itself refers to. */
   #arn(): string {
     return arnOf('events', `event-bus/${this.#name}`);
   }

@@ -8,15 +8,21 @@ import type { WalkbackFunction } from './walkback-function.ts';
 export interface IdentityProps {
   /** Exactly as in the `iss` claim; an https address. */
   issuer: string;
-  /** In the `aud` claim, or the `client_id` of Cognito's access tokens. Not that of another application. */
+  /**
+   * A value of the `aud` claim, or the `client_id` of Cognito's access tokens. Not that of another
+   * application.
+   */
   audience: string;
-  /** In the `scope` claim. Default `walkback/act`. */
+  /** A value of the `scope` claim. Default `walkback/act`. */
   scope?: string;
-  /** Before the name of a role in the names of groups. Default `walkback-`: `walkback-reviewer`, `walkback-operator`. */
+  /**
+   * Prefix of a role's name in the names of groups. Default `walkback-`: `walkback-reviewer`,
+   * `walkback-operator`.
+   */
   groupPrefix?: string;
-  /** Of the console, as the issuer knows it. Default: the audience, as with Cognito. */
+  /** The console's client id at the issuer. Default: the audience, as with Cognito. */
   clientId?: string;
-  /** Of the console, as plain text. Default: none; a public client, which PKCE protects alone. */
+  /** The console's client secret, as plain text. Default: none, for a public client that only PKCE protects. */
   clientSecret?: ISecret;
 }
 

@@ -25,13 +25,13 @@ export interface LedgerAnchorsProps {
   accessLogsBucket?: IBucket;
 }
 
-/** A digest is written once: not over another, not without the condition that says so. */
+/** A digest is written once: never over another one, and only with the condition that ensures this. */
 const PREFIX = 'anchors/*';
 
 /**
- * The bucket of ledger digests and the key that signs them, out of reach of anyone who can write the
- * tables. The bucket locks its objects. Its policy and the key's bind the account's administrators too,
- * unless one lifts them, which CloudTrail shows.
+ * The bucket of ledger digests and the key that signs them, out of reach of anyone who can write the tables.
+ * The bucket locks its objects. Its policy and the key's policy also bind the account's administrators, until
+ * one of them removes a policy, which CloudTrail shows.
  */
 export class LedgerAnchors extends Construct {
   readonly bucket: Bucket;
@@ -98,7 +98,7 @@ export class LedgerAnchors extends Construct {
     );
   }
 
-  /** Writes digests and signs them, alone. */
+  /** Lets one function write digests and sign them. No other function may. */
   bindWrite(fn: WalkbackFunction): void {
     this.#bindList(fn);
     fn.allow(['s3:GetObject', 's3:PutObject'], [this.bucket.arnForObjects(PREFIX)]);
@@ -116,7 +116,7 @@ export class LedgerAnchors extends Construct {
     this.#justify(fn);
   }
 
-  /** Reads digests, and the key they are checked by. */
+  /** Lets a function read digests, and the public key with which they are checked. */
   bindRead(fn: WalkbackFunction): void {
     this.#bindList(fn);
     fn.allow(['s3:GetObject'], [this.bucket.arnForObjects(PREFIX)]);
@@ -124,7 +124,7 @@ export class LedgerAnchors extends Construct {
     this.#justify(fn);
   }
 
-  /** Each hour. A run that fails is tried again; what was missed the next one makes good. */
+  /** Runs each hour. A failed run is tried again, and the next run makes up for what was missed. */
   writeByClock(fn: WalkbackFunction, deadLetters: DeadLetterQueue): void {
     fn.fn.configureAsyncInvoke({ onFailure: new SqsDestination(deadLetters.queue), retryAttempts: 2 });
     new Rule(this, 'ByClock', {
@@ -135,7 +135,10 @@ export class LedgerAnchors extends Construct {
     });
   }
 
-  /** Versions too: a name that was deleted shows in no other list. Without the first, S3 answers 403 for what is not there. */
+  /**
+   * Includes versions, because no other list shows a deleted name. Without the right to list, S3 answers 403
+   * for a missing object.
+   */
   #bindList(fn: WalkbackFunction): void {
     fn.fn.addEnvironment('WALKBACK_ANCHOR_BUCKET', this.bucket.bucketName);
     fn.fn.addEnvironment('WALKBACK_ANCHOR_KEY_ARN', this.key.keyArn);

@@ -20,7 +20,7 @@ import { arnOf, type WalkbackFunction } from './walkback-function.ts';
 export interface LedgerExportProps {
   namePrefix: string;
   removalPolicy: RemovalPolicy;
-  /** How long lines are kept after they were written last. Default: for ever. */
+  /** How long lines are kept after they were last written. Default: for ever. */
   retention?: Duration;
   encryptionKey?: IKey;
   accessLogsBucket?: IBucket;
@@ -28,13 +28,14 @@ export interface LedgerExportProps {
 
 const RESULTS = 'results/';
 const RESULTS_DAYS = 30;
-/** No saga is older. A query that names no days lists each of these. */
+/** No saga is older. A query that names no days lists every day from this one on. */
 const FIRST_DAY = '2025-01-01';
 const TABLES = Object.keys(EXPORT_TABLES).filter((name): name is ExportTable => name in EXPORT_TABLES);
 
 /**
- * The ledger for queries in SQL: a bucket of committed effects with their undo, one object for each saga and day, and
- * tables of it for Athena. Days need no crawler and no command, because partitions are projected.
+ * The ledger for SQL queries: a bucket of committed effects with their undo, one object for each saga and
+ * day, and tables over it for Athena. New days need no crawler and no command, because partitions are
+ * projected.
  */
 export class LedgerExport extends Construct {
   readonly bucket: Bucket;
@@ -45,7 +46,7 @@ export class LedgerExport extends Construct {
   constructor(scope: Construct, id: string, props: LedgerExportProps) {
     super(scope, id);
     this.#encryptionKey = props.encryptionKey;
-    // Athena takes small letters, digits and underscores without quotes.
+    // Athena accepts lower-case letters, digits and underscores without quotes.
     this.databaseName = `${props.namePrefix.toLowerCase().replaceAll('-', '_')}_ledger`;
     this.workGroupName = `${props.namePrefix}-ledger`;
     this.bucket = this.#createBucket(props);
@@ -70,7 +71,7 @@ export class LedgerExport extends Construct {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      // Without versions: each object can be made again from the ledger.
+      // Not versioned: each object can be made again from the ledger.
       serverAccessLogsBucket: accessLogsBucket,
       lifecycleRules: [
         {
@@ -128,7 +129,7 @@ export class LedgerExport extends Construct {
     table.addResourceDependency(database);
   }
 
-  /** Results are encrypted as the bucket is, and nobody's settings lead them elsewhere. */
+  /** Results are encrypted like the bucket, and no client settings can send them elsewhere. */
   #addWorkGroup(): void {
     const group = new CfnWorkGroup(this, 'WorkGroup', {
       name: this.workGroupName,
@@ -157,7 +158,10 @@ export class LedgerExport extends Construct {
     }
   }
 
-  /** Writes lines and sees which are there; deletes none, and sees no results. Without ListBucket, S3 answers 403 for what is not there. */
+  /**
+   * Lets a function write lines and see which exist. It cannot delete any, or read results. Without
+   * ListBucket, S3 answers 403 for a missing object.
+   */
   bindWrite(fn: WalkbackFunction): void {
     fn.fn.addEnvironment('WALKBACK_EXPORT_BUCKET', this.bucket.bucketName);
     fn.allow(['s3:GetObject', 's3:PutObject'], this.#lines());
@@ -175,7 +179,7 @@ export class LedgerExport extends Construct {
     );
   }
 
-  /** What somebody needs who queries these tables in this workgroup, and no other. */
+  /** The rights for querying these tables in this workgroup, and no others. */
   queryStatements(): PolicyStatement[] {
     const glue = (resource: string): string => arnOf('glue', resource);
     const key = this.#encryptionKey;

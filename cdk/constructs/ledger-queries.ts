@@ -1,6 +1,6 @@
-/** The queries that finance begins with, kept in the workgroup; docs/sagas.md shows them. */
+/** The queries with which finance begins, stored in the workgroup. docs/sagas.md shows them. */
 
-/** Exact: 24 digits before the point and 12 behind it, as amounts are written, and room for their sums. */
+/** Exact: amounts have up to 24 digits before the point and 12 after it, and this leaves room for their sums. */
 const decimal = (column: string): string => `CAST(${column} AS DECIMAL(38, 12))`;
 
 const RANGE = "day BETWEEN '2026-01-01' AND '2026-12-31'";

@@ -11,7 +11,7 @@ export interface MonitoringProps {
   namePrefix: string;
   machine: StateMachine;
   functions: readonly WalkbackFunction[];
-  /** Of those, the one that anchors the ledger. */
+  /** The one of these functions that anchors the ledger. */
   anchor: WalkbackFunction;
   deadLetters: Readonly<Record<string, DeadLetterQueue>>;
   /** Absent where nobody can sign in. */
@@ -21,7 +21,7 @@ export interface MonitoringProps {
   unfinishedSagaAlarm: Duration;
 }
 
-/** Metrics of our own, by the function that publishes them (functions/handler.ts). */
+/** Our own metrics, by the function that publishes them (functions/handler.ts). */
 export const ownMetric = (
   namePrefix: string,
   functionId: string,

@@ -14,28 +14,31 @@ import { type MonitoringProps, ownMetric } from './metrics.ts';
 
 interface AlarmOptions {
   metric: IMetric;
-  /** Fires at this value or more, or only when there is no data. Default 1. */
+  /** Fires at this value or above, or (`missing`) only when there is no data. Default 1. */
   threshold?: number | 'missing';
   what: string;
   /** Heading of docs/operations.md, as an anchor. */
   runbook: string;
-  /** So many periods of the metric, one after the other. Default 1. */
+  /** Number of consecutive periods of the metric. Default 1. */
   periods?: number;
-  /** Fires on any minute of these, for a metric that is told late. */
+  /** Fires for any minute within this time, for a metric that arrives late. */
   lookBackMinutes?: number;
 }
 
-/** As a threshold: never reached, so only the absence of data fires it. */
+/** A threshold that is never reached, so only missing data fires the alarm. */
 const NEVER = 1_000_000;
 
-/** Until metrics of an invocation that ended can be read. */
+/** Time until the metrics of a finished invocation can be read. */
 const DELIVERY_MINUTES = 5;
 
-/** Lambda dates what it tells of an invocation at its start, and tells it at its end: by then that minute is long past. */
+/**
+ * Lambda dates an invocation's metrics at its start, but reports them at its end, when that minute may be
+ * long past.
+ */
 const lookBack = (timeout: Duration | undefined): number =>
   Math.ceil((timeout?.toSeconds() ?? 0) / 60) + DELIVERY_MINUTES;
 
-/** Alarms, each with the runbook that says what to do, and a dashboard. */
+/** Alarms, each with a runbook that says what to do, and a dashboard. */
 export class Monitoring extends Construct {
   readonly #props: MonitoringProps;
 
@@ -135,7 +138,7 @@ export class Monitoring extends Construct {
     for (const { fn, functionId } of this.#props.functions) {
       const period = { period: Duration.minutes(1) };
       this.#alarm(`errors-${functionId}`, {
-        // A refused input is an error to Lambda, and none to us.
+        // For Lambda a refused input is an error; for us it is not.
         metric: new MathExpression({
           expression: 'errors - FILL(refused, 0)',
           usingMetrics: {

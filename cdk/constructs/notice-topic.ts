@@ -14,7 +14,7 @@ const RETRY = {
   JitterStrategy: 'FULL',
 };
 
-/** By these a subscription filters, and drops what it has seen. What is not known is left out. */
+/** Attributes by which a subscription can filter, and recognise what it has seen. Unknown values are left out. */
 const ATTRIBUTES = `{% (
   $known := {
     "eventId": $states.input.eventId,
@@ -58,7 +58,10 @@ export interface NoticeTopicProps {
   deadLetterQueue?: IQueue;
 }
 
-/** Publishes notices with subject and attributes, which a rule cannot give a message. Its input is the detail of the event. */
+/**
+ * Publishes notices with a subject and attributes, which a rule cannot add to a message. Its input is the
+ * detail of the event.
+ */
 export class NoticeTopic extends Construct {
   readonly machine: StateMachine;
 
@@ -72,7 +75,7 @@ export class NoticeTopic extends Construct {
       logs: {
         destination: new LogGroup(this, 'Log', { retention: RetentionDays.ONE_MONTH }),
         level: LogLevel.ERROR,
-        // A notice has amounts and references.
+        // A notice contains amounts and references.
         includeExecutionData: false,
       },
       definitionBody: DefinitionBody.fromString(

@@ -22,28 +22,29 @@ import {
 import { NoticeTopic } from './notice-topic.ts';
 
 export interface ApiTarget {
-  /** An https address that takes a POST, as `https://slack.com/api/chat.postMessage`. */
+  /** An https address that accepts a POST, for example `https://slack.com/api/chat.postMessage`. */
   endpoint: string;
   /**
-   * Name of a secret that the operator makes. Its plain text is the whole value of the header `Authorization`, as
-   * `Bearer xoxb-...`. It never enters the template.
+   * Name of a secret that the operator makes. Its plain text is the whole value of the header
+   * `Authorization`, for example `Bearer xoxb-...`. It never enters the template.
    */
   authorizationSecretName: string;
-  /** Members of the body beside `text`, as `{ channel: 'C0123' }`. */
+  /** Fields of the body beside `text`, for example `{ channel: 'C0123' }`. */
   body?: Readonly<Record<string, string>>;
 }
 
 export interface NotificationsProps {
-  /** `walkback.events.bus`. */
+  /** The bus: `walkback.events.bus`. */
   bus: IEventBus;
   /**
-   * Gets the text, for mail, with a subject, and as attributes `kind`, `sagaId`, `tool`, `amount`, `currency` and `eventId`. The key of
-   * an encrypted topic that is imported must let the role of the machine use it (`kms:Decrypt`, `kms:GenerateDataKey`).
+   * Gets the text, for mail, with a subject, and with the attributes `kind`, `sagaId`, `tool`, `amount`,
+   * `currency` and `eventId`. The key of an imported encrypted topic must let the role of the machine use it
+   * (`kms:Decrypt`, `kms:GenerateDataKey`).
    */
   topic?: ITopic;
   /** Gets the text as JSON: Slack, a gateway for mail, a pager. */
   api?: ApiTarget;
-  /** Gets what could not be delivered for a day. */
+  /** Gets what could not be delivered within a day. */
   deadLetterQueue?: IQueue;
 }
 
@@ -51,8 +52,8 @@ const TEXT = EventField.fromPath(NOTICE_TEXT);
 const ID = EventField.fromPath(NOTICE_ID);
 
 /**
- * Tells people of approvals that wait and of compensations that failed: each event with a notice, once, as
- * plain text with amount, references and a link (contract/events.ts).
+ * Tells people of waiting approvals and failed compensations: each event with a notice is sent once, as plain
+ * text with amount, references and a link (contract/events.ts).
  */
 export class Notifications extends Construct {
   readonly rule: Rule;
@@ -67,7 +68,7 @@ export class Notifications extends Construct {
       eventPattern: {
         source: [NOTICE_SOURCE],
         detailType: [...NOTICE_EVENTS],
-        // An interactive saga that waits for a step waits for no person.
+        // An interactive saga that waits for a step does not wait for a person.
         detail: { notice: { text: [{ exists: true }] } },
       },
     });

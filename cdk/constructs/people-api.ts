@@ -1,4 +1,7 @@
-/** What people reach with a token or a browser: one HTTP API, before the function of the API and that of the console. */
+/**
+ * What people reach with a token or a browser: one HTTP API in front of the functions of the API and of the
+ * console.
+ */
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
@@ -22,13 +25,13 @@ import type { IdentityProps } from './identity.ts';
 import { bindSecret } from './secrets.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
-/** Choices about the HTTP API; made only where `identity` is given. */
+/** Options of the HTTP API, which is made only when `identity` is given. */
 export interface HttpApiProps {
-  /** A domain of yours. Then the address that AWS gives answers no more. Default: the address of AWS. */
+  /** A domain of yours. AWS's own address then stops answering. Default: AWS's address. */
   domain?: IDomainName;
-  /** Requests a second, of everybody together. Default: 50. */
+  /** Requests per second, of all people together. Default: 50. */
   rateLimit?: number;
-  /** At once. Default: 100. */
+  /** Requests at once. Default: 100. */
   burstLimit?: number;
 }
 
@@ -41,7 +44,10 @@ interface PeopleApiProps extends HttpApiProps {
   encryptionKey?: IKey;
 }
 
-/** Who asked for what, and how it ended. No header, query or path is in it: those hold tokens and codes, or whatever a stranger writes. */
+/**
+ * Who asked for what, and how it ended. It contains no header, query or path: those may hold tokens and
+ * codes, or anything that a stranger writes.
+ */
 const LOG_FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
@@ -59,7 +65,7 @@ const LOG_FORMAT = AccessLogFormat.custom(
 
 export class PeopleApi extends Construct {
   readonly api: HttpApi;
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly url: string;
 
   constructor(scope: Construct, id: string, props: PeopleApiProps) {
@@ -98,7 +104,7 @@ export class PeopleApi extends Construct {
     this.#justify();
   }
 
-  /** Exactly the functions that the rows let people call. */
+  /** Exactly the functions whose rows let people call them. */
   #bindPeople({ functions, namePrefix }: PeopleApiProps): void {
     const callable = functions.filter(({ row }) => isForPeople(row)).map(({ fn }) => fn.fn.functionArn);
     for (const { row, fn } of functions) {

@@ -42,10 +42,10 @@ export interface SagaMachineProps extends FunctionDefaults {
 
 const machineName = (namePrefix: string): string => `${namePrefix}-saga`;
 
-/** The last part of the stack's ARN, new with every creation of the stack. */
+/** The last part of the stack's ARN, which is new with every creation of the stack. */
 const stackUuid = (): string => Fn.select(2, Fn.split('/', Aws.STACK_ID));
 
-/** The one machine that drives every saga, and who looks after executions that died. */
+/** The one machine that drives every saga, and the functions that look after executions that died. */
 export class SagaMachine extends Construct {
   readonly machine: StateMachine;
   readonly #role: Role;
@@ -63,17 +63,18 @@ export class SagaMachine extends Construct {
         AdvanceSagaFunction: props.advance.fn.functionArn,
         AnnounceAwaitFunction: props.announceAwait.fn.functionArn,
         AlertTopic: props.alerts.topicArn,
-        // The integrations' own ARNs: they are aws-cn or aws-us-gov where those are.
+        // Partition of the integrations' ARNs, which is aws-cn or aws-us-gov in those partitions.
         Partition: Aws.PARTITION,
       },
       tracingEnabled: props.tracing,
       logs: {
-        // Payloads hold arguments of tools, and those are customers' data.
+        // Payloads contain arguments of tools, and those are customers' data.
         includeExecutionData: false,
         level: LogLevel.ALL,
         destination: new LogGroup(this, 'Log', {
-          // Step Functions writes to groups of this prefix without a resource policy that grows with each. The stack's own
-          // id is in it, because a group that was kept must not stand in the way of the next deployment.
+          // Step Functions writes to groups with this prefix without a resource policy that grows with each
+          // group. The name contains the stack's id, so that a group that was kept does not block the next
+          // deployment.
           logGroupName: `/aws/vendedlogs/states/${machineName(props.namePrefix)}-${stackUuid()}`,
           retention: props.logRetention,
           removalPolicy: props.removalPolicy,
@@ -83,7 +84,8 @@ export class SagaMachine extends Construct {
       // Histories of executions hold arguments and results of tools for 90 days.
       encryptionConfiguration:
         props.encryptionKey && new CustomerManagedEncryptionConfiguration(props.encryptionKey),
-      // It holds nothing: the ledger decides. Kept, its name would stand in the way of the next deployment.
+      // The machine stores nothing: the ledger decides. If it were kept, its name would block the next
+      // deployment.
       removalPolicy: RemovalPolicy.DESTROY,
     });
     if (!props.tracing) {
@@ -112,7 +114,7 @@ export class SagaMachine extends Construct {
     );
   }
 
-  /** Lets sagas call a tool, also a pinned version or alias of it. */
+  /** Lets sagas call a tool, including a pinned version or alias of it. */
   bindTool(functionArn: string): void {
     this.#allow(['lambda:InvokeFunction'], [functionArn, `${functionArn}:*`]);
     NagSuppressions.addResourceSuppressions(this.#role, [anyVersionOfOneFunction], true);
@@ -122,7 +124,7 @@ export class SagaMachine extends Construct {
     this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
   }
 
-  /** By the clock, and as soon as an execution died (S11). */
+  /** Sweeps by the clock, and as soon as an execution has died (S11). */
   #sweep({ sweep, measure }: SagaMachineProps): void {
     const target = (fn: WalkbackFunction) =>
       new LambdaFunction(fn.fn, { deadLetterQueue: this.#deadLetters.queue, maxEventAge: Duration.hours(2) });
@@ -154,7 +156,7 @@ export class SagaMachine extends Construct {
   }
 }
 
-/** By name, because the machine itself names the functions. */
+/** By name, because the machine itself refers to the functions. */
 export const bindEngine = (
   fn: WalkbackFunction,
   namePrefix: string,

@@ -3,11 +3,11 @@ import { Aws } from 'aws-cdk-lib';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { WalkbackFunction } from './walkback-function.ts';
 
-/** Lets a function read one secret, and tells it which. */
+/** Lets a function read one secret, and tells it which one. */
 export const bindSecret = (fn: WalkbackFunction, variable: string, secret: ISecret): void => {
   const { secretArn, secretFullArn, encryptionKey } = secret;
   fn.fn.addEnvironment(variable, secretArn);
-  // Without its full ARN a secret is known by name, and Secrets Manager adds six characters.
+  // Without its full ARN, a secret is known only by name, to which Secrets Manager adds six characters.
   fn.allow(['secretsmanager:GetSecretValue'], [secretFullArn ?? `${secretArn}-??????`]);
   if (encryptionKey === undefined) return;
   fn.allow(['kms:Decrypt'], [encryptionKey.keyArn], {

@@ -26,7 +26,7 @@ export class DeadLetterQueue extends Construct {
   }
 }
 
-/** What changes often and is wanted only now and then: the newest heads of sagas. */
+/** For items that change often and are needed only now and then: the newest heads of sagas. */
 const gathered = (seconds: number): Partial<DynamoEventSourceProps> => ({
   batchSize: 1_000,
   maxBatchingWindow: Duration.seconds(seconds),
@@ -39,8 +39,8 @@ const gathered = (seconds: number): Partial<DynamoEventSourceProps> => ({
 });
 
 /**
- * Feeds every change of a table to a function, in order per item; a record it cannot take ends in `deadLetters`.
- * `gathersHeadsSeconds`: see `Grants`.
+ * Feeds every change of a table to a function, in order for each item. A record that the function does not
+ * accept goes to `deadLetters`. `gathersHeadsSeconds`: see `Grants`.
  */
 export const bindStream = (
   table: Table,

@@ -21,7 +21,7 @@ export interface TablesProps {
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
-/** By whatever road: single items, batches, transactions and PartiQL are all authorised as one of these. */
+/** Single items, batches, transactions and PartiQL are all authorised as one of these actions. */
 const CHANGES = [
   'dynamodb:UpdateItem',
   'dynamodb:DeleteItem',
@@ -76,7 +76,8 @@ export class Tables extends Construct {
     });
     this.sessions.addGlobalSecondaryIndex({
       indexName: 'gsi_session',
-      // Only sessions have both, and neither ever changes: a checkpoint writes nothing to it.
+      // Only sessions have both attributes, and neither ever changes, so a checkpoint writes nothing to this
+      // index.
       partitionKey: text('createdAt'),
       sortKey: text('requestHash'),
       projectionType: ProjectionType.KEYS_ONLY,
@@ -86,9 +87,10 @@ export class Tables extends Construct {
     this.sagas.addGlobalSecondaryIndex({
       indexName: 'gsi_status',
       partitionKey: text('status'),
-      // Not the time of the last write: the index is written only when the status changes.
+      // Not the time of the last write, so that the index is written only when the status changes.
       sortKey: text('statusSince'),
-      // What sweeping and measuring ask of every open saga each minute; it changes with the status only.
+      // What sweeping and measuring read about every open saga each minute. It changes only together with the
+      // status.
       projectionType: ProjectionType.INCLUDE,
       nonKeyAttributes: ['waitUntilMs'],
     });
@@ -110,7 +112,10 @@ export class Tables extends Construct {
     this.ledgerIndexArns = indexArns(this.ledger, ['gsi_external_ref', 'gsi_day']);
   }
 
-  /** Binds the account's administrators too, until one takes the policy away, which CloudTrail shows (S10). */
+  /**
+   * It also binds the account's administrators, until one of them removes the policy, which CloudTrail shows
+   * (S10).
+   */
   #ledgerPolicy(): PolicyDocument {
     const everybody = { effect: Effect.DENY, principals: [new AnyPrincipal()], resources: ['*'] };
     const writers = Lazy.list({ produce: () => this.#ledgerWriters });
@@ -135,7 +140,7 @@ export class Tables extends Construct {
     );
   }
 
-  /** Beside the checkpoints, which a scan of the table would read. */
+  /** The index beside the checkpoints, which a scan of the table would have to read. */
   bindSessionIndex(fn: WalkbackFunction): void {
     fn.allow(['dynamodb:Scan'], indexArns(this.sessions, ['gsi_session']));
   }
@@ -148,7 +153,7 @@ export class Tables extends Construct {
     );
   }
 
-  /** No head, no catalog and no tombstone is within reach of these. */
+  /** Gives access to permits, but not to heads, the catalog or tombstones. */
   bindPermits(fn: WalkbackFunction, access: 'read' | 'look' | 'take'): void {
     this.#nameSagaTables(fn);
     const actions = {
@@ -182,12 +187,12 @@ export class Tables extends Construct {
     );
   }
 
-  /** Who signed out of the console; no session is within reach of it. */
+  /** Gives access to sign-outs of the console, but not to sessions. */
   bindSignOuts(fn: WalkbackFunction): void {
     this.#bindPartitions(fn, 'SIGNEDOUT#*');
   }
 
-  /** How calls stand that somebody asks for again; it writes no session. */
+  /** Gives access to the state of calls that may be repeated. It cannot write sessions. */
   bindKeptCalls(fn: WalkbackFunction): void {
     this.#bindPartitions(fn, 'CALL#*');
   }
@@ -199,7 +204,7 @@ export class Tables extends Construct {
     });
   }
 
-  /** A tool reads and writes tombstones, and sees nothing else of the table (S4). */
+  /** Lets a tool read and write tombstones, and nothing else of the table (S4). */
   bindTombstones(fn: LambdaFunction): void {
     fn.addEnvironment('WALKBACK_SAGAS_TABLE', this.sagas.tableName);
     fn.addToRolePolicy(

@@ -20,12 +20,12 @@ import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 
 const PROJECT = join(import.meta.dirname, '../..');
-/** In the package the functions were bundled when it was built, and there are no sources. */
+/** In the package, the functions were bundled when it was built, and there are no sources. */
 const BUNDLES = import.meta.url.endsWith('.ts') ? undefined : join(import.meta.dirname, 'functions');
 
 const BUNDLE_FUNCTION = join(PROJECT, 'cdk/bundle-function.ts');
 
-/** What all functions of one deployment have in common. */
+/** What all functions of one deployment share. */
 export interface FunctionDefaults {
   namePrefix: string;
   logRetention: RetentionDays;
@@ -46,7 +46,7 @@ export interface WalkbackFunctionProps extends FunctionDefaults {
 }
 
 const createRole = (scope: Construct, logGroup: LogGroup, props: WalkbackFunctionProps): Role => {
-  // Instead of AWSLambdaBasicExecutionRole, which may write every log of the account.
+  // Used instead of AWSLambdaBasicExecutionRole, which may write every log of the account.
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
   if (props.encryptionKey !== undefined) props.encryptionKey.grantEncryptDecrypt(role);
@@ -67,12 +67,12 @@ const createRole = (scope: Construct, logGroup: LogGroup, props: WalkbackFunctio
   return role;
 };
 
-/** Made by a process of its own, so that esbuild is not loaded where bundles are not made. */
+/** Made by a separate process, so that esbuild is loaded only where bundles are made. */
 const bundled = (entry: string): Code =>
   Code.fromAsset(PROJECT, {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
-      // No container is started: the bundle is made here, and the command only tells functions apart.
+      // No container is started: the bundle is made here, and the command only distinguishes functions.
       image: DockerImage.fromRegistry('none'),
       command: [entry],
       local: {
@@ -86,7 +86,7 @@ const bundled = (entry: string): Code =>
     },
   });
 
-/** Where the code of a function comes from: its bundle in the package, else its source. */
+/** Where a function's code comes from: its bundle in the package, else its source. */
 const codeOf = (name: string, entry: string): Code => {
   if (BUNDLES === undefined) return bundled(entry);
   const bundle = join(BUNDLES, name);
@@ -96,13 +96,13 @@ const codeOf = (name: string, entry: string): Code => {
 };
 
 /**
- * One Lambda from `functions/<name>.ts` (or `entry`), exporting `handler`, with a role and a log group of its own. The
- * entry's path stands in the template's metadata, where the embedded cloud finds it.
+ * One Lambda from `functions/<name>.ts` (or `entry`), which exports `handler`, with its own role and log
+ * group. The entry's path is in the template's metadata, where the embedded cloud finds it.
  */
 export class WalkbackFunction extends Construct {
   readonly fn: LambdaFunction;
   readonly role: Role;
-  /** As in the table of functions, without prefix. */
+  /** The id in the table of functions, without prefix. */
   readonly functionId: string;
 
   constructor(scope: Construct, id: string, props: WalkbackFunctionProps) {
@@ -127,14 +127,14 @@ export class WalkbackFunction extends Construct {
       role: this.role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      // Not a variable: the embedded cloud's functions share ours, and are to be quiet.
+      // Not an environment variable: the embedded cloud's functions share our process, and must be quiet.
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment: {
         POWERTOOLS_SERVICE_NAME: 'walkback',
         POWERTOOLS_METRICS_NAMESPACE: props.namePrefix,
-        // What would trace is then not even loaded.
+        // The code that traces is then not even loaded.
         ...(props.tracing ? {} : { POWERTOOLS_TRACE_ENABLED: 'false' }),
       },
       environmentEncryption: props.encryptionKey,
@@ -185,6 +185,9 @@ export class WalkbackFunction extends Construct {
   }
 }
 
-/** The account's regional ARN of a resource that is named, not referenced: machine and functions name each other. */
+/**
+ * The account's regional ARN of a resource, made from its name instead of a reference, because machine and
+ * functions refer to each other.
+ */
 export const arnOf = (service: string, resource: string): string =>
   `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:${resource}`;

@@ -1,6 +1,6 @@
 /**
- * Stands in a bundle for `chalk`, with which the `e2b` package colours the log of a template's build. Walkback
- * builds none, and nobody looks at a function's colours.
+ * Stands in a bundle for `chalk`, with which the `e2b` package colours the log of a template's build.
+ * Walkback builds no templates, and nobody sees a function's colours.
  */
 const plain = (text: string): string => text;
 

@@ -1,6 +1,6 @@
 /**
  * Stands in a bundle for `dockerfile-ast`, which the `e2b` package imports for building templates from
- * Dockerfiles. Walkback never does that, and it is 220 KB.
+ * Dockerfiles. Walkback never does that, and the package has 220 KB.
  */
 export const DockerfileParser = {
   parse: (): never => {

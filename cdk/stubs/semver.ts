@@ -1,6 +1,6 @@
 /**
- * Stands in a bundle for `semver`, with which the X-Ray package looks at the version of an AWS SDK of before
- * 2022 when it is told to capture one. Walkback has none, and the package is 70 KB.
+ * Stands in a bundle for `semver`, with which the X-Ray package checks the version of an AWS SDK from before
+ * 2022 when it is told to capture one. Walkback has no such SDK, and the package has 70 KB.
  */
 const refuse = (): never => {
   throw new Error('semver is not bundled');
