@@ -1,3 +1,4 @@
+/** What every command works with: the app, a connection, and the way to answer. */
 import type { Command } from 'commander';
 import type { Invoke } from '../contract/invoke.ts';
 import { CliError, isInterruption } from './failure.ts';

@@ -1,3 +1,4 @@
+/** Resolves what a person typed for a point of the timeline. */
 import type { SessionAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
 import { CHECKPOINT_ID_PATTERN } from '../contract/ids.ts';
 import type { Invoke } from '../contract/invoke.ts';

@@ -1,3 +1,4 @@
+/** The HTTP listeners of the embedded cloud, on loopback only. */
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createProbe, type Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';

@@ -1,3 +1,4 @@
+/** Performs the demo: opens its cloud, plays the acts, and shows the proof. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Text for a terminal: made printable, cut, wrapped and formatted. */
 import { DAY_SECONDS, HOUR_SECONDS } from '../../contract/times.ts';
 import { UNSEEN } from '../../contract/unseen.ts';
 import { characters, visibleLength } from './columns.ts';

@@ -1,3 +1,4 @@
+/** The deadline of a call, and how much of it one sandbox command may use. */
 import { WalkbackError } from './errors.ts';
 import type { Clock } from './surroundings.ts';
 

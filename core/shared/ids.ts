@@ -1,3 +1,4 @@
+/** Ids and names, how they are made and how they are recognised. Pure. */
 import { createHash } from 'node:crypto';
 import { CHECKPOINT_ID_PATTERN, RESERVED_ID_PREFIX } from '../../contract/ids.ts';
 

@@ -1,3 +1,4 @@
+/** The hash chain of a ledger: builds it and checks it (S10). Pure. */
 import { type Actor, nameOf, personOf } from '../../../contract/identity.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import { hashJson } from '../plan/json.ts';

@@ -1,3 +1,4 @@
+/** Queries ledger entries: by saga, status, reference or day. */
 import { EFFECT_STATUSES, ENTRY_STATUSES, type LedgerEffect } from '../../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';

@@ -1,3 +1,4 @@
+/** Lists sagas, and the entries of the catalog. */
 import * as z from 'zod';
 import {
   SAGA_STATUSES,

@@ -1,3 +1,4 @@
+/** Stores tools and templates in the catalog. */
 import { isLoopback } from '../../../contract/http-endpoint.ts';
 import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';

@@ -1,3 +1,4 @@
+/** The times of sagas: margins, limits, and the pauses between attempts. Pure. */
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { CompensationRetry, RetryPolicy } from '../model/tool.ts';

@@ -1,3 +1,4 @@
+/** Names that sagas derive: idempotency keys, ids of children, names of executions. Pure. */
 import { sha256Hex } from '../../shared/ids.ts';
 
 /**
