@@ -25,8 +25,8 @@ keep_room() {
   if [ ${#held[@]} -lt $count ]; then
     for ((; count > 0; count--)); do [ -e "$files/$count" ] || [ -L "$files/$count" ] || : >"$files/$count" || return; done
   fi
-  # When the file system can reserve the bytes, none are written. The answer takes the place of the second
-  # file.
+  # When the file system can reserve the bytes, none are written. The second file has the name of the report,
+  # so the answer later takes its place.
   { fallocate -l $bytes -- "$BULK/room" || printf "%${bytes}s" '' >"$BULK/room"; } && printf '%16384s' '' >"$RUN/report"
 } 2>/dev/null
 
