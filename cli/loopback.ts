@@ -1,7 +1,10 @@
 const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
-/** With NODE_USE_ENV_PROXY, `fetch` asks the proxy of the environment for this machine's own addresses too, unless they are named here. */
+/**
+ * Adds the loopback of this machine to the addresses that need no proxy. With NODE_USE_ENV_PROXY, `fetch` would
+ * otherwise send requests for 127.0.0.1 to the proxy.
+ */
 export const keepLoopbackDirect = (env: NodeJS.ProcessEnv): void => {
   if (!PROXIES.some((name) => env[name])) return;
   const named = env['no_proxy'] ?? env['NO_PROXY'] ?? '';

@@ -1,6 +1,6 @@
 /**
- * One request to the embedded cloud. Not with `fetch`: with NODE_USE_ENV_PROXY it asks the proxy of the environment, which does not
- * reach this machine's loopback.
+ * One request to the embedded cloud. Not made with `fetch`: with NODE_USE_ENV_PROXY, `fetch` sends it to the
+ * proxy of the environment, which cannot reach the loopback of this machine.
  */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -101,7 +101,7 @@ export const isAlive = (file: Pick<CloudFile, 'pid' | 'processStart'>): boolean 
 
 const cloudFilePath = (dataDir: string): string => join(dataDir, 'cloud.json');
 
-/** Nobody alive leaves half a file (see `lockDataDir`), so a damaged one is as good as none. */
+/** A live process never leaves half a file (see `lockDataDir`), so a damaged file counts as none. */
 const ownerIn = (text: string): CloudFile | undefined => {
   try {
     return parseCloudFile(text);
@@ -132,7 +132,7 @@ const refuse = (dataDir: string, owner: CloudFile): WalkbackError => {
   );
 };
 
-/** False when there is one of that name. */
+/** Makes a second name of a file. False when the name is taken. */
 const linkNew = async (from: string, to: string): Promise<boolean> => {
   try {
     await link(from, to);
@@ -149,18 +149,21 @@ const textOf = (path: string): Promise<string | undefined> =>
     throw error;
   });
 
-/** The same for all who found that owner dead. */
+/** The name that only one process can make: the same for all that found this owner dead. */
 const successorPath = (path: string, left: string): string =>
   `${path}.after-${createHash('sha256').update(left).digest('hex').slice(0, 16)}`;
 
 interface Succession {
-  /** Made by us. */
+  /** The name that this process made. */
   own: string;
-  /** Of successors that died before they replaced the file. */
+  /** The names of successors that died before they replaced the file. */
   dead: string[];
 }
 
-/** Undefined: one of them was removed meanwhile, so the file is another one by now. Throws `ConfigurationError`. */
+/**
+ * Makes the name of the successor. Undefined when such a name was removed meanwhile: somebody has replaced the
+ * file. Throws `ConfigurationError` when a successor is alive.
+ */
 const succeed = async (dataDir: string, claim: string, found: string): Promise<Succession | undefined> => {
   const dead: string[] = [];
   for (let left: string | undefined = found; left !== undefined; ) {
@@ -175,8 +178,9 @@ const succeed = async (dataDir: string, claim: string, found: string): Promise<S
 };
 
 /**
- * Takes the place of a dead owner. Only whoever makes the name of its successor first may replace the file; a successor that died
- * before it did so is followed in the same way. False: the file is another one by now, so look again. Throws `ConfigurationError`.
+ * Takes the place of a dead owner. Only the process that makes the name of its successor may replace the file.
+ * When that process dies before it has done so, its own successor is found in the same way. False: somebody
+ * else has replaced the file, so look again. Throws `ConfigurationError` when the owner, or a successor, is alive.
  */
 const follow = async (dataDir: string, claim: string): Promise<boolean> => {
   const path = cloudFilePath(dataDir);
@@ -184,7 +188,7 @@ const follow = async (dataDir: string, claim: string): Promise<boolean> => {
   const succession = found === undefined ? undefined : await succeed(dataDir, claim, found);
   if (succession === undefined) return false;
   try {
-    // A successor removes its name once it has replaced the file, so the name could be made again.
+    // A successor removes its name after it has replaced the file, so a late process can make the name again.
     if ((await textOf(path)) !== found) return false;
     await rename(claim, path);
     for (const name of succession.dead) await rm(name, { force: true });

@@ -71,7 +71,7 @@ export const createProcesses = (sandboxId: string) => {
     return signalSandbox(sandboxId, [...leaders], name);
   };
 
-  /** A sandbox that is paused and connected to at once gets the signals in the order of the calls. */
+  /** Signals are sent in the order of the calls, also when a sandbox is paused and resumed at the same time. */
   let last: Promise<void> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const mine = last.then(work);
@@ -116,7 +116,7 @@ export const createProcesses = (sandboxId: string) => {
         throw new ConnectFailure('not_found', `process with pid ${pid} not found`);
     },
 
-    /** Ends every process and every stream. Settles when the commands themselves are gone. */
+    /** Ends every process and every stream. Resolves when the commands themselves are gone. */
     kill: (): Promise<void> => inTurn(kill),
 
     /** Ends them for good, at once: nothing starts after it. */
@@ -125,7 +125,7 @@ export const createProcesses = (sandboxId: string) => {
       return kill();
     },
 
-    /** Stops everything where it is; connections drop, as when E2B pauses a sandbox. */
+    /** Stops everything where it is. Connections break, as when E2B pauses a sandbox. */
     freeze: (): Promise<void> =>
       inTurn(async () => {
         for (const { stream } of running.values()) stream.abort();

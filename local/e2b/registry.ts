@@ -122,9 +122,9 @@ export const openRegistry = async (directory: string) => {
     return remove(sandbox);
   };
 
-  /** False when another call was first. */
+  /** False when another call has removed it already. */
   const remove = async (sandbox: Kept): Promise<boolean> => {
-    // Now, so that nothing new can start in it.
+    // Removed now, so that nothing new can start in it.
     if (!sandboxes.delete(sandbox.id)) return false;
     clearTimeout(sandbox.timer);
     await sandbox.processes.close();
