@@ -21,7 +21,7 @@ const region = 'eu-west-1';
 const Bucket = 'crash';
 
 const PROGRAM = `
-import { startS3 } from '${new URL('../../local/s3/server.ts', import.meta.url).href}';
+import { startS3 } from ${JSON.stringify(new URL('../../local/s3/server.ts', import.meta.url).href)};
 const options = { credentials: ${JSON.stringify(credentials)}, region: '${region}' };
 const server = await startS3({ dataDir: process.argv[1], ...options });
 console.log(server.url);

@@ -13,11 +13,11 @@ const tool = (addition = '', more = '') => `
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { createTombstones } from '${PROJECT}/adapters/aws/sagas/saga-tombstones.ts';
-import { defineTool } from '${PROJECT}/kit/define-tool.ts';
-import { toolHandler } from '${PROJECT}/kit/handler.ts';
-import { manifestOf } from '${PROJECT}/kit/manifest.ts';
-import { ToolRejected } from '${PROJECT}/kit/outcomes.ts';
+import { createTombstones } from ${JSON.stringify(`${PROJECT}/adapters/aws/sagas/saga-tombstones.ts`)};
+import { defineTool } from ${JSON.stringify(`${PROJECT}/kit/define-tool.ts`)};
+import { toolHandler } from ${JSON.stringify(`${PROJECT}/kit/handler.ts`)};
+import { manifestOf } from ${JSON.stringify(`${PROJECT}/kit/manifest.ts`)};
+import { ToolRejected } from ${JSON.stringify(`${PROJECT}/kit/outcomes.ts`)};
 const note = (text: string) => appendFile(join(import.meta.dirname, 'shelf.txt'), text + '\\n');
 
 const take = defineTool({

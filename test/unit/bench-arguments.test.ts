@@ -99,7 +99,7 @@ for (const [program, cases] of Object.entries(CASES)) {
 
 test('one that is interrupted leaves none of its places', async () => {
   const script = `
-    import { createPlace } from '${join(PROJECT, 'bench/place.ts')}';
+    import { createPlace } from ${JSON.stringify(join(PROJECT, 'bench/place.ts'))};
     const [one, two] = [await createPlace(), await createPlace()];
     console.log(JSON.stringify([await one.directory('a'), await two.directory('b')]));
     setInterval(() => undefined, 1000);`;
