@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test as always, expect } from 'vitest';
+import { shellWord } from '../../cli/options.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { mortalGit } from '../support/mortal-git.ts';
 import { endOf } from '../support/run-sync.ts';
@@ -32,9 +33,13 @@ const inMemory = (top: string): string[] =>
 const openMkdir = () => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
   const path = process.env['PATH'] ?? '';
-  writeFileSync(`${bin}/mkdir`, `#!/bin/bash\necho "$*" >>${bin}/asked\nPATH='${path}' exec mkdir "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    `${bin}/mkdir`,
+    `#!/bin/bash\necho "$*" >>${bin}/asked\nPATH=${shellWord(path)} exec mkdir "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   return {
     env: { PATH: `${bin}:${path}` },
     asked: (): string => {

@@ -26,7 +26,10 @@ const place = async (answer: (request: IncomingMessage, response: ServerResponse
   });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
-  const runList = (list: string, env = process.env): Promise<{ status: number; said: string }> => {
+  const runList = (
+    list: string,
+    env = { PATH: process.env['PATH'] },
+  ): Promise<{ status: number; said: string }> => {
     writeFileSync(join(directory, 'list'), list);
     return new Promise((resolve) => {
       const child = execFile('/bin/bash', ['--norc', '-c', SCRIPT], { cwd: directory, env }, () =>

@@ -1,21 +1,17 @@
 /** The command where what it says goes nowhere, and where the shell stands in a directory that is gone. */
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../cli/options.ts';
-
-const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
+import { makeWalkbackProgram } from '../support/walkback-program.ts';
 
 /** Runs it in bash, where `walkback` is the command. */
 const shell = async (script: string): Promise<{ code: number | null; stdout: string; stderr: string }> => {
   await using home = await mkdtempDisposable(join(tmpdir(), 'walkback-streams-'));
   const bin = join(home.path, 'bin');
-  const command = `#!/bin/sh\nexec ${shellWord(process.execPath)} ${shellWord(LAUNCHER)} "$@"\n`;
-  await mkdir(bin);
-  await writeFile(join(bin, 'walkback'), command, { mode: 0o755 });
+  await makeWalkbackProgram(bin);
   const child = spawn('bash', ['-c', script], {
     cwd: home.path,
     env: {

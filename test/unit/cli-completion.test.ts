@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_GROUPS } from '../../cli/commands.ts';
 import { wordsIn } from '../../cli/completion.ts';
-import { PROJECT } from '../../local/template.ts';
 import { runCommand } from '../support/recording-app.ts';
+import { makeWalkbackProgram } from '../support/walkback-program.ts';
 
 const complete = async (...words: string[]): Promise<string[]> => {
   const lines = words.map((word) => `:${word}\n`).join('');
@@ -71,8 +71,7 @@ describe('what can come next', () => {
 const scene = async (shell: string) => {
   const directory = await mkdtempDisposable(join(tmpdir(), 'walkback-completion-'));
   const { path } = directory;
-  const command = `#!/bin/sh\nexec ${process.execPath} ${join(PROJECT, 'bin/walkback.mjs')} "$@"\n`;
-  await writeFile(join(path, 'walkback'), command, { mode: 0o755 });
+  await makeWalkbackProgram(path);
   await writeFile(join(path, 'script'), (await runCommand(['completion', shell])).stdout);
   await writeFile(join(path, 'plan.json'), '{}');
   const env = { PATH: `${path}:${process.env['PATH'] ?? ''}`, HOME: path, TERM: 'xterm' };
