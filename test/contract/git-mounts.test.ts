@@ -1,5 +1,6 @@
 /** Other file systems mounted inside a repository, or below the projects root: what they hide, and what cannot be renamed. */
 import { expect, test } from 'vitest';
+import { shellWord } from '../../cli/options.ts';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
@@ -7,7 +8,7 @@ import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
 
 /** Also where the sandbox has none of those that mount. */
-const ALL_COMMANDS = `PATH='${process.env['PATH'] ?? ''}';`;
+const ALL_COMMANDS = `PATH=${shellWord(process.env['PATH'] ?? '')};`;
 
 /** Everything mounted below the projects root is gone afterwards. */
 const mounted = async (harness: Harness, work: () => Promise<void>) => {

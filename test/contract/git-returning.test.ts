@@ -4,6 +4,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { shellWord } from '../../cli/options.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
@@ -52,7 +53,7 @@ describe('links that git does not take', () => {
     const path = process.env['PATH'] ?? '';
     writeFileSync(
       `${directory.path}/git`,
-      `#!/bin/bash\nif [ "$1" = unpack-objects ]; then echo no >>${refused}; exit 1; fi\nPATH=${path} exec git "$@"\n`,
+      `#!/bin/bash\nif [ "$1" = unpack-objects ]; then echo no >>${refused}; exit 1; fi\nPATH=${shellWord(path)} exec git "$@"\n`,
       { mode: 0o755 },
     );
     await using harness = await withRepositories(
@@ -83,7 +84,7 @@ const refusingGit = async (pattern: string, how = 'exit 1') => {
   writeFileSync(noted, '');
   writeFileSync(
     `${directory.path}/git`,
-    `#!/bin/bash\nif [[ " $* " == ${pattern} ]]; then echo no >>${noted}; ${how}; fi\nPATH=${path} exec git "$@"\n`,
+    `#!/bin/bash\nif [[ " $* " == ${pattern} ]]; then echo no >>${noted}; ${how}; fi\nPATH=${shellWord(path)} exec git "$@"\n`,
     { mode: 0o755 },
   );
   return {
