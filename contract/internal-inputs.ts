@@ -30,8 +30,12 @@ export const announceAwaitInput = () =>
     sagaId: id,
     generation: z.int().min(1),
     step: z.int().min(0),
+    /** When the state was entered, and which attempt of it this is. An execution of an earlier release says neither. */
+    entered: z.string().optional(),
+    retry: z.int().min(0).optional(),
     token: z.string().min(1).max(2048),
   });
+export type AnnounceAwaitInput = z.infer<ReturnType<typeof announceAwaitInput>>;
 
 /** Fields that EventBridge adds to scheduled events and to those of executions. We do not use them. */
 const eventFields = () => ({

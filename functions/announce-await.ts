@@ -5,8 +5,8 @@ import { sagaPorts } from './saga-runtime.ts';
 /** Internal: receives the task token from the machine's state `Await`. */
 export const handler = createHandler('announce-await', async (runtime) => {
   const announce = createAnnounceAwait(sagaPorts(runtime));
-  return async (token) => {
-    await announce(token);
+  return async (waiting) => {
+    await announce(waiting);
     return {};
   };
 });

@@ -21,6 +21,9 @@ export interface WakeToken {
   sagaId: string;
   generation: number;
   step: number;
+  /** When the wait began, and which attempt to announce it this is: 0 where an execution of an earlier release does not say. */
+  enteredMs: number;
+  retry: number;
   token: string;
 }
 
@@ -134,7 +137,8 @@ export interface SagaStore {
   listEntriesByDay(day: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;
   listEntriesByExternalRef(externalRef: string, limit: number, cursor?: string): Promise<Page<LedgerEntry>>;
 
-  putToken(token: WakeToken): Promise<void>;
+  /** False: the token of a later wait or attempt of the saga is there, and stays. */
+  putToken(token: WakeToken): Promise<boolean>;
   getToken(sagaId: string): Promise<WakeToken | undefined>;
 
   /**

@@ -39,6 +39,11 @@ const entriesOf = (found: LedgerEntry[], limit: number, cursor: string | undefin
   return structuredClone(pageOf(sorted, limit, cursor));
 };
 
+const isLater = (kept: WakeToken, token: WakeToken): boolean =>
+  kept.generation > token.generation ||
+  (kept.generation === token.generation &&
+    (kept.enteredMs > token.enteredMs || (kept.enteredMs === token.enteredMs && kept.retry > token.retry)));
+
 /** DynamoDB's limit of one item. */
 const MAX_ITEM_BYTES = 400 * KIB;
 
@@ -205,7 +210,12 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
         limit,
         cursor,
       ),
-    putToken: async (token) => void tokens.set(token.sagaId, token),
+    putToken: async (token) => {
+      const kept = tokens.get(token.sagaId);
+      if (kept !== undefined && isLater(kept, token)) return false;
+      tokens.set(token.sagaId, token);
+      return true;
+    },
     getToken: async (sagaId) => tokens.get(sagaId),
     putTool: toolVersions.put,
     getTool: toolVersions.get,

@@ -161,7 +161,8 @@ export const sagaMachine = (options: MachineOptions) => {
         break;
       case 'AWAIT': {
         const token = `${sagaId} ${generation} ${counts.transitions}`;
-        await announce({ sagaId, generation, step: state.stepIndex, token });
+        const entered = clock.now().toISOString();
+        await announce({ sagaId, generation, step: state.stepIndex, entered, token });
         if (state.waitsFor === 'children') {
           execution.waiting = woken.has(token)
             ? undefined

@@ -194,6 +194,13 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     );
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },
+      // The engine does not say which attempt it is. Those of one state are told apart by their time here.
+      State: {
+        get EnteredTime() {
+          return new Date().toISOString();
+        },
+        RetryCount: 0,
+      },
       Task: {
         // Read once per attempt, by the Parameters that hand it out.
         get Token() {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SAGA_FORMAT } from '../../adapters/aws/item-format.ts';
@@ -284,8 +285,24 @@ describe.each([
   test('keeps the token of who waits', async () => {
     const store = open();
     expect(await store.getToken('nobody')).toBeUndefined();
-    await store.putToken({ sagaId: 'w', generation: 2, step: 1, token: 't' });
-    expect(await store.getToken('w')).toEqual({ sagaId: 'w', generation: 2, step: 1, token: 't' });
+    const token = { sagaId: 'w', generation: 2, step: 1, enteredMs: 1_700_000_000_000, retry: 1, token: 't' };
+    expect(await store.putToken(token)).toBe(true);
+    expect(await store.getToken('w')).toEqual(token);
+    expect(await store.putToken(token)).toBe(true);
+  });
+
+  test.each([
+    ['an earlier attempt', { retry: 0 }],
+    ['an earlier wait', { enteredMs: 1_699_999_999_999, retry: 3 }],
+    ['an earlier execution', { generation: 1, enteredMs: 1_700_000_000_001, retry: 3 }],
+  ])('the token of who waits is not overwritten by that of %s, which comes late', async (_, earlier) => {
+    const store = open();
+    const sagaId = `late-${randomUUID()}`;
+    const first = { sagaId, generation: 2, step: 1, enteredMs: 1_700_000_000_000, retry: 1, token: 'first' };
+    await store.putToken({ ...first, ...earlier, token: 'earlier' });
+    expect(await store.putToken(first)).toBe(true);
+    expect(await store.putToken({ ...first, ...earlier, token: 'earlier' })).toBe(false);
+    expect(await store.getToken(sagaId)).toEqual(first);
   });
 });
 

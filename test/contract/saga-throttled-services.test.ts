@@ -53,6 +53,15 @@ const cancelled = (code: string): FaultAction =>
     message: 'Transaction cancelled',
     CancellationReasons: [{ Code: 'None' }, { Code: code, Message: 'Rate exceeded' }],
   });
+const REWIND = {
+  sessionId: 'chat',
+  requestId: 'back',
+  requestHash: 'a'.repeat(64),
+  checkpointId: 'c1',
+  epoch: 1,
+  by: 'ada',
+  at: '2026-01-01T00:00:00.000Z',
+};
 /** The first requests of an operation, from the nth on. */
 const refusing = (operation: string, action: FaultAction, times: number, from = 1): Fault[] =>
   Array.from({ length: times }, (_, n) => ({ match: { operation }, at: from + n, action }));
@@ -154,9 +163,8 @@ describe('tables', () => {
     const { proxy, store } = await through();
     const conflict = named('TransactionConflictException');
     proxy.setPlan(['PutItem', 'DeleteItem'].flatMap((operation) => refusing(operation, conflict, 3)));
-    const token = { sagaId: 'waits', generation: 1, step: 0, token: 'token' };
-    await store.putToken(token);
-    expect(await store.getToken('waits')).toEqual(token);
+    await store.finishRewind(REWIND);
+    expect(await store.getRewind(REWIND.sessionId, REWIND.requestId)).toEqual(REWIND);
     await store.permits.leave({
       semaphore: 'lock:none',
       root: { sagaId: 'gone', startedAt: '2026-01-01T00:00:00.000Z' },
@@ -171,10 +179,10 @@ describe('tables', () => {
     proxy.setPlan([
       { match: { operation: 'PutItem' }, action: named('ProvisionedThroughputExceededException') },
     ]);
-    const put = store.putToken({ sagaId: 'full', generation: 1, step: 0, token: 'token' });
+    const put = store.finishRewind({ ...REWIND, requestId: 'full' });
     expect(await failing(put, 'Throttled')).toMatchObject({ retryable: true });
     expect(proxy.count({ operation: 'PutItem' })).toBe(CLIENT_DEFAULTS.maxAttempts);
-    expect(await store.getToken('full')).toBeUndefined();
+    expect(await store.getRewind(REWIND.sessionId, 'full')).toBeUndefined();
   });
 });
 

@@ -28,8 +28,9 @@ describe('a step that runs a saga', () => {
               expect(saga.headOf(`${ROOT}.inner`).state.status).toBe('COMPLETED');
             };
             if (when === 'before') await runChild();
-            await store.putToken(token);
+            const isKept = await store.putToken(token);
             if (when === 'after') await runChild();
+            return isKept;
           },
         }),
       });

@@ -1,6 +1,6 @@
 /** Writers of one head at the same time: who loses waits a little, longer each time, and not as long as the others. */
 import { expect, test } from 'vitest';
-import { createAnswer } from '../../core/saga/people/answer.ts';
+import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { move } from '../../core/saga/run/move.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
@@ -128,4 +128,43 @@ test('an answer that finds the saga at a later question, which nobody answered i
     name: 'ApprovalExpired',
     message: expect.stringContaining('s1'),
   });
+});
+
+test('an attempt to announce a wait that comes late leaves the token of the attempt after it, and the answer wakes that', async () => {
+  const woken: string[] = [];
+  const saga = await scriptedSaga({
+    tools: [scriptedTool('pay', 'compensatable')],
+    steps: [{ id: 'pay', tool: 'pay', arguments: {}, approval: { timeoutSeconds: 60 } }],
+    answer: () => committed(),
+    onAwait: async ({ generation, stepIndex }) => {
+      const { store, clock } = saga;
+      const engine = {
+        ...saga.machine.engine,
+        wake: async (token: string) => {
+          woken.push(token);
+          return true;
+        },
+      };
+      const announce = createAnnounceAwait({ store, engine });
+      const wait = { sagaId: SAGA, generation, step: stepIndex };
+      // The state is entered again after a wait that ran out, and its first attempt to announce itself fails.
+      const before = { ...wait, entered: clock.now().toISOString() };
+      await clock.advance(1_000);
+      const entered = clock.now().toISOString();
+      await announce({ ...wait, entered, retry: 1, token: 'second' });
+      await announce({ ...wait, entered, retry: 0, token: 'first' });
+      await announce({ ...before, retry: 4, token: 'of the wait before' });
+      await createAnswer({ store, engine, clock })({
+        sagaId: SAGA,
+        stepId: 'pay',
+        decision: 'approve',
+        by: 'ada',
+      });
+      return true;
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  expect(woken).toEqual(['second']);
+  expect((await saga.seen()).state.status).toBe('COMPLETED');
 });

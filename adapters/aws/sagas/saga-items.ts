@@ -190,8 +190,8 @@ export const readInput = itemReader(
 );
 
 export const readToken = itemReader(ofToken, (item): WakeToken => {
-  const { sagaId, generation, step, token } = storedToken.parse(item);
-  return { sagaId, generation, step, token };
+  const { sagaId, generation, step, enteredMs, retry, token } = storedToken.parse(item);
+  return { sagaId, generation, step, enteredMs, retry, token };
 });
 
 const versionReader = <Entry>(schema: z.ZodType<Entry>) =>

@@ -10,7 +10,7 @@ import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import type { Beside, SagaStore, SessionFence, WakeToken } from '../../../core/saga/ports.ts';
 import { mapAtOnce } from '../../../core/shared/at-once.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
-import { hasEpoch, hasVersion, isNew } from '../conditions.ts';
+import { hasEpoch, hasVersion, isNew, notOfLater } from '../conditions.ts';
 import { documentClient } from '../document-client.ts';
 import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
 import { sessionKey } from '../sessions/session-keys.ts';
@@ -231,7 +231,13 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
       return { items: items.map(readEntry), ...rest };
     },
     putToken: async (token) => {
-      await sagas.put({ ...tokenKey(token.sagaId), ...token });
+      const write = {
+        tableName: sagasTable,
+        item: { ...tokenKey(token.sagaId), ...token },
+        condition: notOfLater(token),
+      };
+      const { written } = await transact(client, [write], BUSY);
+      return written;
     },
     getToken: async (sagaId): Promise<WakeToken | undefined> => {
       const item = await sagas.get(tokenKey(sagaId));

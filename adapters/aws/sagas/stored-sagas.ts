@@ -178,6 +178,9 @@ export const storedToken = z.looseObject({
   sagaId: text,
   generation: count,
   step: count,
+  // An earlier release stored neither.
+  enteredMs: count.default(0),
+  retry: count.default(0),
   token: text,
 });
 

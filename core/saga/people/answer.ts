@@ -1,5 +1,6 @@
 /** Records a person's answer to an approval, and wakes the execution that waits for it. */
 import type { Asked } from '../../../contract/identity.ts';
+import type { AnnounceAwaitInput } from '../../../contract/internal-inputs.ts';
 import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -166,15 +167,17 @@ const isWaiting = async (
 };
 
 /**
- * Keeps the token of an execution that begins to wait. If the awaited event came before, wakes the execution
- * at once. Whichever of the two comes second sees the other.
+ * Keeps the token of an execution that begins to wait. If what it waits for came first, wakes it at once.
+ * Whichever of the two comes second sees the other. An attempt that comes late leaves the token of a later one.
  */
 export const createAnnounceAwait =
   (dependencies: { store: SagaStore; engine: SagaEngine }) =>
-  async (token: WakeToken): Promise<void> => {
+  async ({ entered, retry = 0, ...waiting }: AnnounceAwaitInput): Promise<void> => {
     const { store, engine } = dependencies;
+    const enteredMs = entered === undefined ? 0 : Date.parse(entered);
+    const token = { ...waiting, enteredMs: Number.isNaN(enteredMs) ? 0 : enteredMs, retry };
     const before = await store.getHead(token.sagaId);
-    if (before?.state.generation === token.generation) await store.putToken(token);
+    if (before?.state.generation === token.generation && !(await store.putToken(token))) return;
     const head = await store.getHead(token.sagaId);
     if (!(await isWaiting(dependencies, head, token))) await engine.wake(token.token);
   };
