@@ -30,7 +30,20 @@ const listed = async () => {
     await store.append({ ...head, state, statusSince, version: head.version + 1 }, head.version, []);
   };
   await move(SAGA, 'COMPLETED');
-  const list = createListSagas({ store, clock });
+  /** What happens around the read of a status. */
+  const around: Partial<Record<'before' | 'after', (status: SagaStatus) => Promise<void>>> = {};
+  const list = createListSagas({
+    store: {
+      ...store,
+      listByStatus: async (status, ...asked) => {
+        await around.before?.(status);
+        const page = await store.listByStatus(status, ...asked);
+        await around.after?.(status);
+        return page;
+      },
+    },
+    clock,
+  });
   /** `between`: what happens after each page. */
   const pages = async (limit: number, between: (page: SagasAnswer) => Promise<void> = async () => {}) => {
     const told: SagasAnswer['sagas'] = [];
@@ -44,7 +57,7 @@ const listed = async () => {
     } while (cursor !== undefined);
     return told;
   };
-  return { clock, put, move, list, pages };
+  return { clock, put, move, list, pages, around };
 };
 
 /** Some of each status; some of them since the same millisecond. */
@@ -121,6 +134,29 @@ describe('sagas of all statuses', () => {
       const twice = idsOf(told).filter((id, at, all) => all.indexOf(id) !== at);
       const moved = ['COMPLETED-0a', 'COMPENSATION_FAILED-0a', 'QUEUED-2c'];
       expect(twice.filter((id) => !moved.includes(id))).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['PAUSED', 'RUNNING'],
+    ['RUNNING', 'PAUSED'],
+    ['QUEUED', 'RUNNING'],
+    ['PAUSED', 'COMPENSATING'],
+  ] as const)('are all told when one goes from %s to %s while a page reads both', async (from, to) => {
+    for (const limit of [1, 7, 200]) {
+      const { pages, move, ids, around } = await filled();
+      const moved = Promise.withResolvers<void>();
+      // The status that it goes to is read without it, and the one that it comes from once it is gone.
+      around.before = async (status) => {
+        if (status === from) await moved.promise;
+      };
+      around.after = async (status) => {
+        if (status !== to) return;
+        around.after = async () => {};
+        await move(`${from}-1a`, to);
+        moved.resolve();
+      };
+      expect([...new Set(idsOf(await pages(limit)))].toSorted(), `pages of ${limit}`).toEqual(ids);
     }
   });
 

@@ -120,12 +120,16 @@ const readStatus = async (
   return found;
 };
 
-/** Reads one group. A saga that changes its status meanwhile may be read in two statuses. */
+/**
+ * A saga that goes from one status to another meanwhile may be read in both, or in neither. So several statuses are read twice:
+ * one that was in neither is in its new one then.
+ */
 const readStretch = async (store: SagaStore, place: Place, most: number): Promise<SagaOutline[]> => {
-  const found = await Promise.all(
-    (place.listed.stretches[place.stretch] ?? []).map((status) => readStatus(store, status, place, most)),
-  );
-  const once = new Map(found.flat().map((one) => [one.sagaId, one]));
+  const statuses = place.listed.stretches[place.stretch] ?? [];
+  const read = () => Promise.all(statuses.map((status) => readStatus(store, status, place, most)));
+  const first = await read();
+  const again = statuses.length > 1 ? await read() : [];
+  const once = new Map([...first, ...again].flat().map((one) => [one.sagaId, one]));
   return [...once.values()].toSorted(inOrder).slice(0, most);
 };
 
