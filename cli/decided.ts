@@ -20,6 +20,22 @@ export const decidedLine = (epoch: number | undefined, paint: Paint, from?: stri
   return `${paint.dim(`  epoch ${epoch}: with ${words} it is refused when ${when}`)}\n`;
 };
 
+export const residueOption = (): Option =>
+  new Option(
+    '--residue <text>',
+    'with --accept-residue: refuse if something else stands by now than in the plan that said this',
+  );
+
+/** Below the plan of a dry run in which something stands. */
+export const residueLine = (residue: string | undefined, stands: number, paint: Paint): string => {
+  if (residue === undefined || stands === 0) return '';
+  const words = ['--accept-residue', ...residueWords(residue)].join(' ');
+  return `${paint.dim(`  what stands: with ${words} it stays, and it is refused when something else stands by then`)}\n`;
+};
+
+export const residueWords = (residue: string | undefined): string[] =>
+  residue === undefined ? [] : ['--residue', residue];
+
 export const epochWords = (epoch: number | undefined): string[] =>
   epoch === undefined ? [] : ['--epoch', String(epoch)];
 

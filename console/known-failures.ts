@@ -7,6 +7,7 @@ import type { Failure } from './pages/outcomes.ts';
 type Questions = Pick<Visit, 'isNotFound' | 'brokenBy' | 'isStale' | 'isOvertaken' | 'isForbidden'>;
 
 const STALE: string = 'StaleEpoch' satisfies ErrorName;
+const OTHER_RESIDUE: string = 'ResidueChanged' satisfies ErrorName;
 const AT_WORK: string = 'RollbackInProgress' satisfies ErrorName;
 const BROKEN: string = 'LedgerBroken' satisfies ErrorName;
 
@@ -21,7 +22,7 @@ export const questionsOf = (failureOf: (error: unknown) => Failure): Questions =
       const { name, message } = failureOf(error);
       return name === BROKEN ? message : undefined;
     },
-    isStale: (error) => nameOf(error) === STALE,
+    isStale: (error) => [STALE, OTHER_RESIDUE].includes(nameOf(error)),
     isOvertaken: (error) => [STALE, AT_WORK].includes(nameOf(error)),
     isForbidden: (error) => statusOf(nameOf(error)) === 403,
   };

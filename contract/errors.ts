@@ -150,6 +150,7 @@ const SAGA_ERRORS = {
     'conflict',
     '--accept-residue (acceptResidue) leaves standing what the message names',
   ),
+  ResidueChanged: refusal('conflict', 'make the plan again, and look at what nothing takes back by now'),
   ResourceBusy: laterMaybe(
     refusal('conflict', 'another saga works on the resource: start this one again when that has ended'),
   ),

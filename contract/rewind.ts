@@ -4,8 +4,8 @@ import { checkpointId, decidedEpoch, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
-import { observation, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
-import { acceptResidue, stepId } from './saga-inputs.ts';
+import { observation, plannedResidue, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
+import { acceptedResidue, acceptResidue, stepId } from './saga-inputs.ts';
 
 const STEP_TARGET = '{ stepId } or { steps }';
 const stepTarget = z.union(
@@ -20,6 +20,7 @@ export type StepTarget = z.output<typeof stepTarget>;
 const guidance = z.string().trim().min(1).max(4000).optional();
 const common = () => ({
   acceptResidue,
+  residue: acceptedResidue,
   dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
   requestId: id.describe('the same id again, with the same request, is the same rewind'),
   ...asker(),
@@ -105,6 +106,7 @@ const rewound = () => ({
   requestId: z.string(),
   status: z.enum(REWIND_STATUSES),
   guidance: z.string().optional(),
+  residue: plannedResidue(),
 });
 
 export const rewindAnswer = () => z.object({ ...rewound(), saga: rewoundSaga() });

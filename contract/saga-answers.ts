@@ -84,8 +84,18 @@ export const undoPlan = () =>
   });
 export type UndoPlan = z.infer<ReturnType<typeof undoPlan>>;
 
+export const plannedResidue = () =>
+  z
+    .string()
+    .optional()
+    .describe('in a plan: what nothing takes back, as one text; who lets it stand hands it in');
+
 export const operatedSaga = () =>
-  z.object({ ...movedSaga().shape, plan: undoPlan().optional().describe('the plan of an undo') });
+  z.object({
+    ...movedSaga().shape,
+    plan: undoPlan().optional().describe('of an undo'),
+    residue: plannedResidue(),
+  });
 export type OperatedSaga = z.infer<ReturnType<typeof operatedSaga>>;
 
 /** An answer to an approval. The first one counts. */

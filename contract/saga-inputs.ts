@@ -19,8 +19,16 @@ const limit = z.int().min(1).max(1000);
 export const acceptResidue = z
   .boolean()
   .optional()
-  .describe('effects that nothing takes back may stay; without it the answer is PointOfNoReturn');
-const cursor = z.string().max(2000).optional().describe('the cursor of the answer before');
+  .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
+export const acceptedResidue = z
+  .string()
+  .min(1)
+  .max(64)
+  .optional()
+  .describe(
+    'with acceptResidue: `residue` of the plan. When nothing takes back anything else by now it is ResidueChanged, and nothing is changed',
+  );
+const cursor = z.string().max(2000).optional().describe('of the answer before');
 
 export const startSagaInput = () =>
   z.strictObject({
@@ -188,6 +196,7 @@ export const operateSagaInput = () =>
       evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
       dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
       acceptResidue,
+      residue: acceptedResidue,
       error: z
         .string()
         .min(1)

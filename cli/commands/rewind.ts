@@ -5,7 +5,14 @@ import { standsIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { decidedLine, epochOption, epochWords } from '../decided.ts';
+import {
+  decidedLine,
+  epochOption,
+  epochWords,
+  residueLine,
+  residueOption,
+  residueWords,
+} from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { freshId, parseId, parseWholeNumber, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
@@ -26,6 +33,7 @@ interface Options {
   scope: Scope;
   guidance?: string;
   acceptResidue?: boolean;
+  residue?: string;
   request?: string;
   epoch?: number;
   timeout: number;
@@ -37,7 +45,7 @@ interface Options {
 const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
 
 const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
-  const { scope, guidance, acceptResidue, request, epoch, by, to } = options;
+  const { scope, guidance, acceptResidue, residue, request, epoch, by, to } = options;
   const sessionId = await resolveSession(run, options.session);
   return {
     sessionId,
@@ -48,18 +56,19 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
     by: operatorOf(run, by),
     ...(guidance === undefined ? {} : { guidance }),
     ...(acceptResidue === true ? { acceptResidue: true } : {}),
+    ...(residue === undefined ? {} : { residue }),
   };
 };
 
 /** The command that continues this same request, or says that it is done. */
 const sameCommand = ({ options }: Run, input: SessionRewind): string => {
-  const { sessionId, scope, guidance, acceptResidue, requestId, epoch, by = '' } = input;
-  // `head` will mean another point by then.
+  const { sessionId, scope, guidance, acceptResidue, residue, requestId, epoch, by = '' } = input;
+  // `head` is another point by then.
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];
   if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
-  if (acceptResidue === true) words.push('--accept-residue');
+  if (acceptResidue === true) words.push('--accept-residue', ...residueWords(residue));
   words.push(...epochWords(epoch), '--request', requestId, '--by', shellWord(by));
   return withWhere([...words, '--yes'].join(' '), options);
 };
@@ -101,7 +110,12 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // A finished request answers what it did.
   if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
-  if (options.dryRun === true) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint) };
+  if (options.dryRun === true)
+    return {
+      value: plan,
+      text: () =>
+        text + residueLine(plan.residue, standsIn(plan), run.paint) + decidedLine(plan.epoch, run.paint),
+    };
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
@@ -113,6 +127,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   }
   // What is confirmed is the plan that was shown.
   if (plan.epoch !== undefined) input.epoch ??= plan.epoch;
+  if (plan.residue !== undefined && input.acceptResidue === true) input.residue ??= plan.residue;
   return undefined;
 };
 
@@ -156,6 +171,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .addOption(new Option('--scope <part>', 'what goes back').choices(SCOPES).default('all'))
     .option('--guidance <text>', 'what the agent is told for its next steps')
     .option('--accept-residue', 'leave standing what nothing takes back')
+    .addOption(residueOption())
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)

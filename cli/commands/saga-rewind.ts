@@ -3,6 +3,7 @@ import type { SagaRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { freshId, parseId, parseWholeNumber } from '../options.ts';
@@ -19,6 +20,7 @@ interface Options {
   guidance?: string;
   plan?: string;
   acceptResidue?: boolean;
+  residue?: string;
   request?: string;
   timeout: number;
   dryRun?: boolean;
@@ -42,6 +44,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   ...(options.guidance === undefined ? {} : { guidance: options.guidance }),
   ...(options.plan === undefined ? {} : { plan: await readJson(options.plan, '--plan') }),
   ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
+  ...(options.residue === undefined ? {} : { residue: options.residue }),
 });
 
 const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {
@@ -54,14 +57,19 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
       run.invoke('walkback-rewind', { ...input, dryRun: true }),
     );
     const text = plannedRewind(planned, run.paint);
-    if (options.dryRun === true) return { value: planned, text: () => text };
+    const { residue, saga } = planned;
+    if (options.dryRun === true) {
+      const line = residueLine(residue, saga.plan.stands.length, run.paint);
+      return { value: planned, text: () => text + line };
+    }
     run.note(text);
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Rewind', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
-    // What is confirmed is the plan that was shown.
-    const { epoch, after } = planned.saga;
+    // What was shown is what was confirmed.
+    const { epoch, after } = saga;
     if (planned.status === 'PLANNED') input.planned = { epoch, after };
+    if (residue !== undefined && input.acceptResidue === true) input.residue ??= residue;
   }
   run.underway({
     message: `Interrupted while rewinding. The rewind may be asked for or not: request ${input.requestId}.`,
@@ -101,6 +109,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('--guidance <text>', 'what the saga is told for its next steps')
     .option('--plan <json>', 'other steps to go on with: JSON or @FILE')
     .option('--accept-residue', 'leave standing what nothing takes back')
+    .addOption(residueOption())
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
@@ -16,6 +17,7 @@ interface Options {
   reason?: string;
   dryRun?: boolean;
   acceptResidue?: boolean;
+  residue?: string;
   yes?: boolean;
 }
 
@@ -31,18 +33,25 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     by: operatorOf(run, options.by),
     ...(options.reason === undefined ? {} : { evidence: options.reason }),
     ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
+    ...(options.residue === undefined ? {} : { residue: options.residue }),
   };
   if (options.dryRun === true || options.yes !== true) {
     const planned = await run.progress('Planning the undo', () =>
       run.invoke('walkback-operate-saga', { ...input, dryRun: true }),
     );
-    const lines = undoPlanLines(planned.plan ?? EMPTY, run.paint);
+    const { plan = EMPTY, residue } = planned;
+    const lines = undoPlanLines(plan, run.paint);
     const text = `${[`${run.paint.bold('Plan')}: undo saga ${sagaId}`, ...lines].join('\n')}\n`;
-    if (options.dryRun === true) return { value: planned, text: () => text };
+    if (options.dryRun === true) {
+      const line = residueLine(residue, plan.stands.length, run.paint);
+      return { value: planned, text: () => text + line };
+    }
     run.note(text);
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Undo', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
+    // What was shown is what was confirmed.
+    if (residue !== undefined && input.acceptResidue === true) input.residue ??= residue;
   }
   const answer = await run.progress('Telling the saga', () => run.invoke('walkback-operate-saga', input));
   return {
@@ -64,6 +73,7 @@ export const addSagaUndo = (parent: Command, app: App): void => {
     .description('take back a saga that is completed')
     .option('--reason <text>', 'goes into the ledger')
     .option('--accept-residue', 'leave standing what nothing takes back')
+    .addOption(residueOption())
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')
     .option('--by <who>', 'who acts (default: you)')

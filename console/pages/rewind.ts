@@ -155,9 +155,13 @@ export const rewind: Act = async (sent) => {
   );
   // A rewind that has begun goes on, whatever is left of its plan.
   if (now === undefined || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again();
-  const { epoch } = now;
-  // From here on, only a decision in another epoch means that nothing has begun.
-  const through = () => untilThrough(sent, epoch === undefined ? input : { ...input, epoch });
+  const { epoch, residue } = now;
+  const shownPlan = {
+    ...(epoch === undefined ? {} : { epoch }),
+    ...(residue !== undefined && input.acceptResidue === true ? { residue } : {}),
+  };
+  // From here on only another decision says that nothing is begun.
+  const through = () => untilThrough(sent, { ...input, ...shownPlan });
   const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, undefined);
   if (done === undefined) return again();
   const { status, sagas, files, guidance, trimAfterMessageId } = done;

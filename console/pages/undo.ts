@@ -60,7 +60,7 @@ export const undo: Act = async (sent) => {
     action: 'undo',
     by,
     ...(evidence === '' ? {} : { evidence }),
-    ...(residue === 'accepted' ? { acceptResidue: true } : {}),
+    ...(residue === 'accepted' ? { acceptResidue: true, residue: now.residue } : {}),
   });
   return { location: path('sagas', now.sagaId) };
 };

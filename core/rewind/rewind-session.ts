@@ -16,6 +16,7 @@ import { isLetStand } from '../saga/decide/effects.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
+import { requireSameResidue, residueKeys, residueOf } from '../saga/people/residue.ts';
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
@@ -32,6 +33,9 @@ import { requireSameRequest, rewindHash } from './rewind-record.ts';
 import { takeBackSagas } from './take-back-sagas.ts';
 
 const SAGAS_AT_ONCE = 8;
+
+/** Of a record, which is one item. Of more effects than that, what came since is accepted with them. */
+const MOST_NAMED = 20_000;
 
 const STAYS_BETWEEN = 'a later step of this saga stays';
 /** Time that a call keeps for the files when it waits for effects. */
@@ -133,8 +137,11 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     request: Asked<SessionRewind>,
     target: Checkpoint,
     epoch: number,
+    sagas: readonly RewoundSaga[],
   ): Promise<RewindRecord> => {
-    const { sessionId, requestId, guidance, by } = request;
+    const { sessionId, requestId, guidance, by, acceptResidue = false } = request;
+    const residue = acceptResidue && request.residue !== undefined ? residueKeys(sagas) : [];
+    const isNamed = acceptResidue && request.residue !== undefined && residue.length <= MOST_NAMED;
     const record: RewindRecord = {
       sessionId,
       requestId,
@@ -143,6 +150,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       epoch,
       by: nameOf(by),
       ...(guidance === undefined ? {} : { guidance }),
+      ...(isNamed ? { residue } : {}),
       at: clock.now().toISOString(),
     };
     const outcome = await store.createRewind(record);
@@ -193,14 +201,19 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const sagas = isTold ? await sagasAfter(sessionId, isAfter) : [];
     if (known === undefined) {
       // All refusals come before the first effect is undone.
-      if (!dryRun) for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
-      if (dryRun) return answer('PLANNED', sagas, files);
+      if (dryRun)
+        return {
+          ...answer('PLANNED', sagas, files),
+          ...(takesEffects ? { residue: residueOf(sagas) } : {}),
+        };
+      for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
+      if (acceptResidue && takesEffects) requireSameResidue(sagas, request.residue);
     } else if (dryRun) {
       return answer('UNDOING', sagas);
     }
     if (known === undefined && takesFiles && request.epoch !== undefined && !(await claim(request)))
       return rewind(request, invocation);
-    const record = known ?? (await begin(request, target, request.epoch ?? session.epoch));
+    const record = known ?? (await begin(request, target, request.epoch ?? session.epoch, sagas));
     if (takesEffects) {
       if (takesFiles) await fence(record);
       const waitMs = Math.min(
@@ -209,7 +222,9 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       );
       const told = guidance === undefined ? {} : { guidance };
       const isThrough = async () => (await store.getRewind(sessionId, requestId))?.doneAt !== undefined;
-      const order = { sessionId, requestId, isAfter, isThrough, acceptResidue, by: request.by, ...told };
+      const accepted = record.residue === undefined ? {} : { accepted: new Set(record.residue) };
+      const asked = { sessionId, requestId, by: request.by, acceptResidue, ...accepted, ...told };
+      const order = { ...asked, isAfter, isThrough };
       const taken = await takeBackSagas(dependencies, order, waitMs);
       if (taken === 'through') return throughBefore();
       const left = await sagasAfter(sessionId, isAfter);

@@ -8,13 +8,14 @@
 import type { Actor } from '../../contract/identity.ts';
 import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
 import { isRewindable } from '../saga/decide/decide-rewind.ts';
-import { isUndoable } from '../saga/decide/effects.ts';
+import { isFinal, isUndoable } from '../saga/decide/effects.ts';
 import type { SagaEvent } from '../saga/decide/saga-events.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { SagaHead } from '../saga/model/head.ts';
 import { isIdle } from '../saga/model/state.ts';
 import { ensureDriven } from '../saga/people/ensure-driven.ts';
 import { ifUnmoved } from '../saga/people/planned.ts';
+import { residueKeys } from '../saga/people/residue.ts';
 import {
   type Found,
   type LastSteps,
@@ -40,18 +41,30 @@ interface Order {
   requestId: string;
   isAfter: (saga: PlacedSaga) => boolean;
   acceptResidue: boolean;
+  /** Keys of what was accepted. Without it all of it was, also what came since. */
+  accepted?: ReadonlySet<string>;
   guidance?: string;
   by: Actor;
   /** Whether the rewind has ended. */
   isThrough: () => Promise<boolean>;
 }
 
-/** Nothing is left to take back, or what is left cannot be taken back and that was accepted. */
+/** Nothing of it is left to take back. */
 const isSettled = ({ head: { state }, steps }: SagaSince): boolean =>
   state.status === 'COMPENSATED' ||
   (steps === undefined
     ? state.status === 'COMPLETED' && !state.effects.some(isUndoable)
     : !steps.isLeft && state.phase !== 'undo');
+
+/** An order as one call carries it out. */
+interface Looking extends Order {
+  /** Of heads that were looked at, whether they are beyond return: those at rest are looked at again and again. */
+  beyond: WeakMap<SagaHead, boolean>;
+}
+
+/** All that is left of it is what nothing takes back. Of last steps that counts as left. */
+const onlyStands = (one: SagaSince): boolean =>
+  one.steps === undefined && isSettled(one) && one.head.state.effects.some(isFinal);
 
 const isStopped = ({ head: { state } }: SagaSince): boolean => state.status === 'COMPENSATION_FAILED';
 
@@ -62,18 +75,20 @@ const isStopped = ({ head: { state } }: SagaSince): boolean => state.status === 
 const runs = ({ head: { state }, steps }: SagaSince): boolean =>
   state.phase === 'forward' && !state.cancelRequested && (steps === undefined || !isIdle(state.wait));
 
-const undoEvent = ({ acceptResidue, requestId }: Order) => ({
+const undoEvent = ({ requestId }: Order, acceptResidue: boolean) => ({
   type: 'undo' as const,
   acceptResidue,
   evidence: `rewind ${requestId}`,
 });
 
-/**
- * The request id depends on the epoch: a late agent may have submitted a step since, which needs another
- * rewind.
- */
-const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: LastSteps): SagaEvent => {
-  const { requestId, sessionId, guidance, acceptResidue } = order;
+/** A request of its own for each epoch: a late agent may have submitted a step since. */
+const rewindEvent = (
+  order: Order,
+  head: SagaHead,
+  { after, floor, cursor }: LastSteps,
+  acceptResidue: boolean,
+): SagaEvent => {
+  const { requestId, sessionId, guidance } = order;
   const target = { after, floor, cursor };
   return {
     type: 'rewind',
@@ -85,45 +100,69 @@ const rewindEvent = (order: Order, head: SagaHead, { after, floor, cursor }: Las
   };
 };
 
-/** The command to give it now. Undefined when it was given before, or when the saga moved since it was read. */
-const eventFor = (order: Order, { head, steps }: SagaSince): ((now: SagaHead) => SagaEvent | undefined) => {
-  const { state } = head;
-  if (steps !== undefined) {
-    return isRewindable(state) ? ifUnmoved(head, rewindEvent(order, head, steps)) : () => undefined;
-  }
-  if (state.status === 'COMPLETED') return ifUnmoved(head, undoEvent(order));
-  return ({ state: { phase, cancelRequested } }) =>
-    phase === 'forward' && !cancelRequested ? undoEvent(order) : undefined;
-};
-
-/** Since the rewind was planned, the saga did something that cannot be taken back and that nobody accepted. */
+/** Nothing takes back what it did, and nobody accepted that: it came since the rewind was planned. */
 const isBeyondReturn = async (
   { store }: TakeBackDependencies,
-  { acceptResidue }: Order,
+  { acceptResidue, accepted, beyond }: Looking,
   { head, steps }: SagaSince,
 ): Promise<boolean> => {
-  if (acceptResidue) return false;
+  if (acceptResidue && accepted === undefined) return false;
+  const known = beyond.get(head);
+  if (known !== undefined) return known;
+  const { sagaId } = head;
   const entries = await readTrueLedger(store, head);
   const stories = storiesOf(head, entries).slice(steps?.floor ?? 0);
-  return (await treePlanOf(store, head.sagaId, entries, stories)).stands.length > 0;
+  const plan = await treePlanOf(store, sagaId, entries, stories);
+  const keys = residueKeys([{ sagaId, plan }]);
+  const isBeyond = acceptResidue ? keys.some((key) => accepted?.has(key) !== true) : keys.length > 0;
+  beyond.set(head, isBeyond);
+  return isBeyond;
 };
 
-/**
- * Records the command if it is not recorded yet, and makes sure that the saga is driven. Doing it twice
- * changes nothing.
- */
-const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Order): Promise<void> => {
+/** Of one that is stopped as it goes, which may have done more since it was planned. */
+const mayLeave = async (
+  dependencies: TakeBackDependencies,
+  order: Looking,
+  one: SagaSince,
+): Promise<boolean> => order.acceptResidue && !(await isBeyondReturn(dependencies, order, one));
+
+/** What it is told now. Undefined when it was told before, or moved since it was looked at. */
+const eventFor = async (
+  dependencies: TakeBackDependencies,
+  order: Looking,
+  one: SagaSince,
+): Promise<(now: SagaHead) => SagaEvent | undefined | Promise<SagaEvent | undefined>> => {
+  const { head, steps } = one;
+  const { state } = head;
+  if (steps !== undefined) {
+    if (!isRewindable(state)) return () => undefined;
+    return ifUnmoved(head, rewindEvent(order, head, steps, await mayLeave(dependencies, order, one)));
+  }
+  if (state.status === 'COMPLETED') return ifUnmoved(head, undoEvent(order, order.acceptResidue));
+  // It moves all the time, so what it did is looked at as it is stopped.
+  return async (now) =>
+    now.state.phase === 'forward' && !now.state.cancelRequested
+      ? undoEvent(order, await mayLeave(dependencies, order, { ...one, head: now }))
+      : undefined;
+};
+
+/** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
+const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Looking): Promise<void> => {
   const { sagaId } = one.head;
-  const { head } = await move(dependencies, sagaId, eventFor(order, one), order.by);
+  const { head } = await move(dependencies, sagaId, await eventFor(dependencies, order, one), order.by);
   await wake(dependencies, sagaId);
   await ensureDriven(dependencies, head, order.by);
 };
 
-/** Looks once at all of them, and gives the command to those whose turn it is. */
-const look = async (dependencies: TakeBackDependencies, order: Order, found: Found): Promise<TakenBack> => {
+/** One look at all of them: tells those whose turn it is. */
+const look = async (dependencies: TakeBackDependencies, order: Looking, found: Found): Promise<TakenBack> => {
   const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
-  const open = sagas.filter((one) => !isSettled(one));
-  // Asked after the sagas were read: once the rewind has ended, open sagas belong to the way on.
+  const open: SagaSince[] = [];
+  for (const one of sagas) {
+    const isLeft = onlyStands(one) ? isBeyondReturn(dependencies, order, one) : !isSettled(one);
+    if (await isLeft) open.push(one);
+  }
+  // Asked after they were read: what is open once it has ended came since, and is the way on.
   if (open.length > 0 && (await order.isThrough())) return 'through';
   const running = open.filter(runs);
   for (const one of running) await tell(dependencies, one, order);
@@ -140,7 +179,7 @@ const look = async (dependencies: TakeBackDependencies, order: Order, found: Fou
 /** Somebody may have moved a saga that was at rest. So this ends only after all of them were read again. */
 const advance = async (
   dependencies: TakeBackDependencies,
-  order: Order,
+  order: Looking,
   found: Found,
 ): Promise<TakenBack> => {
   const isKnown = found.atRest.size > 0;
@@ -160,10 +199,11 @@ export const takeBackSagas = async (
   waitMs: number,
 ): Promise<TakenBack> => {
   const found = nothingFound();
-  let taken = await advance(dependencies, order, found);
+  const looking = { ...order, beyond: new WeakMap<SagaHead, boolean>() };
+  let taken = await advance(dependencies, looking, found);
   for (let leftMs = waitMs; leftMs > 0 && taken === 'undoing'; leftMs -= POLL_MS) {
     await dependencies.clock.sleep(Math.min(leftMs, POLL_MS));
-    taken = await advance(dependencies, order, found);
+    taken = await advance(dependencies, looking, found);
   }
   return taken;
 };

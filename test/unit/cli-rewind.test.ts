@@ -114,6 +114,35 @@ describe('walkback rewind', () => {
     expect(accepted.calls[0]).toMatchObject({ input: { acceptResidue: true, dryRun: true } });
   });
 
+  test('who lets stand what nothing takes back accepts what the plan named, or a plan of before', async () => {
+    const stands = [{ ...step('mail'), reason: 'irreversible' }];
+    const plan = { ...PLAN, sagas: [saga(stands)], residue: 'now' };
+    const answers = {
+      'walkback-rewind-session': ({ dryRun }: { dryRun?: boolean }) => (dryRun === true ? plan : DONE),
+      'walkback-timeline': TIMELINE,
+    };
+    const words = [...WORDS, '--accept-residue'];
+    const accepted = async (argv: string[], typed?: string) => {
+      const { calls } = await runCommand(argv, { answers, env, ...(typed === undefined ? {} : { typed }) });
+      return calls.findLast(({ name }) => name === 'walkback-rewind-session')?.input;
+    };
+    expect(await accepted(words, 'yes\n')).toMatchObject({ acceptResidue: true, residue: 'now', epoch: 2 });
+    expect(await accepted([...words, '--residue', 'before', '--yes'])).toMatchObject({ residue: 'before' });
+    expect(await accepted([...words, '--yes'])).not.toHaveProperty('residue');
+    const shown = await runCommand([...WORDS, '--dry-run'], { answers, env });
+    expect(shown.stdout).toContain('--accept-residue --residue now');
+    const unfinished = await runCommand(words, {
+      answers: {
+        ...answers,
+        'walkback-rewind-session': ({ dryRun }: { dryRun?: boolean }) =>
+          dryRun === true ? plan : { ...DONE, status: 'STOPPED' },
+      },
+      env,
+      typed: 'yes\n',
+    });
+    expect(unfinished.failure?.hint).toContain('--accept-residue --residue now --epoch 2');
+  });
+
   test.each([
     ['effects', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'effects', waitSeconds: 20 } }],
     ['files', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'files', waitSeconds: 20 } }],

@@ -11,7 +11,12 @@ const opened = async (stands: object[] = [MAIL], status = 'COMPLETED') => {
   const { fetchPage, enter, calls } = made({
     'operate-saga': ({ dryRun }: { dryRun?: boolean }) => {
       if (dryRun !== true) return { sagaId: 's', status: 'COMPENSATING' };
-      return { sagaId: 's', status: plan.status, plan: { undo: plan.undo, stands: plan.stands } };
+      return {
+        sagaId: 's',
+        status: plan.status,
+        plan: { undo: plan.undo, stands: plan.stands },
+        residue: 'now',
+      };
     },
   });
   const { cookie } = await enter();
@@ -35,7 +40,7 @@ test('the plan says what is undone and what stays, and exactly that is asked for
   const answer = await send({ residue: 'accepted', evidence: 'wrong order' });
   expect(answer.headers.get('location')).toBe('/sagas/s');
   expect(done()).toMatchObject([
-    { sagaId: 's', action: 'undo', acceptResidue: true, evidence: 'wrong order' },
+    { sagaId: 's', action: 'undo', acceptResidue: true, residue: 'now', evidence: 'wrong order' },
   ]);
 });
 
@@ -44,6 +49,7 @@ test('without the tick nothing is accepted, and where nothing stays there is non
   await some.send({});
   expect(some.done()).toMatchObject([{ action: 'undo' }]);
   expect(some.done()[0]).not.toHaveProperty('acceptResidue');
+  expect(some.done()[0]).not.toHaveProperty('residue');
   expect((await opened([])).text).not.toContain('type="checkbox"');
 });
 

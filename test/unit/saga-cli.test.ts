@@ -212,6 +212,41 @@ describe('walkback saga', () => {
     expect(asked.calls.filter(({ name }) => name === 'walkback-operate-saga')).toHaveLength(1);
   });
 
+  test.each([
+    ['undo', 'walkback-operate-saga', ['undo', 'r1']],
+    ['rewind', 'walkback-rewind', ['rewind', 'r1', '--to', 'refund', '--request', 'rw']],
+  ])('%s: who lets something stand accepts what the plan named', async (_, name, argv) => {
+    const plan = {
+      undo: [],
+      stands: [{ step: 'confirm', tool: 'mail', externalRef: null, reason: 'irreversible' }],
+    };
+    const told = {
+      sagaId: 'r1',
+      requestId: 'rw',
+      status: 'PLANNED',
+      plan,
+      saga: { sagaId: 'r1', status: 'COMPLETED', epoch: 0, after: 'refund', plan },
+      residue: 'now',
+    };
+    const answers = { [name]: told, 'walkback-describe-saga': { sagaId: 'r1' } };
+    const acts = async (more: string[], typed?: string) => {
+      const { calls, stdout } = await runCommand(['saga', ...argv, ...more], {
+        answers,
+        env,
+        ...(typed === undefined ? {} : { typed }),
+      });
+      return { stdout, input: calls.findLast((call) => call.name === name)?.input };
+    };
+    expect((await acts(['--accept-residue'], 'yes\n')).input).toMatchObject({
+      acceptResidue: true,
+      residue: 'now',
+    });
+    const named = await acts(['--accept-residue', '--residue', 'before', '--yes']);
+    expect(named.input).toMatchObject({ residue: 'before' });
+    expect((await acts(['--accept-residue', '--yes'])).input).not.toHaveProperty('residue');
+    expect((await acts(['--dry-run'])).stdout).toContain('--accept-residue --residue now');
+  });
+
   test('the question names the session and the directory whose work it is', async () => {
     const ask = (session: object | undefined, timeline: unknown, mounts: Record<string, string> = {}) =>
       sagaQuestion(

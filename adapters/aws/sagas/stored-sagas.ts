@@ -168,6 +168,7 @@ export const storedRewind = z.looseObject({
   epoch: count,
   by: text,
   guidance: text.optional(),
+  residue: z.array(text).optional(),
   at: time,
   doneAt: time.optional(),
 });

@@ -11,6 +11,8 @@ export interface RewindRecord {
   epoch: number;
   by: string;
   guidance?: string;
+  /** Keys of what nothing takes back and was accepted. Without it all of that was. */
+  residue?: string[];
   at: string;
   /** When the rewind was done. */
   doneAt?: string;

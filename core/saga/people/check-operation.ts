@@ -30,8 +30,9 @@ export const checkOperation = (request: Asked<OperateSagaInput>): void => {
   if (request.epoch !== undefined && request.stepId === undefined) {
     throw new WalkbackError('InvalidInput', 'epoch: it is that of a step; name the step too.');
   }
-  if (request.action !== 'undo' && (request.dryRun ?? request.acceptResidue) !== undefined) {
-    throw new WalkbackError('InvalidInput', 'dryRun and acceptResidue belong to the action undo.');
+  const ofUndo = request.dryRun ?? request.acceptResidue ?? request.residue;
+  if (request.action !== 'undo' && ofUndo !== undefined) {
+    throw new WalkbackError('InvalidInput', 'dryRun, acceptResidue and residue belong to the action undo.');
   }
   if (request.error !== undefined && (request.action !== 'retry' || request.stepId !== undefined)) {
     throw new WalkbackError('InvalidInput', 'error: only a retry without a step can be chosen by it.');

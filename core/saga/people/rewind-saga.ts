@@ -18,6 +18,7 @@ import { ensureDriven } from './ensure-driven.ts';
 import { observeFamily } from './family-view.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
+import { requireSameResidue, residueOf } from './residue.ts';
 import { type RewindTarget, rewindTarget } from './rewind-target.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
@@ -149,12 +150,14 @@ const attempt = async (
   requirePlanned(head, target, request.planned);
   const plan = await treePlanOf(store, sagaId, entries, stories.slice(target.floor));
   requireReturn(sagaId, plan, acceptResidue || dryRun);
+  if (acceptResidue && !dryRun) requireSameResidue([{ sagaId, plan }], request.residue);
   if (acceptResidue && !dryRun) requireFresh(by, dependencies.clock);
   const tail =
     request.plan === undefined ? undefined : await newTail(dependencies, head, target.cursor, request.plan);
   if (dryRun) {
     const { status, epoch } = head.state;
-    return answerOf(requestId, 'PLANNED', { sagaId, status, epoch, after: target.after, plan }, guidance);
+    const saga = { sagaId, status, epoch, after: target.after, plan };
+    return { ...answerOf(requestId, 'PLANNED', saga, guidance), residue: residueOf([saga]) };
   }
   if (tail !== undefined) await store.putPinned(tail.pinned);
   const event = {
@@ -180,7 +183,7 @@ const requestOf = (entries: readonly LedgerEntry[], requestId: string): Request 
 
 /**
  * `dryRun` answers the plan and writes nothing. Repeating a request answers how far its rewind is. Throws
- * `OperationRefused`, `StepNotFound`, `PlanRefused`, and `PointOfNoReturn` before anything is written.
+ * `OperationRefused`, `StepNotFound`, `PlanRefused`, and `PointOfNoReturn` and `ResidueChanged` before anything is written.
  */
 export const createRewindSaga =
   (dependencies: RewindDependencies) =>

@@ -42,16 +42,20 @@ export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {
   };
 };
 
-/** Refuses an undo or a rewind over effects that nothing takes back, before anything is written. */
-export const requireReturn = (sagaId: string, { stands }: UndoPlan, acceptResidue: boolean): void => {
-  if (acceptResidue || stands.length === 0) return;
+export const namedStands = (stands: UndoPlan['stands']): string => {
   const named = stands
     .slice(0, MAX_NAMED)
     .map(({ step, tool, externalRef }) => `${step} (${tool}, ref ${externalRef ?? 'none'})`);
   const more = stands.length > named.length ? ` and ${stands.length - named.length} more` : '';
+  return `${named.join(', ')}${more}`;
+};
+
+/** Refuses to turn back over what nothing takes back, before anything is written. */
+export const requireReturn = (sagaId: string, { stands }: UndoPlan, acceptResidue: boolean): void => {
+  if (acceptResidue || stands.length === 0) return;
   throw new WalkbackError(
     'PointOfNoReturn',
-    `Nothing takes back ${named.join(', ')}${more} of saga ${sagaId}. Nothing was changed. Give acceptResidue to undo the rest and leave that standing.`,
+    `Nothing takes back ${namedStands(stands)} of saga ${sagaId}. Nothing was changed. Give acceptResidue to undo the rest and leave that standing.`,
     { details: { sagaId, stands } },
   );
 };

@@ -11,6 +11,7 @@ import { move } from '../run/move.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
+import { requireSameResidue, residueOf } from './residue.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
 import { requireReturn } from './undo-plan.ts';
@@ -41,19 +42,20 @@ const attempt = async (
   request: Asked<OperateSagaInput>,
 ): Promise<OperatedSaga | undefined> => {
   const { store, clock } = dependencies;
-  const { sagaId, by, evidence, dryRun = false, acceptResidue = false } = request;
+  const { sagaId, by, evidence, dryRun = false, acceptResidue = false, residue } = request;
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
   requireFinished(head);
   const entries = await readTrueLedger(store, head);
   const plan = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
-  if (dryRun) return { sagaId, status: head.state.status, plan };
+  if (dryRun) return { sagaId, status: head.state.status, plan, residue: residueOf([{ sagaId, plan }]) };
   if (acceptResidue) requireFresh(by, clock);
   if (isAsked(head)) {
     await ensureDriven(dependencies, head, by);
     return { sagaId, status: head.state.status, plan };
   }
   requireReturn(sagaId, plan, acceptResidue);
+  if (acceptResidue) requireSameResidue([{ sagaId, plan }], residue);
   const event: SagaEvent = {
     type: 'undo',
     acceptResidue,
@@ -67,7 +69,8 @@ const attempt = async (
 
 /**
  * Records the undo, and hands the saga to a new execution that carries it out. `dryRun` answers the plan and
- * writes nothing. Throws `OperationRefused`, and `PointOfNoReturn` before anything is written.
+ * writes nothing. Throws `OperationRefused`, and `PointOfNoReturn` and `ResidueChanged` before anything is
+ * written.
  */
 export const undoSaga = (
   dependencies: Dependencies,

@@ -1,0 +1,37 @@
+/**
+ * What nothing takes back in a plan, as one short text: who lets it stand says which plan he saw. It names the effects, and not what
+ * became of them. Pure.
+ */
+import type { RewoundSaga } from '../../../contract/rewind.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { sha256Hex } from '../../shared/ids.ts';
+import { namedStands } from './undo-plan.ts';
+
+type Planned = Pick<RewoundSaga, 'sagaId' | 'plan'>;
+
+const KEY_LENGTH = 12;
+const RESIDUE_LENGTH = 16;
+
+/** One for each effect that stands. */
+export const residueKeys = (sagas: readonly Planned[]): string[] =>
+  sagas
+    .flatMap(({ sagaId, plan: { stands } }) =>
+      stands.map((one) => JSON.stringify([one.sagaId ?? sagaId, one.step, one.epoch ?? 0])),
+    )
+    .map((effect) => sha256Hex(effect).slice(0, KEY_LENGTH))
+    .toSorted();
+
+export const residueOf = (sagas: readonly Planned[]): string =>
+  sha256Hex(residueKeys(sagas).join('\n')).slice(0, RESIDUE_LENGTH);
+
+/** Refuses before anything is written: what was accepted is what the plan named. */
+export const requireSameResidue = (sagas: readonly Planned[], residue: string | undefined): void => {
+  if (residue === undefined || residue === residueOf(sagas)) return;
+  const stands = sagas.flatMap(({ plan }) => plan.stands);
+  const now = stands.length === 0 ? 'nothing' : namedStands(stands);
+  throw new WalkbackError(
+    'ResidueChanged',
+    `What nothing takes back is not what the plan named: now it is ${now}. Nothing was changed. Make the plan again, and look at it.`,
+    { details: { residue: residueOf(sagas), stands } },
+  );
+};
