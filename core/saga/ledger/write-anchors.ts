@@ -123,7 +123,10 @@ export const createAnchorLedger =
       const hash = digestHash({ body });
       const signed = { body, ...(await signer.sign(signedText({ body }))) };
       // Another run was faster, and goes on from there.
-      if (!(await anchors.put(name, JSON.stringify(signed)))) break;
+      if (!(await anchors.put(name, JSON.stringify(signed)))) {
+        last = await findLast(anchors);
+        break;
+      }
       // The log is a second record of which digest was the last.
       log.info('ledger anchored', { digest: name, hash, sagas: tips.size });
       written.push(name);
