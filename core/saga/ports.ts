@@ -10,6 +10,7 @@ import type { SagaHead } from './model/head.ts';
 import type { LedgerEntry } from './model/ledger-entry.ts';
 import type { Claim, Permit, Ticket } from './model/permit.ts';
 import type { PinnedSaga, PinnedStep, SagaDefinition } from './model/plan.ts';
+import type { ParkRecord } from './model/session-park.ts';
 import type { RewindRecord } from './model/session-rewind.ts';
 import type { SubmittedStep } from './model/submitted-step.ts';
 import type { ToolManifest } from './model/tool.ts';
@@ -111,6 +112,10 @@ export interface SagaStore {
   listBySession(sessionId: string): Promise<SessionSaga[]>;
   readonly permits: PermitStore;
   /** Create-only: the record of a session's rewind. */
+  /** Create-only. */
+  createPark(record: ParkRecord): Promise<WriteOutcome<ParkRecord>>;
+  getPark(sessionId: string, requestId: string): Promise<ParkRecord | undefined>;
+
   createRewind(record: RewindRecord): Promise<WriteOutcome<RewindRecord>>;
   getRewind(sessionId: string, requestId: string): Promise<RewindRecord | undefined>;
   /** Replaces the record by one that says when it was through. */

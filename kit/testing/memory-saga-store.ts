@@ -6,6 +6,7 @@ import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import type { Claim } from '../../core/saga/model/permit.ts';
 import type { PinnedSaga, SagaDefinition } from '../../core/saga/model/plan.ts';
+import type { ParkRecord } from '../../core/saga/model/session-park.ts';
 import type { RewindRecord } from '../../core/saga/model/session-rewind.ts';
 import { waitEndMs } from '../../core/saga/model/state.ts';
 import type { SubmittedStep } from '../../core/saga/model/submitted-step.ts';
@@ -56,6 +57,7 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
   const tokens = new Map<string, WakeToken>();
   const submitted = new Map<string, SubmittedStep>();
   const rewinds = new Map<string, RewindRecord>();
+  const parks = new Map<string, ParkRecord>();
   /** Sagas that took a step of a session in which they were not started. */
   const ofSessions = new Map<string, { sessionId: string; sagaId: string; createdAt: string }>();
   const tools: ToolManifest[] = [];
@@ -170,6 +172,14 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
         ...(next < all.length ? { next } : {}),
       };
     },
+    createPark: async (record) => {
+      const key = `${record.sessionId} ${record.requestId}`;
+      const existing = parks.get(key);
+      if (existing !== undefined) return { written: false, existing: structuredClone(existing) };
+      parks.set(key, structuredClone(record));
+      return { written: true };
+    },
+    getPark: async (sessionId, requestId) => structuredClone(parks.get(`${sessionId} ${requestId}`)),
     createRewind: async (record) => {
       const existing = rewinds.get(`${record.sessionId} ${record.requestId}`);
       if (existing !== undefined) return { written: false, existing: structuredClone(existing) };

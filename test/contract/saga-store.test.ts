@@ -282,6 +282,17 @@ describe.each([
     }
   });
 
+  test('keeps which sagas a request to put a session aside means, as they were first', async () => {
+    const store = open();
+    const record = { sessionId: 'chat', requestId: `park-${randomUUID()}`, sagas: [{ sagaId: 'p', seq: 7 }] };
+    expect(await store.getPark(record.sessionId, record.requestId)).toBeUndefined();
+    expect(await store.createPark(record)).toEqual({ written: true });
+    const other = { ...record, sagas: [] };
+    expect(await store.createPark(other)).toEqual({ written: false, existing: record });
+    expect(await store.getPark(record.sessionId, record.requestId)).toEqual(record);
+    expect(await store.getPark('chat2', record.requestId)).toBeUndefined();
+  });
+
   test('keeps the token of who waits', async () => {
     const store = open();
     expect(await store.getToken('nobody')).toBeUndefined();
@@ -518,6 +529,7 @@ test('the record of a rewind is created once, read back, and replaced when it is
     checkpointId: 'cp-00000001-12345678',
     epoch: 1,
     by: 'rita',
+    residue: ['0123456789ab'],
     at: '2026-01-01T00:00:00.000Z',
   };
   for (const store of [dynamo, memorySagaStore().store]) {

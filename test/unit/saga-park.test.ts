@@ -36,7 +36,8 @@ const opened = async (saveFiles?: () => Promise<string>) => {
   const submit = (sagaId: string, stepId: string, more: object = {}) =>
     saga.machine.submit({ sagaId, stepId, tool: 'pay', arguments: {}, ...more });
   const park = (more: object = {}) => saga.machine.park({ summary: 'half of it', ...more });
-  return { ...saga, saved, begin, submit, park };
+  const statusOf = async (sagaId: string) => (await saga.store.getHead(sagaId))?.state.status;
+  return { ...saga, saved, begin, submit, park, statusOf };
 };
 
 describe('parking a saga', () => {
@@ -197,14 +198,13 @@ describe('the same request to park again, when the saga was resumed since', () =
   });
 
   test('of a session: parks what a death before kept from it, and nothing that went on or began since', async () => {
-    const { begin, submit, park, machine, store, clock } = await opened();
+    const { begin, submit, park, machine, store } = await opened();
     for (const sagaId of ['resumed', 'handed', 'closed', 'missed']) await begin(sagaId);
     await submit('missed', 'asks', { tool: 'wire', sessionId: 'a', waitSeconds: 0 });
     const first = await park({ sessionId: 'a', ...asked });
     expect(first.sagas.find(({ error }) => error !== undefined)?.sagaId).toBe('missed');
     // Nobody approves its step, so it waits for another one.
     await machine.settle();
-    await clock.advance(1000);
     await machine.operate(resume('resumed'));
     await submit('handed', 'on', { sessionId: 'b' });
     await machine.operate(resume('closed'));
@@ -219,6 +219,22 @@ describe('the same request to park again, when the saga was resumed since', () =
       missed: 'PARKED',
     });
     expect((await store.getHead('later'))?.state.status).toBe('RUNNING');
+  });
+
+  test('of a session: what began or went on in the same moment as the first call is not what it meant', async () => {
+    const { begin, submit, park, machine, statusOf } = await opened();
+    for (const sagaId of ['one', 'two']) await begin(sagaId);
+    await submit('two', 'asks', { tool: 'wire', sessionId: 'a', waitSeconds: 0 });
+    const { sagas } = await park({ sessionId: 'a', ...asked });
+    expect(sagas.map(({ sagaId, error }) => [sagaId, error?.name])).toEqual([
+      ['one', undefined],
+      ['two', 'StepInProgress'],
+    ]);
+    await begin('later');
+    await machine.operate(resume('one'));
+    await park({ sessionId: 'a', ...asked });
+    expect(await statusOf('later')).toBe('RUNNING');
+    expect(await statusOf('one')).toBe('RUNNING');
   });
 
   test('asked for twice at once with a resume between, it is parked once', async () => {

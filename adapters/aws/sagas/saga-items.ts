@@ -7,6 +7,7 @@ import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
+import type { ParkRecord } from '../../../core/saga/model/session-park.ts';
 import type { RewindRecord } from '../../../core/saga/model/session-rewind.ts';
 import { type SagaState, waitEndMs } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
@@ -26,6 +27,7 @@ import {
   storedHead,
   storedInput,
   storedOutline,
+  storedPark,
   storedRewind,
   storedSessionSaga,
   storedState,
@@ -53,6 +55,10 @@ export const entryKey = (sagaId: string, seq: number): Key => ({ pk: ledgerKey(s
 export const sessionSagasKey = (sessionId: string): string => `SESSION#${sessionId}`;
 export const rewindKey = (sessionId: string, requestId: string): Key => ({
   pk: `REWIND#${sessionId}`,
+  sk: requestId,
+});
+export const parkKey = (sessionId: string, requestId: string): Key => ({
+  pk: `PARK#${sessionId}`,
   sk: requestId,
 });
 export const versionKey = (kind: 'TOOL' | 'DEFINITION', name: string, version: string): Key => ({
@@ -220,6 +226,11 @@ export const sessionSagaItems = ({ sagaId, sessionId, createdAt }: SagaHead): It
 export const readSessionSaga = itemReader(ofSaga, (item): SessionSaga => {
   const { sagaId, createdAt } = storedSessionSaga.parse(item);
   return { sagaId, createdAt };
+});
+
+export const readPark = itemReader(ofSaga, (item): ParkRecord => {
+  const { sessionId, requestId, sagas } = storedPark.parse(item);
+  return { sessionId, requestId, sagas };
 });
 
 export const readRewind = itemReader(ofSaga, (item): RewindRecord => {

@@ -25,10 +25,12 @@ import {
   headKey,
   ledgerKey,
   newestKey,
+  parkKey,
   readDefinition,
   readEntry,
   readHead,
   readOutline,
+  readPark,
   readRewind,
   readSessionSaga,
   readToken,
@@ -150,6 +152,11 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return item === undefined ? undefined : readRewind(item);
   };
 
+  const getPark: SagaStore['getPark'] = async (sessionId, requestId) => {
+    const item = await sagas.get(parkKey(sessionId, requestId));
+    return item === undefined ? undefined : readPark(item);
+  };
+
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor, since) => {
     const by = {
       index: 'gsi_status',
@@ -191,6 +198,14 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
         throw error;
       }
     },
+    createPark: async (record) => {
+      const item = { ...parkKey(record.sessionId, record.requestId), ...record };
+      const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);
+      if (written) return { written };
+      const existing = await getPark(record.sessionId, record.requestId);
+      return { written, ...(existing === undefined ? {} : { existing }) };
+    },
+    getPark,
     createRewind: async (record) => {
       const item = { ...rewindKey(record.sessionId, record.requestId), ...record };
       const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);

@@ -173,6 +173,12 @@ export const storedRewind = z.looseObject({
   doneAt: time.optional(),
 });
 
+export const storedPark = z.looseObject({
+  sessionId: text,
+  requestId: text,
+  sagas: z.array(z.looseObject({ sagaId: text, seq: count })),
+});
+
 export const storedSessionSaga = z.looseObject({ sagaId: text, createdAt: time });
 
 export const storedToken = z.looseObject({

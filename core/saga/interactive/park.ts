@@ -10,6 +10,7 @@ import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { ParkRecord } from '../model/session-park.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
 import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies } from '../ports.ts';
@@ -29,10 +30,9 @@ type Told = Pick<ParkSagaInput, 'summary' | 'sessionId' | 'checkpointId' | 'requ
 type Parked = LedgerEntry & { status: 'parked' };
 type Saved = { checkpointId?: string; warnings: string[] };
 
-interface Found extends Moved {
-  /** When the same request parked it. */
-  parkedAt: string | undefined;
-  wentOnAt: string;
+interface Meant extends Pick<ParkRecord, 'sagas'> {
+  /** The request came before. */
+  isRepeat: boolean;
 }
 
 const isParked = ({ state }: SagaHead): boolean => state.wait?.kind === 'parked';
@@ -48,9 +48,9 @@ const ownerOf = ({ sessionId }: SagaHead, entries: readonly LedgerEntry[]): stri
   return last?.status === 'submitted' ? last.sessionId : sessionId;
 };
 
-/** When the saga took its last step, or began. */
-const wentOnAt = ({ createdAt }: SagaHead, entries: readonly LedgerEntry[]): string =>
-  entries.findLast(({ status }) => status === 'submitted')?.at ?? createdAt;
+/** Whether it took a step since. */
+const wentOn = (entries: readonly LedgerEntry[], since: number): boolean =>
+  entries.some(({ status, seq }) => status === 'submitted' && seq > since);
 
 const parkings = (entries: readonly LedgerEntry[]): Parked[] =>
   entries.filter((entry): entry is Parked => entry.status === 'parked');
@@ -141,18 +141,36 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     return { ...moved, sagas: [moved], ...saved };
   };
 
-  /** The sagas that the session works on, and those that the same request parked before. */
-  const sagasOf = async (sessionId: string, requestId: string | undefined): Promise<Found[]> => {
-    const found: Found[] = [];
-    for (const head of (await sessionSagas(store, sessionId)).filter(isStepwise)) {
-      if (requestId === undefined && !isOpen(head)) continue;
-      const { sagaId, state } = head;
-      const entries = await store.listEntries(sagaId);
-      const parkedAt = parkedBy(entries, requestId)?.at;
-      if (parkedAt === undefined && !(isOpen(head) && ownerOf(head, entries) === sessionId)) continue;
-      found.push({ sagaId, status: state.status, parkedAt, wentOnAt: wentOnAt(head, entries) });
+  /** Those that the session works on. */
+  const sagasOf = async (sessionId: string): Promise<ParkRecord['sagas']> => {
+    const found: ParkRecord['sagas'] = [];
+    for (const head of await sessionSagas(store, sessionId)) {
+      if (!isStepwise(head) || !isOpen(head)) continue;
+      const { sagaId, seq } = head;
+      if (ownerOf(head, await store.listEntries(sagaId)) === sessionId) found.push({ sagaId, seq });
     }
     return found;
+  };
+
+  /** A repeated request means those that it meant first. */
+  const meantBy = async (sessionId: string, requestId: string | undefined): Promise<Meant> => {
+    if (requestId === undefined) return { sagas: await sagasOf(sessionId), isRepeat: false };
+    const known = await store.getPark(sessionId, requestId);
+    if (known !== undefined) return { sagas: known.sagas, isRepeat: true };
+    const sagas = await sagasOf(sessionId);
+    const outcome = await store.createPark({ sessionId, requestId, sagas });
+    if (outcome.written) return { sagas, isRepeat: false };
+    return { sagas: outcome.existing?.sagas ?? sagas, isRepeat: true };
+  };
+
+  /** It ended or took a step after the request had come, which had not put it aside. */
+  const isOtherwise = async (
+    { sagaId, seq }: Meant['sagas'][number],
+    { requestId }: Told,
+  ): Promise<boolean> => {
+    const head = await interactiveHead(store, sagaId);
+    const entries = await store.listEntries(sagaId);
+    return parkedBy(entries, requestId) === undefined && (!isOpen(head) || wentOn(entries, seq));
   };
 
   const parkSession = async (
@@ -162,18 +180,17 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   ): Promise<ParkedSagas> => {
     const saved = await save(sessionId, request, invocation);
     const told = toldOf(request, saved.checkpointId);
-    const found = await sagasOf(sessionId, request.requestId);
-    const [sinceAt] = found.flatMap(({ parkedAt = [] }) => parkedAt).toSorted();
     const sagas: ParkedSaga[] = [];
-    for (const { sagaId, status, parkedAt, wentOnAt: at } of found) {
-      // The request did not mean a saga that began or took a step after it was carried out.
-      if (parkedAt === undefined && sinceAt !== undefined && at > sinceAt) continue;
+    const { sagas: meant, isRepeat } = await meantBy(sessionId, request.requestId);
+    for (const one of meant) {
+      if (isRepeat && (await isOtherwise(one, told))) continue;
       try {
-        sagas.push(await parkOne(sagaId, told));
+        sagas.push(await parkOne(one.sagaId, told));
       } catch (error) {
         if (!isWalkbackError(error)) throw error;
         const { name, message } = error;
-        sagas.push({ sagaId, status, error: { name, message } });
+        const { state } = await interactiveHead(store, one.sagaId);
+        sagas.push({ sagaId: one.sagaId, status: state.status, error: { name, message } });
       }
     }
     return { sagas, ...saved };
