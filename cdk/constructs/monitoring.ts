@@ -87,6 +87,14 @@ export class Monitoring extends Construct {
       what: 'COMPENSATION_DELAYED: a compensator does not work for longer than its tool allows for; it is still being tried.',
       runbook: 'compensation-delayed',
     });
+    this.#alarm('tool-unavailable', {
+      metric: ownMetric(this.#props.namePrefix, 'advance-saga', 'tool.unavailable', 'Sum'),
+      what: 'Sagas call a tool that is not there: no function or endpoint, or none that serves the version that they have pinned.',
+      runbook: 'tool-unavailable',
+      // One call alone may have met a deployment.
+      periods: 2,
+      lookBackMinutes: 5,
+    });
     this.#alarm('saga-unfinished', {
       metric: this.#gauge('OldestUnfinishedSeconds'),
       threshold: this.#props.unfinishedSagaAlarm.toSeconds(),

@@ -107,6 +107,7 @@ describe('alarms', () => {
         'execution-timed-out',
         'execution-aborted',
         'saga-unfinished',
+        'tool-unavailable',
         'await-near-timeout',
         'checkpoint-incomplete',
         'dead-letters-SessionEvents',

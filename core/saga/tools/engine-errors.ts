@@ -7,6 +7,8 @@
  * without a name. With `Lambda.ServiceException` and `Lambda.SdkClientException`, an answer may have been
  * lost.
  */
+import type { ErrorName } from '../../../contract/errors.ts';
+import type { Outcome } from '../decide/saga-events.ts';
 
 /** Lambda has no capacity now. The same call may succeed later. */
 const THROTTLED = [
@@ -37,3 +39,9 @@ export const refusalOf = (name: string): { retryable: boolean } | undefined => {
   if (THROTTLED.includes(name)) return { retryable: true };
   return NOT_THERE.includes(name) ? { retryable: false } : undefined;
 };
+
+const NOT_SERVED: readonly string[] = ['ToolUnavailable' satisfies ErrorName, ...NOT_THERE];
+
+/** Nobody served the call: there is no function or endpoint, or none that serves this version of the tool. */
+export const isNotServed = (outcome: Outcome): boolean =>
+  outcome.outcome === 'rejected' && NOT_SERVED.includes(outcome.error.name);
