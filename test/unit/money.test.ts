@@ -38,6 +38,10 @@ describe('an amount', () => {
       [2 ** 53, 'EUR', false, 'AmountInvalid'],
       [1e-7, 'EUR', false, 'AmountInvalid'],
       [1e21, 'EUR', false, 'AmountInvalid'],
+      // 100000000000000000001 and 1500000000000000001, as a double keeps them.
+      [1e20, 'EUR', true, 'AmountInvalid'],
+      [1.5e18, 'ETH', false, 'AmountInvalid'],
+      [2 ** 53, 'EUR', true, 'AmountInvalid'],
       ['1e3', 'EUR', false, 'AmountInvalid'],
       ['1,50', 'EUR', false, 'AmountInvalid'],
       ['', 'EUR', false, 'AmountInvalid'],

@@ -42,11 +42,13 @@ const invalid = (name: 'AmountInvalid' | 'CurrencyInvalid', message: string): Sa
 });
 
 /**
- * A double keeps 15 decimal digits. A number with more digits, or with an exponent, may not be what was
- * meant.
+ * A double keeps 15 digits of a decimal. Beyond that, and with an exponent, the text is not what was meant. A larger whole number may
+ * have been rounded when it was read, also where it ends in zeros.
  */
 const isExact = (value: number): boolean =>
-  Number.isSafeInteger(value) || (Number(value.toPrecision(15)) === value && !String(value).includes('e'));
+  Number.isInteger(value)
+    ? Number.isSafeInteger(value)
+    : Number(value.toPrecision(15)) === value && !String(value).includes('e');
 
 const decimalText = (value: Json): string | SagaError => {
   if (typeof value === 'number' && !isExact(value)) {
