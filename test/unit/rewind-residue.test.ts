@@ -50,7 +50,7 @@ describe('of one saga', () => {
     const { version } = await head();
     await expect(act({ acceptResidue: true, residue })).rejects.toMatchObject({
       name: 'ResidueChanged',
-      message: expect.stringContaining('wire (wire, ref '),
+      message: expect.stringContaining('wire of saga s (wire, ref '),
     });
     expect((await head()).version).toBe(version);
     const again = await act({ dryRun: true });
@@ -70,7 +70,7 @@ describe('of a session', () => {
     const asked = { acceptResidue: true, residue, epoch };
     await expect(session.rewind(asked)).rejects.toMatchObject({
       name: 'ResidueChanged',
-      message: expect.stringContaining('mail'),
+      message: expect.stringContaining('mail of saga late (mail, ref '),
     });
     expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
     expect(session.stage.session().epoch).toBe(1);

@@ -27,8 +27,11 @@ export const residueOf = (sagas: readonly Planned[]): string =>
 /** Refuses before anything is written: what was accepted is what the plan named. */
 export const requireSameResidue = (sagas: readonly Planned[], residue: string | undefined): void => {
   if (residue === undefined || residue === residueOf(sagas)) return;
-  const stands = sagas.flatMap(({ plan }) => plan.stands);
-  const now = stands.length === 0 ? 'nothing' : namedStands(stands);
+  const stands = sagas.flatMap(({ sagaId, plan }) =>
+    plan.stands.map((one) => ({ ...one, sagaId: one.sagaId ?? sagaId })),
+  );
+  const named = stands.map((one) => ({ ...one, step: `${one.step} of saga ${one.sagaId}` }));
+  const now = stands.length === 0 ? 'nothing' : namedStands(named);
   throw new WalkbackError(
     'ResidueChanged',
     `What nothing takes back is not what the plan named: now it is ${now}. Nothing was changed. Make the plan again, and look at it.`,
