@@ -60,11 +60,13 @@ const inputOf = (
   };
 };
 
-/** A plan that would take back or leave anything else has another digest. */
-const digest = ({ epoch, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
+/** A plan that would take back or leave anything else has another one. */
+const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
   sha256Hex(
     JSON.stringify([
       epoch ?? null,
+      // Also of what the page has no room for.
+      residue ?? null,
       sagas.map(({ sagaId, after, plan }) => [sagaId, after, plan]),
       sagasNotListed ?? null,
       files === undefined ? null : digestOf(files),

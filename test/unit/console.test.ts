@@ -397,13 +397,15 @@ describe('what somebody else was quicker with', () => {
 
   test.each([
     ['StaleEpoch', 'asked', 'Something changed since you looked. Nothing was done.'],
+    ['ResidueChanged', 'asked', 'Something changed since you looked. Nothing was done.'],
     ['RollbackInProgress', 'planned', 'Somebody else was at work. Nothing was done.'],
     // It may have undone effects by then, and the same form goes on with it.
     ['RollbackInProgress', 'asked', 'RollbackInProgress'],
   ] as const)('a rewind that is refused as %s when it is %s: %s', async (name, when, says) => {
-    let [epoch, looks] = [1, 0];
+    let [epoch, residue, looks] = [1, 'seen', 0];
     const refuse = (): never => {
       if (name === 'StaleEpoch') epoch = 2;
+      if (name === 'ResidueChanged') residue = 'other';
       throw new WalkbackError(name, 'somebody else is at work');
     };
     const { fetchPage, enter, calls } = made({
@@ -411,19 +413,19 @@ describe('what somebody else was quicker with', () => {
         if (dryRun !== true) return refuse();
         looks += 1;
         if (when === 'planned' && looks === 2) return refuse();
-        return { requestId: 'r', status: 'PLANNED', epoch, sagas: [], files: rollback({ epoch }) };
+        return { requestId: 'r', status: 'PLANNED', epoch, residue, sagas: [], files: rollback({ epoch }) };
       },
     });
     const { cookie } = await enter();
     const plan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
-    const form = { ...formOf(plan), scope: 'all', guidance: 'Ask the customer first.' };
+    const form = { ...formOf(plan), scope: 'all', residue: 'accepted', guidance: 'Ask the customer first.' };
     const sent = { headers: { cookie, origin: ORIGIN }, form };
     const text = await (await fetchPage('/sessions/s/rewind', sent)).text();
     expect(text).toContain(says);
     // What was written is not lost.
     expect(text.includes('Ask the customer first.')).toBe(says.includes('Nothing was done'));
     const asked = calls.flatMap(({ input }) => ((input as { dryRun?: true }).dryRun === true ? [] : [input]));
-    expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, requestId: 'r-1' }] : []);
+    expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, residue: 'seen', requestId: 'r-1' }] : []);
   });
 
   test('guidance that is too long for an address is not lost either', async () => {
