@@ -16,6 +16,7 @@ import { isLetStand } from '../saga/decide/effects.ts';
 import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
+import { requireFresh } from '../saga/people/identify.ts';
 import { requireSameResidue, residueKeys, residueOf } from '../saga/people/residue.ts';
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
@@ -207,7 +208,10 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
           ...(takesEffects ? { residue: residueOf(sagas) } : {}),
         };
       for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
-      if (acceptResidue && takesEffects) requireSameResidue(sagas, request.residue);
+      if (acceptResidue && takesEffects) {
+        requireFresh(request.by, clock);
+        requireSameResidue(sagas, request.residue);
+      }
     } else if (dryRun) {
       return answer('UNDOING', sagas);
     }

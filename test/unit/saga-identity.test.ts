@@ -4,7 +4,9 @@ import type { Actor, Person } from '../../contract/identity.ts';
 import { toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
 import type { ChildrenPlanStep } from '../../core/saga/plan/plan-children.ts';
+import { SESSION } from '../support/fakes/stage.ts';
 import { committed, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { rewindStage } from '../support/session-rewind.ts';
 
 const PERSON: Person = { iss: 'https://id.example', sub: 'u-1', email: 'rita@example.com' };
 
@@ -284,5 +286,20 @@ describe('leaving behind what nothing takes back', () => {
     expect((await saga.seen()).state.status).toBe('COMPLETED');
     await ask(signedIn(nowMs, 1));
     expect((await saga.seen()).state.status).not.toBe('COMPLETED');
+  });
+
+  test('needs that by a rewind of a session too, before anything is written', async () => {
+    const session = await rewindStage({ mailed: true });
+    const nowMs = session.sagas.clock.now().getTime();
+    const ask = (seconds: number, more: object = {}) =>
+      session.rewind({ acceptResidue: true, by: signedIn(nowMs, seconds), ...more });
+    await expect(ask(FRESH_SECONDS + 1)).rejects.toMatchObject({ name: 'ProofTooOld' });
+    expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
+    expect(session.stage.session().epoch).toBe(1);
+    // Who only looks at the plan does nothing.
+    expect((await ask(FRESH_SECONDS + 1, { dryRun: true })).status).toBe('PLANNED');
+    expect((await ask(1)).status).toBe('UNDOING');
+    // What was begun goes on, however long it takes.
+    expect((await ask(FRESH_SECONDS + 1)).status).toBe('UNDOING');
   });
 });
