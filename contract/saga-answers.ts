@@ -93,7 +93,7 @@ export const plannedResidue = () =>
 export const operatedSaga = () =>
   z.object({
     ...movedSaga().shape,
-    plan: undoPlan().optional().describe('of an undo'),
+    plan: undoPlan().optional().describe('the plan of an undo'),
     residue: plannedResidue(),
   });
 export type OperatedSaga = z.infer<ReturnType<typeof operatedSaga>>;

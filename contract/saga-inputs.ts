@@ -19,16 +19,16 @@ const limit = z.int().min(1).max(1000);
 export const acceptResidue = z
   .boolean()
   .optional()
-  .describe('what nothing takes back may stay; without it that is PointOfNoReturn');
+  .describe('effects that nothing takes back may stay; without it the answer is PointOfNoReturn');
 export const acceptedResidue = z
   .string()
   .min(1)
   .max(64)
   .optional()
   .describe(
-    'with acceptResidue: `residue` of the plan. When nothing takes back anything else by now it is ResidueChanged, and nothing is changed',
+    'with acceptResidue: the `residue` of the plan. When other effects would stay by now, the answer is ResidueChanged and nothing is changed',
   );
-const cursor = z.string().max(2000).optional().describe('of the answer before');
+const cursor = z.string().max(2000).optional().describe('the cursor of the answer before');
 
 export const startSagaInput = () =>
   z.strictObject({

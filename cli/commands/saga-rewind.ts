@@ -66,7 +66,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Rewind', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
-    // What was shown is what was confirmed.
+    // What is confirmed is the plan that was shown.
     const { epoch, after } = saga;
     if (planned.status === 'PLANNED') input.planned = { epoch, after };
     if (residue !== undefined && input.acceptResidue === true) input.residue ??= residue;

@@ -50,7 +50,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     if (!(await confirm(run.terminal, () => sagaQuestion(run, 'Undo', sagaId)))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
-    // What was shown is what was confirmed.
+    // What is confirmed is the plan that was shown.
     if (residue !== undefined && input.acceptResidue === true) input.residue ??= residue;
   }
   const answer = await run.progress('Telling the saga', () => run.invoke('walkback-operate-saga', input));

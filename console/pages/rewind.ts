@@ -60,7 +60,7 @@ const inputOf = (
   };
 };
 
-/** A plan that would take back or leave anything else has another one. */
+/** A plan that would take back or leave anything else has another digest. */
 const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
   sha256Hex(
     JSON.stringify([
@@ -162,7 +162,7 @@ export const rewind: Act = async (sent) => {
     ...(epoch === undefined ? {} : { epoch }),
     ...(residue !== undefined && input.acceptResidue === true ? { residue } : {}),
   };
-  // From here on only another decision says that nothing is begun.
+  // From here on, only a decision in another epoch means that nothing has begun.
   const through = () => untilThrough(sent, { ...input, ...shownPlan });
   const done = await unlessOvertaken({ isOvertaken: sent.isStale }, through, undefined);
   if (done === undefined) return again();

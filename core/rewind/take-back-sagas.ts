@@ -49,7 +49,7 @@ interface Order {
   isThrough: () => Promise<boolean>;
 }
 
-/** Nothing of it is left to take back. */
+/** Nothing of the saga is left to take back. */
 const isSettled = ({ head: { state }, steps }: SagaSince): boolean =>
   state.status === 'COMPENSATED' ||
   (steps === undefined
@@ -81,7 +81,10 @@ const undoEvent = ({ requestId }: Order, acceptResidue: boolean) => ({
   evidence: `rewind ${requestId}`,
 });
 
-/** A request of its own for each epoch: a late agent may have submitted a step since. */
+/**
+ * The request id depends on the epoch: a late agent may have submitted a step since, which needs another
+ * rewind.
+ */
 const rewindEvent = (
   order: Order,
   head: SagaHead,
@@ -100,7 +103,7 @@ const rewindEvent = (
   };
 };
 
-/** Nothing takes back what it did, and nobody accepted that: it came since the rewind was planned. */
+/** Since the rewind was planned, the saga did something that cannot be taken back and that nobody accepted. */
 const isBeyondReturn = async (
   { store }: TakeBackDependencies,
   { acceptResidue, accepted, beyond }: Looking,
@@ -146,7 +149,10 @@ const eventFor = async (
       : undefined;
 };
 
-/** Records it, if it is not, and has it driven. Doing it twice changes nothing. */
+/**
+ * Records the command if it is not recorded yet, and makes sure that the saga is driven. Doing it twice
+ * changes nothing.
+ */
 const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Looking): Promise<void> => {
   const { sagaId } = one.head;
   const { head } = await move(dependencies, sagaId, await eventFor(dependencies, order, one), order.by);
@@ -154,7 +160,7 @@ const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: L
   await ensureDriven(dependencies, head, order.by);
 };
 
-/** One look at all of them: tells those whose turn it is. */
+/** Looks once at all of them, and gives the command to those whose turn it is. */
 const look = async (dependencies: TakeBackDependencies, order: Looking, found: Found): Promise<TakenBack> => {
   const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
   const open: SagaSince[] = [];
@@ -162,7 +168,7 @@ const look = async (dependencies: TakeBackDependencies, order: Looking, found: F
     const isLeft = onlyStands(one) ? isBeyondReturn(dependencies, order, one) : !isSettled(one);
     if (await isLeft) open.push(one);
   }
-  // Asked after they were read: what is open once it has ended came since, and is the way on.
+  // Asked after the sagas were read: once the rewind has ended, open sagas belong to the way on.
   if (open.length > 0 && (await order.isThrough())) return 'through';
   const running = open.filter(runs);
   for (const one of running) await tell(dependencies, one, order);

@@ -42,8 +42,8 @@ const invalid = (name: 'AmountInvalid' | 'CurrencyInvalid', message: string): Sa
 });
 
 /**
- * A double keeps 15 digits of a decimal. Beyond that, and with an exponent, the text is not what was meant. A larger whole number may
- * have been rounded when it was read, also where it ends in zeros.
+ * A double keeps 15 decimal digits. A number with more digits, or with an exponent, may not be what was meant.
+ * A larger whole number may have been rounded when it was read, also when it ends in zeros.
  */
 const isExact = (value: number): boolean =>
   Number.isInteger(value)

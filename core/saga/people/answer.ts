@@ -167,8 +167,9 @@ const isWaiting = async (
 };
 
 /**
- * Keeps the token of an execution that begins to wait. If what it waits for came first, wakes it at once.
- * Whichever of the two comes second sees the other. An attempt that comes late leaves the token of a later one.
+ * Keeps the token of an execution that begins to wait. If the awaited event came before, wakes the execution
+ * at once. Whichever of the two comes second sees the other. A late
+ * announcement of an earlier attempt does not replace the token of a later one.
  */
 export const createAnnounceAwait =
   (dependencies: { store: SagaStore; engine: SagaEngine }) =>

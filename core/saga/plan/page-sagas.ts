@@ -121,8 +121,8 @@ const readStatus = async (
 };
 
 /**
- * A saga that goes from one status to another meanwhile may be read in both, or in neither. So several statuses are read twice:
- * one that was in neither is in its new one then.
+ * Reads one group. A saga that changes its status meanwhile may be read in both statuses, or in neither. So
+ * several statuses are read twice: the second time, a saga that was in neither is in its new status.
  */
 const readStretch = async (store: SagaStore, place: Place, most: number): Promise<SagaOutline[]> => {
   const statuses = place.listed.stretches[place.stretch] ?? [];
