@@ -102,7 +102,7 @@ const doingText = ({
 
 const aboutText = ({ definition, requestedBy, session, project, createdAt }: Observation): string =>
   [
-    definition ?? 'a plan of its own',
+    definition ?? 'no template',
     `for ${requestedBy}`,
     ...(session === undefined ? [] : [`in session ${session.sessionId}`]),
     ...(project === undefined ? [] : [`of project ${printableLine(project)}`]),

@@ -101,7 +101,7 @@ const sagaPart = async (ask: Ask, saga: SagaSummary, id: string): Promise<Markup
   const { entries = [], cursor } = await ask('query-ledger', { sagaId: saga.sagaId, limit: 500 });
   return html`<section id="${id}"><h2>Saga ${shown(saga.sagaId)} ${badge(saga.status)}</h2>
     ${facts([
-      ['Template', shown(saga.definition ?? 'a plan of its own')],
+      ['Template', shown(saga.definition ?? 'no template')],
       ['Asked for by', shown(saga.requestedBy)],
       ['Began', time(saga.createdAt)],
       ['Last change', time(saga.updatedAt)],

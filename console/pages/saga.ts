@@ -271,7 +271,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const check = cursor === undefined ? await verified(visit, sagaId) : undefined;
   const body = html`${facts([
     ['Status', badge(seen.status)],
-    ['Template', shown(seen.definition ?? 'a plan of its own')],
+    ['Template', shown(seen.definition ?? 'no template')],
     ['Asked for by', shown(seen.requestedBy)],
     ...(seen.project === undefined ? [] : [['Project', shown(seen.project)] as const]),
     ['Began', time(seen.createdAt)],
