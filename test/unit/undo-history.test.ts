@@ -38,6 +38,14 @@ const createTimeline = () => {
       headSeq = add('rollback', { toolExecutionId: rollbackToolId(request, 1) });
       headSeq = add('rollback', { toolExecutionId: rollbackToolId(request, 2) });
     },
+    /** It broke off, and was put back to the first capture, by the same request or by another call. */
+    brokenAndPutBack: () => {
+      const request = `r${points.length + 1}`;
+      const first = add('rollback', { toolExecutionId: rollbackToolId(request, 1) });
+      headSeq = first;
+      add('rollback', { toolExecutionId: rollbackToolId(request, 2) });
+      headSeq = first;
+    },
     compose: (reason: string) => {
       headSeq = add('rollback');
       headSeq = add(reason);
@@ -94,6 +102,8 @@ test('a rollback that broke off and was finished is undone to what was there bef
   timeline.rollback(3, 1);
   expect(timeline.history()).toEqual({ undo: undefined, redo: 6 });
   timeline.brokenRollback();
+  expect(timeline.history()).toEqual({ undo: undefined, redo: 6 });
+  timeline.brokenAndPutBack();
   expect(timeline.history()).toEqual({ undo: undefined, redo: 6 });
 });
 

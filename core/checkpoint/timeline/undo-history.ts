@@ -60,7 +60,8 @@ const eventsOf = (points: readonly HistoryPoint[], headSeq: number): (Move | 'wo
     const next = way[last + 1];
     // The next checkpoint's parent is where the rollback led.
     const to = next === undefined ? headSeq : next.parentSeq;
-    return to === way[last]?.seq ? [] : [{ from: point.seq, to }];
+    const captures = way.slice(at, last + 1).map(({ seq }) => seq);
+    return to !== null && captures.includes(to) ? [] : [{ from: point.seq, to }];
   });
 };
 
