@@ -8,7 +8,7 @@ import { CliError } from './failure.ts';
 import { type Choice, choose } from './terminal/choose.ts';
 import { formatTime, listSome, printableLine } from './terminal/text.ts';
 import { readTimeline } from './timeline.ts';
-import { shortCheckpointId } from './view/timeline-rows.ts';
+import { HALF_WRITTEN, shortCheckpointId } from './view/timeline-rows.ts';
 
 const NEWEST = 200;
 const NAMED_IN_ERROR = 12;
@@ -29,13 +29,13 @@ export const pointsOf = (timeline: TimelineAnswer, now: Date): Choice[] => {
   return timeline.checkpoints
     .filter(({ detached }) => !detached)
     .map((checkpoint) => {
-      const { checkpointId, seq, reason, createdAt, messageId, onHeadPath } = checkpoint;
+      const { checkpointId, seq, reason, createdAt, messageId, onHeadPath, halfWritten } = checkpoint;
       const message = lastOf.get(checkpointId);
       const of = messageId === null ? reason : `${messageId}, ${reason}`;
       return {
         value: message ?? checkpointId,
         label: printableLine(message ?? `${shortCheckpointId(seq)}  ${of}`),
-        hint: `${formatTime(createdAt, now)} · ${changesOf(checkpoint)}${place(seq === timeline.session.headSeq, onHeadPath)}`,
+        hint: `${formatTime(createdAt, now)} · ${halfWritten === true ? `${HALF_WRITTEN} · ` : ''}${changesOf(checkpoint)}${place(seq === timeline.session.headSeq, onHeadPath)}`,
       };
     });
 };

@@ -98,6 +98,12 @@ const timelineCheckpoint = () =>
     lines: lineCount().optional().describe('with brief: what it changed in all repositories'),
     tool: z.object({ name: z.string() }).optional().describe('the tool call that it was taken before'),
     by: askedBy().optional().describe('who asked for the rollback that it was taken before'),
+    halfWritten: z
+      .literal(true)
+      .optional()
+      .describe(
+        'taken where a rollback, merge or revert broke off while it wrote: it may hold parts of both ends',
+      ),
   });
 export type TimelineCheckpoint = z.infer<ReturnType<typeof timelineCheckpoint>>;
 

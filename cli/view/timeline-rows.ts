@@ -83,7 +83,7 @@ export const changesOf = (checkpoint: Pick<TimelineCheckpoint, 'reason' | 'repos
 };
 
 /** One line for each thing that the checkpoint does not hold; empty when it is complete. */
-export const warningsOf = (checkpoint: Pick<TimelineCheckpoint, 'complete' | 'failures'>): string[] => {
+const missingOf = (checkpoint: Pick<TimelineCheckpoint, 'complete' | 'failures'>): string[] => {
   if (checkpoint.complete) return [];
   const shown = checkpoint.failures
     .slice(0, 3)
@@ -91,6 +91,14 @@ export const warningsOf = (checkpoint: Pick<TimelineCheckpoint, 'complete' | 'fa
   const more = checkpoint.failures.length - shown.length;
   return more > 0 ? [...shown, `incomplete: ${more} more`] : shown.length > 0 ? shown : ['incomplete'];
 };
+
+/** In a line beside others. */
+export const HALF_WRITTEN = 'may be half written, a rollback broke off';
+
+/** Why it may not be what one wants to go back to; empty for most. */
+export const warningsOf = (
+  checkpoint: Pick<TimelineCheckpoint, 'complete' | 'failures' | 'halfWritten'>,
+): string[] => [...(checkpoint.halfWritten === true ? [HALF_WRITTEN] : []), ...missingOf(checkpoint)];
 
 const standingOf = (checkpoint: TimelineCheckpoint, headSeq: number): Standing => {
   if (checkpoint.detached) return 'copy';

@@ -102,11 +102,13 @@ const MADE: Readonly<Record<string, string>> = {
 };
 
 const eventText = (one: TimelineCheckpoint): string =>
-  one.reason === 'rollback'
-    ? `undo point: what was there before a rollback${one.by === undefined ? ', revert or merge' : ` or revert by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}`
-    : one.detached
-      ? `in a review copy, ${whyTaken(one)}`
-      : (MADE[one.reason] ?? whyTaken(one));
+  one.halfWritten === true
+    ? 'what a rollback, revert or merge that broke off had half written'
+    : one.reason === 'rollback'
+      ? `undo point: what was there before a rollback${one.by === undefined ? ', revert or merge' : ` or revert by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}`
+      : one.detached
+        ? `in a review copy, ${whyTaken(one)}`
+        : (MADE[one.reason] ?? whyTaken(one));
 
 interface Look {
   headSeq: number;

@@ -285,6 +285,11 @@ export interface Checkpoint {
   forkedFrom?: CheckpointRef;
   /** Made from captures, not taken in a sandbox. */
   composed?: ComposedFacts;
+  /**
+   * Taken after a rollback broke off while it wrote. The state is neither the one before the rollback nor the
+   * target, and may hold parts of both.
+   */
+  halfWritten?: true;
   /** Who asked for the rollback that this checkpoint was taken before. */
   by?: AskedBy;
   createdAt: string;

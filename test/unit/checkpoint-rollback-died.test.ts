@@ -1,9 +1,9 @@
 /** Rollbacks whose function died, and who ends them, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
 import { failing } from '../support/fakes/failing.ts';
-import { Death } from '../support/fakes/faults.ts';
+import { createCounter, Death } from '../support/fakes/faults.ts';
 import { checkpointIdOf, journalOf, nextRestore } from '../support/fakes/rollbacks.ts';
-import { createWorkingStage, SANDBOX } from '../support/fakes/stage.ts';
+import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 describe('a rollback that died while it wrote', () => {
   const dyingAt = async (index: number, death: Error) => {
@@ -28,6 +28,71 @@ describe('a rollback that died while it wrote', () => {
       expect(stage.session()).toMatchObject({ epoch: 2, headSeq: 2 });
       await stage.instance().rollback({ checkpointId: answer.undoCheckpointId ?? '', requestId: 'undo' });
       expect(stage.world.filesOf(SANDBOX)).toEqual(before);
+    }
+  });
+
+  const half = async (stage: Stage) => {
+    const { checkpoints } = await stage.instance().timeline({ sessionId: SESSION });
+    const brief = await stage.instance().timeline({ sessionId: SESSION, brief: true });
+    const marked = (all: typeof checkpoints) =>
+      all.filter(({ halfWritten }) => halfWritten === true).map(({ seq }) => seq);
+    expect(marked(brief.checkpoints)).toEqual(marked(checkpoints));
+    return checkpoints.filter(({ halfWritten }) => halfWritten === true);
+  };
+
+  test('leaves a checkpoint that says that it may be half written, and so does whoever goes there', async () => {
+    for (const settles of [false, true]) {
+      const { stage } = await dyingAt(2, new Death('killed'));
+      expect(await half(stage)).toEqual([]);
+      if (settles) {
+        stage.passMs(1_000_000);
+        await stage.instance().checkpoint('m3', 't3');
+      } else {
+        const { warnings } = await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+        expect(warnings).toEqual([
+          `it had broken off while it wrote; what was there when it went on is checkpoint ${checkpointIdOf(stage, 5)}`,
+        ]);
+      }
+      const [found, ...others] = await half(stage);
+      expect(others).toEqual([]);
+      expect(found).toMatchObject({ reason: 'rollback', seq: 5 });
+      const checkpointId = found?.checkpointId ?? '';
+      const said = expect.arrayContaining([
+        expect.stringContaining(`${checkpointId} was taken where a rollback had broken off`),
+      ]);
+      const plan = { checkpointId, requestId: 'r2', dryRun: true };
+      expect(await stage.instance().rollback(plan)).toMatchObject({ warnings: said });
+      expect(await stage.instance().rollback({ ...plan, paths: ['api/a.txt'] })).toMatchObject({
+        warnings: said,
+      });
+      expect(await stage.instance().rehydrate({ checkpointId, requestId: 'h' })).toMatchObject({
+        warnings: said,
+      });
+      const fork = await stage.instance().fork({ checkpointId });
+      expect(fork.warnings).toEqual([expect.stringContaining('had broken off')]);
+      expect(await stage.instance().rollback({ ...plan, dryRun: false })).toMatchObject({ warnings: said });
+      await stage.instance().rollback({ messageId: 'm1', requestId: 'r3' });
+      expect((await half(stage)).map(({ seq }) => seq)).toEqual([5]);
+    }
+  });
+
+  test('marks nothing where it had written nothing, or all of it', async () => {
+    for (const when of ['before', 'after'] as const) {
+      let isKilled = false;
+      for (let at = 1; !isKilled; at += 1) {
+        const stage = await createWorkingStage();
+        const counter = createCounter({ at, when, kind: 'death' });
+        const asked = { messageId: 'm1', requestId: 'r1' };
+        await stage
+          .instance(counter)
+          .rollback(asked)
+          .catch(() => undefined);
+        isKilled = counter.calls[at - 1] === 'repositories.restore';
+        if (!isKilled) continue;
+        await stage.instance().rollback(asked);
+        expect(journalOf(stage, 'r1')?.captures, when).toBe(2);
+        expect(await half(stage), when).toEqual([]);
+      }
     }
   });
 

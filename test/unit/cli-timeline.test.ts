@@ -123,6 +123,9 @@ describe('the rows of walkback log', () => {
       'incomplete: 1 more',
     ]);
     expect(warningsOf({ complete: true, failures: [] })).toEqual([]);
+    expect(warningsOf({ complete: true, failures: [], halfWritten: true })).toEqual([
+      'may be half written, a rollback broke off',
+    ]);
   });
 
   test('mark the head, the way to it, a branch left behind, a review copy and discarded messages', () => {

@@ -125,6 +125,12 @@ describe('a rollback without a target', () => {
     expect(points[2]?.label).toBe('cp-1  start');
   });
 
+  test('a checkpoint that may be half written says so', () => {
+    const half = timeline(1, [checkpoint(2, { reason: 'rollback', halfWritten: true }), checkpoint(1)]);
+    const [point] = pointsOf(half as never, new Date('2026-01-03T10:00:00Z'));
+    expect(point?.hint).toContain(' · may be half written, a rollback broke off · api');
+  });
+
   test('goes to what a person chose on the terminal', async () => {
     const { failure, calls } = await runCommand(['rollback', '--session', 's', '--yes'], {
       answers: { 'walkback-timeline': several, 'walkback-rollback': rolledBack },

@@ -133,6 +133,7 @@ const checkpoint = z.looseObject({
   takesBack: z.array(count).optional(),
   forkedFrom: checkpointRef.optional(),
   by: askedBy.optional(),
+  halfWritten: z.literal(true).optional(),
   sandboxId: z.string(),
   detached: z.boolean(),
   createdAt: z.string(),
@@ -152,6 +153,7 @@ export const treeNodeFields = checkpoint.pick({
   mergedFrom: true,
   takesBack: true,
   forkedFrom: true,
+  halfWritten: true,
   createdAt: true,
 });
 

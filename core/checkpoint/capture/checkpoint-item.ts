@@ -31,6 +31,7 @@ export const createCheckpoint = (
     takesBack?: number[] | undefined;
     forkedFrom?: CheckpointRef | undefined;
     composed?: ComposedFacts;
+    halfWritten?: boolean | undefined;
     by?: AskedBy | undefined;
   },
   clock: Clock,
@@ -64,6 +65,7 @@ export const createCheckpoint = (
     takesBack: from.takesBack,
     forkedFrom: from.forkedFrom,
     composed: from.composed,
+    ...(from.halfWritten === true && { halfWritten: true as const }),
     by: from.by,
     createdAt: clock.now().toISOString(),
     expiresAt: expiryOf(session, clock),

@@ -32,6 +32,17 @@ export const compared = (states: States, before: States | undefined): Repository
   });
 };
 
+/** Whether both hold the same in every repository. A repository that could not be captured equals no other. */
+export const isSameState = (states: States, others: States): boolean => {
+  const held = (all: States): string[] =>
+    all
+      .filter(({ state }) => state !== 'absent')
+      .map(({ path, state, tree, meta }) => (state === 'captured' ? `${tree} ${meta} ${path}` : ''))
+      .toSorted();
+  const [ours, theirs] = [held(states), held(others)];
+  return ours.length === theirs.length && ours.every((one, at) => one !== '' && one === theirs[at]);
+};
+
 /**
  * The states of a stored checkpoint. In a checkpoint of an older release the states do not say how they
  * differ, so they are compared with `parent`.

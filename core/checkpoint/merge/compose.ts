@@ -154,7 +154,7 @@ export const createCompose = (deps: CaptureDeps) => {
       ...input.now,
       repositories: input.now.repositories.filter(({ path }) => !entered.includes(path)),
     };
-    const { steps, selected, foreign } = await stepsOf(session, composition, now.repositories);
+    const { steps, selected, foreign, warnings } = await stepsOf(session, composition, now.repositories);
     if (composition.kind === 'merge' && composition.expectUnchanged === true) {
       requireUnchanged(session.sessionId, now.repositories, steps[0]?.base ?? []);
     }
@@ -280,7 +280,7 @@ export const createCompose = (deps: CaptureDeps) => {
       repositories: states.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       content: captured.content,
       conflicts: found,
-      warnings: [...kept, ...(report?.warnings ?? [])],
+      warnings: [...warnings, ...kept, ...(report?.warnings ?? [])],
     };
   };
 };

@@ -18,7 +18,7 @@ import { createContext } from '../session/context.ts';
 import { baseOwnerOf, forkNameOf } from '../session/keys.ts';
 import { expiryOf } from '../session/retention.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
-import { findTarget, requireComplete } from '../timeline/targets.ts';
+import { findTarget, halfWrittenWarnings, requireComplete } from '../timeline/targets.ts';
 
 /**
  * Ids that follow from the request, so that a repeated request finds its fork: the id of the session, and of
@@ -66,6 +66,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
       })),
       warnings: [
         ...(baseline.repositories.length === 0 ? [HOLDS_NOTHING] : []),
+        ...halfWrittenWarnings(baseline),
         ...[...baseline.failures, ...baseline.skipped].map(({ path, reason }) => `${path}: ${reason}`),
       ],
     };
@@ -129,6 +130,7 @@ export const createForkSession = (deps: RehydrateDeps) => {
         sandboxId: draftOf.sandboxId,
         detached: false,
         forkedFrom: { sessionId: target.sessionId, seq: target.seq },
+        halfWritten: target.halfWritten,
       },
       clock,
     );

@@ -1,7 +1,7 @@
 /** Reads the checkpoints that a composition names. */
 import type { CheckpointRef, Composition, RepositoryState, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { findTarget } from '../timeline/targets.ts';
+import { findTarget, halfWrittenWarnings } from '../timeline/targets.ts';
 import type { States, Step } from './decide.ts';
 import { type SelectedPaths, selectPaths } from './select-paths.ts';
 import { joinBases } from './several-bases.ts';
@@ -11,6 +11,8 @@ interface Steps {
   selected?: SelectedPaths;
   /** States that belong to other sessions, each with its session's id. */
   foreign: ReadonlyMap<RepositoryState, string>;
+  /** Of the checkpoint that paths come from. */
+  warnings: string[];
 }
 
 export const createCompositionSteps =
@@ -25,9 +27,11 @@ export const createCompositionSteps =
     };
     const ownAt = async (seq: number | null): Promise<States> =>
       seq === null ? now : statesAt({ sessionId, seq });
+    const warnings: string[] = [];
     const ownTarget = async (seq: number): Promise<Pick<Step, 'theirs' | 'tag'>> => {
-      const { repositories, toolExecutionId } = await findTarget(store, sessionId, {}, seq);
-      return { theirs: repositories, tag: toolExecutionId };
+      const target = await findTarget(store, sessionId, {}, seq);
+      if (composition.kind === 'paths') warnings.push(...halfWrittenWarnings(target));
+      return { theirs: target.repositories, tag: target.toolExecutionId };
     };
 
     const read = async (): Promise<Step[]> => {
@@ -68,5 +72,6 @@ export const createCompositionSteps =
         selected: selectPaths(paths, captured.flat(), new Set(everywhere)),
       }),
       foreign,
+      warnings,
     };
   };

@@ -60,6 +60,7 @@ export type TreeNode = Pick<
   | 'mergedFrom'
   | 'takesBack'
   | 'forkedFrom'
+  | 'halfWritten'
   | 'createdAt'
 >;
 

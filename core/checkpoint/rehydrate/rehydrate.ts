@@ -18,7 +18,7 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
-import { findTarget } from '../timeline/targets.ts';
+import { findTarget, halfWrittenWarnings } from '../timeline/targets.ts';
 import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
 import { createRehydrateHold } from './rehydrate-hold.ts';
 import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
@@ -135,7 +135,11 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       if (restored instanceof WalkbackError) throw restored;
       await keepCheckpoint(store, session, target, clock);
       const { sandboxId } = sandbox;
-      const warnings = firstLines(restored.warnings, TOLD, (left) => `${left} more warnings`);
+      const warnings = firstLines(
+        [...halfWrittenWarnings(target), ...restored.warnings],
+        TOLD,
+        (left) => `${left} more warnings`,
+      );
       const answer = (epoch: number): RehydrateAnswer => ({
         sandboxId,
         checkpointId: target.checkpointId,

@@ -10,6 +10,7 @@ import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint, moveMessage, touch } from '../capture/checkpoint-item.ts';
+import { isSameState } from '../capture/repository-change.ts';
 import { workSince } from '../capture/whose-work.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
@@ -130,6 +131,15 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     throw unfinished(requestId, 'the session is being written by others all the time.');
   };
 
+  /** Whether it may hold parts of both ends. What is one of them is not. */
+  const isHalfWritten = async (journal: RollbackJournal, { repositories }: Captured): Promise<boolean> => {
+    if (!mayHaveWritten(journal)) return false;
+    const { sessionId, undoSeq, targetSeq } = journal;
+    const seqs = undoSeq === undefined ? [targetSeq] : [undoSeq, targetSeq];
+    const ends = await Promise.all(seqs.map((seq) => store.getCheckpoint(sessionId, seq)));
+    return !ends.some((end) => end !== undefined && isSameState(repositories, end.repositories));
+  };
+
   return {
     enter,
     noteTarget,
@@ -188,6 +198,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
           sandboxId: journal.sandboxId,
           detached: journal.detached,
           by: journal.by,
+          halfWritten: await isHalfWritten(journal, captured),
         },
         clock,
       );

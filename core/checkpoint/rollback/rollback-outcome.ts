@@ -2,7 +2,7 @@
 
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
-import type { RollbackJournal } from '../model.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { settledBy, settledIn } from '../session/place.ts';
 import { keepCheckpoint } from '../session/retention.ts';
@@ -17,6 +17,12 @@ import { rollbackResult } from './rollback-result.ts';
 interface Meanwhile {
   tree: readonly TreeNode[];
 }
+
+/** The undo checkpoint is older: what was written since the rollback broke off is in the capture of now alone. */
+const wentOn = ({ checkpointId, halfWritten }: Checkpoint): string[] =>
+  halfWritten === true
+    ? [`it had broken off while it wrote; what was there when it went on is checkpoint ${checkpointId}`]
+    : [];
 
 export const createRollbackOutcome = (deps: RollbackDeps) => {
   const { store, clock, log } = deps;
@@ -89,7 +95,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       { report, warnings, last }: Restored,
       meanwhile: PromiseSettledResult<Meanwhile>,
     ): Promise<RollbackAnswer | undefined> => {
-      const { journal, target, undo } = attempt;
+      const { journal, target, now, undo } = attempt;
       // An interruption is never the checkpoint's fault. The journal stays open for the same request.
       if (isInterrupted(report)) throw restoreError(report);
       const kept = await keepLate(attempt, report, attempt.mixed || attempt.round > 0);
@@ -106,7 +112,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
               undo,
               tree,
               report,
-              warnings: [...warnings, ...kept.warnings],
+              warnings: [...wentOn(now), ...warnings, ...kept.warnings],
               composed: composedFacts(journal, target),
               lateWrites: kept.lateWrites,
             }),

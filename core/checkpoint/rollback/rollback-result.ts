@@ -9,6 +9,7 @@ import { plural } from '../../shared/plural.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
+import { halfWrittenWarnings } from '../timeline/targets.ts';
 import { discardedBetween } from '../timeline/tree.ts';
 
 /**
@@ -97,7 +98,12 @@ export const rollbackResult = (from: {
   const isPlan = status === 'PLANNED';
   const conflicts = firstThatFit(from.composed?.conflicts ?? [], CONFLICTS);
   const warnings = firstLines(
-    [...(from.composed?.warnings ?? []), ...from.warnings, ...(isPlan ? [] : notUndoable(undo))],
+    [
+      ...halfWrittenWarnings(target),
+      ...(from.composed?.warnings ?? []),
+      ...from.warnings,
+      ...(isPlan ? [] : notUndoable(undo)),
+    ],
     WARNINGS,
     (left) => `${left} more warnings`,
   );

@@ -112,6 +112,7 @@ export const briefCheckpoint = (outline: CheckpointOutline, onHeadPath: boolean)
   skipped: [],
   ...(outline.tool !== undefined && { tool: { name: outline.tool } }),
   ...(outline.by && { by: outline.by }),
+  ...(outline.halfWritten && { halfWritten: true }),
 });
 
 export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean): TimelineCheckpoint => ({
@@ -125,6 +126,7 @@ export const timelineCheckpoint = (checkpoint: Checkpoint, onHeadPath: boolean):
   createdAt: checkpoint.createdAt,
   ...(checkpoint.content?.tool && { tool: { name: checkpoint.content.tool.name } }),
   ...(checkpoint.by && { by: checkpoint.by }),
+  ...(checkpoint.halfWritten && { halfWritten: true }),
   repositories: checkpoint.repositories.map((state) => ({
     path: state.path,
     state: state.state,

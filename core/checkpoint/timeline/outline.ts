@@ -17,6 +17,7 @@ export const nodeOf = (checkpoint: TreeNode): TreeNode => ({
   ...(checkpoint.mergedFrom && { mergedFrom: checkpoint.mergedFrom }),
   ...(checkpoint.takesBack && { takesBack: checkpoint.takesBack }),
   ...(checkpoint.forkedFrom && { forkedFrom: checkpoint.forkedFrom }),
+  ...(checkpoint.halfWritten && { halfWritten: true }),
 });
 
 export const outlineOf = (checkpoint: Checkpoint): CheckpointOutline => ({

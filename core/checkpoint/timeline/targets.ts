@@ -92,6 +92,14 @@ export const findTarget = async (
   return found;
 };
 
+/** Whoever goes there is told. */
+export const halfWrittenWarnings = ({ checkpointId, halfWritten }: Checkpoint): string[] =>
+  halfWritten === true
+    ? [
+        `${checkpointId} was taken where a rollback had broken off while it wrote: it may hold parts of what was there before and of what that rollback went to`,
+      ]
+    : [];
+
 /** The missing parts of an incomplete checkpoint, described for a person. */
 const missingIn = (target: Checkpoint): string[] =>
   target.failures.map(({ path, reason }) => `${path} (${reason})`);

@@ -42,13 +42,13 @@ export const discardedBetween = (nodes: readonly Placed[], from: number, to: num
   return messagesOn(nodes, from).filter((messageId) => !kept.has(messageId));
 };
 
-/** The newest complete checkpoint on the path to `seq`, to suggest to a caller. */
+/** The newest checkpoint on the path to `seq` that is complete and not half written, to suggest to a caller. */
 export const newestRestorable = (nodes: readonly TreeNode[], seq: number): TreeNode | undefined => {
   const bySeq = new Map(nodes.map((node) => [node.seq, node]));
   return pathTo(nodes, seq)
     .toReversed()
     .map((at) => bySeq.get(at))
-    .find((node) => node?.complete === true);
+    .find((node) => node?.complete === true && node.halfWritten !== true);
 };
 
 const commonStart = (a: string, b: string): number => {
