@@ -72,7 +72,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
     const from = plan.from?.checkpointId;
-    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint, from) };
+    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint, { from }) };
     run.note(text);
     // With conflicts, the call itself refuses with an error of its own.
     const isAsked = (plan.conflicts ?? []).length === 0;

@@ -1,9 +1,10 @@
 /**
  * A plan is shown first and the act comes later, in the same command or the next. Both must be in one epoch
- * of the session.
+ * of the session, and mean one checkpoint of a message.
  */
 import { Option } from 'commander';
-import { parseWholeNumber } from './options.ts';
+import { CliError } from './failure.ts';
+import { parseId, parseWholeNumber } from './options.ts';
 import type { Paint } from './terminal/terminal.ts';
 
 export const epochOption = (when = ''): Option =>
@@ -12,13 +13,44 @@ export const epochOption = (when = ''): Option =>
     `${when}refuse if the session was rolled back, merged into or resumed since this epoch`,
   ).argParser(parseWholeNumber(1, 1e9));
 
-/** The line below the plan of a dry run. `from`: for a merge, the checkpoint whose work comes. */
-export const decidedLine = (epoch: number | undefined, paint: Paint, from?: string): string => {
-  if (epoch === undefined) return '';
-  const words = [...epochWords(epoch), ...fromWords(from)].join(' ');
-  const when = `somebody moved the session${from === undefined ? ' meanwhile' : ', or more work would come by then'}`;
-  return `${paint.dim(`  epoch ${epoch}: with ${words} it is refused when ${when}`)}\n`;
+export const checkpointOption = (): Option =>
+  new Option(
+    '--checkpoint <id>',
+    'with a message as --to: this checkpoint of it, as the plan showed, also when it has a newer one by now',
+  ).argParser(parseId);
+
+type Target = { messageId: string; checkpointId?: string } | { messageId?: never; checkpointId: string };
+
+/** The target that `--to` names, with the checkpoint that its plan showed. */
+export const plannedAt = (target: Target, checkpointId: string | undefined): Target => {
+  if (checkpointId === undefined) return target;
+  if (target.messageId !== undefined) return { messageId: target.messageId, checkpointId };
+  if (target.checkpointId === checkpointId) return target;
+  throw new CliError(
+    'InvalidInput',
+    '--checkpoint goes with a message as --to, and --to names another checkpoint.',
+  );
 };
+
+interface Shown {
+  /** For a merge: the checkpoint whose work comes. */
+  from?: string | undefined;
+  /** Where a message was named: its checkpoint. */
+  checkpoint?: string | undefined;
+}
+
+/** The line below the plan of a dry run. */
+export const decidedLine = (epoch: number | undefined, paint: Paint, shown: Shown = {}): string => {
+  if (epoch === undefined) return '';
+  const { from, checkpoint } = shown;
+  const words = [...epochWords(epoch), ...fromWords(from), ...checkpointWords(checkpoint)].join(' ');
+  const when = `somebody moved the session${from === undefined ? ' meanwhile' : ', or more work would come by then'}`;
+  const otherwise = checkpoint === undefined ? '' : ', and else it goes to this very checkpoint';
+  return `${paint.dim(`  epoch ${epoch}: with ${words} it is refused when ${when}${otherwise}`)}\n`;
+};
+
+export const checkpointWords = (checkpointId: string | undefined): string[] =>
+  checkpointId === undefined ? [] : ['--checkpoint', checkpointId];
 
 export const residueOption = (): Option =>
   new Option(

@@ -1,10 +1,11 @@
 /** Shows what a rollback would do, asks, and does it: for `rollback`, `undo` and `redo`. */
 
+import { plannedTarget } from '../client/plan.ts';
 import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
-import { decidedLine, epochWords } from './decided.ts';
+import { checkpointWords, decidedLine, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
 import { freshId, shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
@@ -20,6 +21,8 @@ export interface RollbackOptions {
   request?: string;
   /** The epoch in which it was decided. Default: that of the plan that is shown. */
   epoch?: number;
+  /** Of the message, as it was decided. Default: that of the plan that is shown. */
+  checkpoint?: string;
   dryRun?: boolean;
   filesOnly?: boolean;
   allowPartial?: boolean;
@@ -52,6 +55,7 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
     ...(input.allowPartial === true ? ['--allow-partial'] : []),
     ...(input.paths ?? []).map((path) => `--path ${shellWord(path)}`),
     ...epochWords(input.epoch),
+    ...(input.messageId === undefined ? [] : checkpointWords(input.checkpointId)),
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
@@ -71,7 +75,7 @@ const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAns
 
 export const rollBack = async (run: Run, sessionId: string, options: RollbackOptions): Promise<Answer> => {
   const input: RollbackInput = {
-    ...(await resolveTarget(run.invoke, sessionId, options.to)),
+    ...plannedAt(await resolveTarget(run.invoke, sessionId, options.to), options.checkpoint),
     sessionId,
     requestId: options.request ?? freshId('rollback'),
     ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
@@ -90,8 +94,9 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     });
     // A finished request answers what it did.
     if (options.dryRun === true && plan.status === 'PLANNED') {
-      const isOfSession = options.sandbox === undefined;
-      return { value: plan, text: () => text + decidedLine(isOfSession ? plan.epoch : undefined, run.paint) };
+      const epoch = options.sandbox === undefined ? plan.epoch : undefined;
+      const checkpoint = input.messageId === undefined ? undefined : plannedTarget(plan);
+      return { value: plan, text: () => text + decidedLine(epoch, run.paint, { checkpoint }) };
     }
     if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
     run.note(text);
@@ -104,6 +109,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     }
     // What is confirmed is the plan that was shown.
     if (options.sandbox === undefined) input.epoch ??= plan.epoch;
+    input.checkpointId ??= plannedTarget(plan);
   }
   run.underway({
     message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,

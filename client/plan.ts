@@ -52,7 +52,7 @@ export interface Plan {
   /** The whole answer. */
   readonly answer: RollbackAnswer;
   /**
-   * Makes the rollback: all repositories or none. `StaleEpoch` when somebody moved the session since the plan
+   * Makes the rollback: all repositories or none, to the checkpoint of the plan. `StaleEpoch` when somebody moved the session since the plan
    * was made: nothing is changed, and a new plan says what would be done now. Called again, also after an
    * abort or a lost answer, it finishes or answers the same rollback.
    */
@@ -80,6 +80,10 @@ const requestFor = (sessionId: string, options: RollbackOptions) => {
   };
 };
 
+/** Of a message too, that a plan went to: by the time of the act it may have a newer one. */
+export const plannedTarget = ({ pathsFrom, checkpointId }: RollbackAnswer): string =>
+  pathsFrom ?? checkpointId;
+
 export const planRollback = async (
   deps: PlanDeps,
   options: RollbackOptions,
@@ -87,6 +91,7 @@ export const planRollback = async (
 ): Promise<Plan> => {
   const request = requestFor(deps.sessionId, options);
   const answer = await deps.invoke('rollback', { ...request, dryRun: true }, given);
+  const checkpointId = plannedTarget(answer);
   return {
     requestId: request.requestId,
     epoch: answer.epoch,
@@ -96,7 +101,7 @@ export const planRollback = async (
     warnings: answer.warnings,
     answer,
     apply: async (call) => {
-      const made = await deps.invoke('rollback', { epoch: answer.epoch, ...request }, call);
+      const made = await deps.invoke('rollback', { epoch: answer.epoch, ...request, checkpointId }, call);
       if (request.sandboxId === undefined) deps.moved(made);
       return made;
     },

@@ -19,7 +19,8 @@ type Needs<Action extends Operation['action'], Names extends keyof Operation> = 
 
 /** Where a schema has a rule between fields, the type has the same rule. */
 interface Ruled {
-  rollback: OneOf<RequestOf<'rollback'>, 'messageId' | 'checkpointId'>;
+  rollback: Omit<RequestOf<'rollback'>, 'messageId' | 'checkpointId'> &
+    ({ messageId: string; checkpointId?: string } | { messageId?: never; checkpointId: string });
   'verify-commitments': RequestOf<'verify-commitments'> &
     ({ messageId?: string; checkpointId?: never } | { messageId?: never; checkpointId?: string });
   preflight: OneOf<RequestOf<'preflight'>, 'sandboxId' | 'template'>;

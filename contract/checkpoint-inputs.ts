@@ -110,7 +110,11 @@ export const rollbackInput = () =>
     .strictObject({
       sessionId: id,
       messageId: id.optional().describe('its last checkpoint is the target'),
-      checkpointId: checkpointId.optional().describe('the target; give this or messageId'),
+      checkpointId: checkpointId
+        .optional()
+        .describe(
+          'the target; with messageId, of the plan: this checkpoint of that message, also when it has another last one by now',
+        ),
       requestId: id.describe('the same id finishes or answers the same rollback'),
       epoch: decidedEpoch(),
       sandboxId: sandboxId.optional().describe('the sandbox of a review copy, to roll that copy back'),
@@ -122,9 +126,9 @@ export const rollbackInput = () =>
         .describe('only these: files, directories or whole repositories, relative to the projects root'),
       ...askerIfPerson(),
     })
-    .refine((value) => (value.messageId === undefined) !== (value.checkpointId === undefined), {
+    .refine((value) => value.messageId !== undefined || value.checkpointId !== undefined, {
       path: ['messageId'],
-      error: 'give either messageId or checkpointId, and not both',
+      error: 'give messageId or checkpointId',
     })
     .refine((value) => value.paths === undefined || value.filesOnly === undefined, {
       path: ['filesOnly'],

@@ -64,7 +64,15 @@ export const rewindSessionInput = () =>
       sessionId: id,
       to: z
         .union(
-          [z.strictObject({ messageId: id.describe('its work stays') }), z.strictObject({ checkpointId })],
+          [
+            z.strictObject({
+              messageId: id.describe('its work stays'),
+              checkpointId: checkpointId
+                .optional()
+                .describe('of the plan: this checkpoint of it, also when it has another last one by now'),
+            }),
+            z.strictObject({ checkpointId }),
+          ],
           { error: `give ${SESSION_TARGET}` },
         )
         .describe(SESSION_TARGET),
@@ -116,6 +124,10 @@ export const rewindSessionAnswer = () =>
   z.object({
     ...rewound(),
     epoch: z.int().optional().describe('in a plan: the epoch of the session, to give to the rewind itself'),
+    checkpointId: z
+      .string()
+      .optional()
+      .describe('the target; of a message, its last checkpoint when this was planned or begun'),
     sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
     sagasNotListed: z
       .object({ sagas: z.int(), undo: z.int(), stands: z.int() })

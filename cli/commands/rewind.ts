@@ -6,9 +6,12 @@ import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import {
+  checkpointOption,
+  checkpointWords,
   decidedLine,
   epochOption,
   epochWords,
+  plannedAt,
   residueLine,
   residueOption,
   residueWords,
@@ -36,6 +39,7 @@ interface Options {
   residue?: string;
   request?: string;
   epoch?: number;
+  checkpoint?: string;
   timeout: number;
   dryRun?: boolean;
   yes?: boolean;
@@ -45,11 +49,11 @@ interface Options {
 const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
 
 const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
-  const { scope, guidance, acceptResidue, residue, request, epoch, by, to } = options;
+  const { scope, guidance, acceptResidue, residue, request, epoch, checkpoint, by, to } = options;
   const sessionId = await resolveSession(run, options.session);
   return {
     sessionId,
-    to: await resolveTarget(run.invoke, sessionId, to),
+    to: plannedAt(await resolveTarget(run.invoke, sessionId, to), checkpoint),
     scope,
     requestId: request ?? freshId('rewind'),
     ...(epoch === undefined ? {} : { epoch }),
@@ -69,6 +73,7 @@ const sameCommand = ({ options }: Run, input: SessionRewind): string => {
   if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
   if (acceptResidue === true) words.push('--accept-residue', ...residueWords(residue));
+  if ('messageId' in input.to) words.push(...checkpointWords(input.to.checkpointId));
   words.push(...epochWords(epoch), '--request', requestId, '--by', shellWord(by));
   return withWhere([...words, '--yes'].join(' '), options);
 };
@@ -110,12 +115,12 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // A finished request answers what it did.
   if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
-  if (options.dryRun === true)
-    return {
-      value: plan,
-      text: () =>
-        text + residueLine(plan.residue, standsIn(plan), run.paint) + decidedLine(plan.epoch, run.paint),
-    };
+  const { to } = input;
+  if (options.dryRun === true) {
+    const checkpoint = 'messageId' in to ? plan.checkpointId : undefined;
+    const decided = decidedLine(plan.epoch, run.paint, { checkpoint });
+    return { value: plan, text: () => text + residueLine(plan.residue, standsIn(plan), run.paint) + decided };
+  }
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
@@ -128,6 +133,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // What is confirmed is the plan that was shown.
   if (plan.epoch !== undefined) input.epoch ??= plan.epoch;
   if (plan.residue !== undefined && input.acceptResidue === true) input.residue ??= plan.residue;
+  if (plan.checkpointId !== undefined) input.to = plannedAt(to, plan.checkpointId);
   return undefined;
 };
 
@@ -174,6 +180,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .addOption(residueOption())
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())
+    .addOption(checkpointOption())
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')
     .option('-y, --yes', 'do not ask')

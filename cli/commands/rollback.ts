@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { choosePoint } from '../choose-point.ts';
-import { epochOption } from '../decided.ts';
+import { checkpointOption, epochOption } from '../decided.ts';
 import { collectPaths, parseId } from '../options.ts';
 import { type RollbackOptions, requireAnswerable, rollBack } from '../rolling-back.ts';
 import { resolveSession } from '../session.ts';
@@ -36,6 +36,7 @@ export const defineRollback = (rollback: Command, app: App): void => {
     .option('--path <path>', 'only this file, directory or repository; may be given again', collectPaths)
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())
+    .addOption(checkpointOption())
     .option('--sandbox <id>', "a review copy's sandbox (default: the session's)", parseId)
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', helpText(EXAMPLES))

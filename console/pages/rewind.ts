@@ -45,7 +45,10 @@ const inputOf = (
   const told = guidance?.trim();
   return {
     sessionId: params['id'] ?? '',
-    to: checkpoint ? { checkpointId: checkpoint } : { messageId: message },
+    to:
+      message === '' && checkpoint
+        ? { checkpointId: checkpoint }
+        : { messageId: message, ...(checkpoint && { checkpointId: checkpoint }) },
     scope: scope
       ? choice(
           'scope',
@@ -98,7 +101,9 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   const stand = standsIn(plan);
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const hidden = {
-    ...('messageId' in input.to ? { message: input.to.messageId } : { checkpoint: input.to.checkpointId }),
+    ...('messageId' in input.to && { message: input.to.messageId }),
+    // The very checkpoint of the plan: a message may have got another one by then.
+    checkpoint: plan.checkpointId,
     scope: input.scope,
     request: input.requestId,
     digest: digest(plan),

@@ -5,13 +5,21 @@ import { conflictingRequest } from '../checkpoint/session/session-rules.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { hashJson } from '../saga/plan/json.ts';
 
+/** Which checkpoint of a message it goes to is no part of its meaning: that is fixed when it begins. */
 export const rewindHash = ({
   sessionId,
   to,
   scope = 'all',
   guidance,
   acceptResidue = false,
-}: Asked<SessionRewind>) => hashJson({ sessionId, to, scope, guidance: guidance ?? null, acceptResidue });
+}: Asked<SessionRewind>) =>
+  hashJson({
+    sessionId,
+    to: 'messageId' in to ? { messageId: to.messageId } : to,
+    scope,
+    guidance: guidance ?? null,
+    acceptResidue,
+  });
 
 export const requireSameRequest = (record: RewindRecord, request: Asked<SessionRewind>): void => {
   if (record.requestHash !== rewindHash(request)) throw conflictingRequest(request.requestId);

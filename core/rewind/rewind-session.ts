@@ -183,6 +183,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     ) => ({
       requestId,
       status,
+      checkpointId: target.checkpointId,
       ...fittingSagas(sagas),
       ...(files === undefined ? {} : { files }),
       ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),

@@ -96,6 +96,20 @@ always('an agent turn is taken back: plan, apply, undo', async () => {
   await session.end();
 });
 
+test('a plan goes to the checkpoint that it showed, also when its message gets another one', async () => {
+  const session = await begin();
+  world.write('api/file.txt', 'shown');
+  await session.checkpoint({ messageId: 'msg-1' });
+  world.write('api/file.txt', 'of msg-2');
+  await session.checkpoint({ messageId: 'msg-2' });
+  const plan = await session.plan({ to: 'msg-1' });
+  world.write('api/file.txt', 'not shown');
+  await session.checkpoint({ messageId: 'msg-1' });
+  expect((await plan.apply()).checkpointId).toBe(plan.answer.checkpointId);
+  expect(world.read('api/file.txt')).toBe('shown');
+  await session.end();
+});
+
 test('undo of several rollbacks goes on, redo comes back, and new work ends it', async () => {
   const session = await begin();
   const points: string[] = [];

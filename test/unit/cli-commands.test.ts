@@ -281,8 +281,17 @@ describe('walkback rollback', () => {
       expect((await epochs(['--epoch', '3', '--yes'])).epochs).toEqual([3]);
       expect((await epochs(['--yes'])).epochs).toEqual([undefined]);
       const { stdout } = await epochs(['--dry-run']);
-      if (name !== 'merge') expect(stdout).toContain('with --epoch 4 it is refused');
-      else {
+      if (name === 'revert') expect(stdout).toContain('with --epoch 4 it is refused');
+      else if (name === 'rollback') {
+        // Of a message, also the checkpoint that was shown.
+        const both = ['--epoch', '4', '--checkpoint', ROLLED_BACK.checkpointId];
+        expect(stdout).toContain(`with ${both.join(' ')} it is refused`);
+        const later = await epochs([...both, '--yes']);
+        const shown = { messageId: 'msg-2', checkpointId: ROLLED_BACK.checkpointId };
+        expect(later.acts[0]?.input).toMatchObject(shown);
+        expect(confirmed.acts[1]?.input).toMatchObject(shown);
+        expect(confirmed.acts[0]?.input).not.toHaveProperty('checkpointId');
+      } else {
         const both = ['--epoch', '4', '--from-checkpoint', FROM.checkpointId];
         expect(stdout).toContain(`with ${both.join(' ')} it is refused`);
         const later = await epochs([...both, '--yes']);

@@ -34,6 +34,7 @@ const PLAN = {
   requestId: 'rw',
   status: 'PLANNED',
   epoch: 2,
+  checkpointId: FILES.checkpointId,
   sagas: [saga()],
   files: FILES,
   trimAfterMessageId: 'msg-2',
@@ -75,7 +76,7 @@ describe('walkback rewind', () => {
     const input = { ...INPUT, guidance: 'Ask first.' };
     expect(calls.filter(({ name }) => name === 'walkback-rewind-session').map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
-      { ...input, epoch: 2, waitSeconds: 20 },
+      { ...input, epoch: 2, to: { ...INPUT.to, checkpointId: PLAN.checkpointId }, waitSeconds: 20 },
     ]);
     expect(question.join('')).toContain(
       'Rewind session s: undo 2 effects of 1 saga, put back all repositories in /home/ada/shop, cut the conversation there? [y/N]',
@@ -140,7 +141,7 @@ describe('walkback rewind', () => {
       env,
       typed: 'yes\n',
     });
-    expect(unfinished.failure?.hint).toContain('--accept-residue --residue now --epoch 2');
+    expect(unfinished.failure?.hint).toMatch(/--accept-residue --residue now --checkpoint \S+ --epoch 2/);
   });
 
   test.each([

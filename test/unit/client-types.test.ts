@@ -61,8 +61,6 @@ const REFUSED: { readonly [Name in ClientFunction]?: readonly unknown[] } = {
   rollback: [
     // @ts-expect-error -- without a target
     { sessionId: 's', requestId: 'r' } satisfies Request<'rollback'>,
-    // @ts-expect-error -- with two
-    { sessionId: 's', requestId: 'r', messageId: 'm', checkpointId: 'cp-00000001-0123abcd' } satisfies Request<'rollback'>,
   ],
   rehydrate: [
     // @ts-expect-error -- with two targets

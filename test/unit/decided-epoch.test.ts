@@ -89,6 +89,35 @@ describe('what was decided before somebody moved the session', () => {
     expect(done).toMatchObject({ status: 'APPLIED', discardedMessageIds: ['m2', 'm3'] });
   });
 
+  test('a message that gets another checkpoint in between: the plan names the one that is gone to', async () => {
+    for (const paths of [undefined, ['api/a.txt']]) {
+      const stage = await createWorkingStage();
+      const asked = { messageId: 'm2', requestId: 'r', ...(paths && { paths }) };
+      const before = stage.world.filesOf(SANDBOX);
+      const plan = await stage.instance().rollback({ ...asked, dryRun: true });
+      stage.edit('api', { 'a.txt': 'four' });
+      await stage.instance().checkpoint('m2', 't3', { epoch: 1 });
+      stage.edit('api', { 'a.txt': 'five' });
+      const checkpointId = plan.pathsFrom ?? plan.checkpointId;
+      expect(checkpointId).toBe(stage.checkpoints()[2]?.checkpointId);
+      const done = await stage.instance().rollback({ ...asked, checkpointId, epoch: 1 });
+      expect(done.status).toBe('APPLIED');
+      expect(stage.world.filesOf(SANDBOX)).toEqual({ ...before, api: { 'a.txt': 'two' } });
+      // It is the same request, whoever names that checkpoint.
+      expect(await stage.instance().rollback(asked)).toEqual(done);
+      // Without it, the message means its last one.
+      await stage.instance().rollback({ ...asked, requestId: 'r2' });
+      expect(stage.world.filesOf(SANDBOX).api).toEqual({ 'a.txt': 'four' });
+    }
+  });
+
+  test('a checkpoint that is not of the message is none of its plan', async () => {
+    const stage = await createWorkingStage();
+    const checkpointId = stage.checkpoints()[1]?.checkpointId ?? '';
+    const asked = stage.instance().rollback({ messageId: 'm2', checkpointId, requestId: 'r' });
+    await expect(asked).rejects.toThrow(`has no checkpoint ${checkpointId} of message "m2"`);
+  });
+
   test('of a review copy the epoch of the session says nothing', async () => {
     const stage = await createWorkingStage();
     const { sandboxId } = await stage.instance().rehydrate({});
@@ -197,6 +226,17 @@ describe('a rewind of a session', () => {
     expect(session.undone()).toEqual([]);
     expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
     expect(await session.carryOut({ epoch: 2 })).toMatchObject({ status: 'REWOUND' });
+  });
+
+  test('goes to the checkpoint of the message that its plan showed, in whatever scope', async () => {
+    for (const scope of ['all', 'effects', 'files', 'conversation'] as const) {
+      const session = await rewindStage();
+      const { checkpointId = '', epoch = 0 } = await session.rewind({ dryRun: true, scope });
+      await session.stage.instance().checkpoint('m1', 't9');
+      const to = { messageId: 'm1', checkpointId };
+      expect(await session.carryOut({ to, epoch, scope })).toMatchObject({ status: 'REWOUND', checkpointId });
+      expect(await session.carryOut({ scope })).toMatchObject({ status: 'REWOUND', checkpointId });
+    }
   });
 
   test('killed before it was recorded, then decided anew: refused where somebody moved the session since', async () => {

@@ -49,13 +49,13 @@ export interface Wanted
 }
 
 /**
- * Who asks, and the epoch that the request was decided in, are not part of the hash: somebody else may finish
- * the same request.
+ * Who asks, the epoch that the request was decided in, and the checkpoint of a message that its plan showed are
+ * not part of the hash: somebody else may finish the same request.
  */
 export const hashOf = (input: RollbackRequest): string =>
   requestHash({
     messageId: input.messageId,
-    checkpointId: input.checkpointId,
+    checkpointId: input.messageId === undefined ? input.checkpointId : undefined,
     sandboxId: input.sandboxId,
     filesOnly: input.filesOnly ?? false,
     allowPartial: input.allowPartial ?? false,

@@ -73,7 +73,10 @@ const notFound = async (store: SessionStore, sessionId: string, wanted: string) 
   );
 };
 
-/** The checkpoint a message or a checkpoint id stands for; `defaultSeq` when the caller named neither. */
+/**
+ * The checkpoint a message or a checkpoint id stands for; both: that checkpoint of the message. `defaultSeq` when the caller named
+ * neither.
+ */
 export const findTarget = async (
   store: SessionStore,
   sessionId: string,
@@ -82,12 +85,16 @@ export const findTarget = async (
 ): Promise<Checkpoint> => {
   const { messageId, checkpointId } = name;
   let seq = defaultSeq;
-  if (messageId !== undefined) seq = await findByMessage(store, sessionId, messageId);
-  else if (checkpointId !== undefined) seq = checkpointSeq(checkpointId);
+  if (checkpointId !== undefined) seq = checkpointSeq(checkpointId);
+  else if (messageId !== undefined) seq = await findByMessage(store, sessionId, messageId);
   const found = seq === undefined ? undefined : await store.getCheckpoint(sessionId, seq);
-  const isWanted = checkpointId === undefined || found?.checkpointId === checkpointId;
+  const isWanted =
+    checkpointId === undefined ||
+    (found?.checkpointId === checkpointId && (messageId ?? found.messageId) === found.messageId);
   if (found === undefined || !isWanted) {
-    throw await notFound(store, sessionId, checkpointId ?? `with number ${seq ?? '?'}`);
+    const name = checkpointId ?? `with number ${seq ?? '?'}`;
+    const of = messageId === undefined || checkpointId === undefined ? '' : ` of message "${messageId}"`;
+    throw await notFound(store, sessionId, `${name}${of}`);
   }
   return found;
 };
