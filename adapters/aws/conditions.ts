@@ -36,6 +36,9 @@ export const notOfLater = (wait: { generation: number; enteredMs: number; retry:
   values: { ':generation': wait.generation, ':entered': wait.enteredMs, ':retry': wait.retry },
 });
 
+/** A journal whose attempt has not let go of it. */
+export const isHeld: Condition = { expression: 'attribute_exists(heldUntilMs)' };
+
 export const and = (...conditions: Condition[]): Condition => ({
   expression: conditions.map(({ expression }) => `(${expression})`).join(' AND '),
   names: Object.assign({}, ...conditions.map(({ names }) => names ?? {})),

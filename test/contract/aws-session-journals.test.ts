@@ -86,8 +86,19 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
     });
     const copy = { sessionId: 'rehydrate', sandboxId: 'copy', headSeq: 1, version: 1, expiresAt: 9 };
     const done: RehydrateJournal = { ...taken, phase: 'done' };
+    const held = async () => (await table.store.getRehydrate('rehydrate', 'h1'))?.heldUntilMs;
+    const created: RehydrateJournal = { ...taken, phase: 'created', sandboxId: 'copy' };
+    await table.store.holdRehydrate(taken, 5);
+    expect(await held(), 'nobody holds it').toBeUndefined();
+    await table.store.moveRehydrate({ ...created, heldUntilMs: 6 }, 2);
+    await table.store.holdRehydrate(journal, 7);
+    expect(await held(), 'it was taken over').toBe(6);
+    await table.store.holdRehydrate(taken, 8);
+    expect(await table.store.getRehydrate('rehydrate', 'h1')).toEqual({ ...created, heldUntilMs: 8 });
     expect(await table.store.moveRehydrate(done, 2, { copy })).toEqual({ written: true });
     expect(await table.store.getCopy('rehydrate', 'copy')).toEqual(copy);
+    await table.store.holdRehydrate(done, 9);
+    expect(await table.store.getRehydrate('rehydrate', 'h1'), 'it is over').toEqual(done);
     expect(await table.store.moveRehydrate(taken, 2)).toMatchObject({
       written: false,
       existing: { phase: 'done' },

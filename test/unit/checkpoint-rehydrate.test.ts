@@ -1,11 +1,13 @@
 /** Rebuilding a session elsewhere, over the model of the ports. */
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { RehydrateJournal } from '../../core/checkpoint/model.ts';
+import { createRehydrate } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createCounter, Death } from '../support/fakes/faults.ts';
 import { failCapturesOf } from '../support/fakes/rollbacks.ts';
-import { createWorkingStage, SANDBOX, type Stage } from '../support/fakes/stage.ts';
+import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 /** The working stage with its work checkpointed and its sandbox gone. */
 const createLostStage = async () => {
@@ -26,6 +28,42 @@ describe('rehydrate', () => {
     expect(answer).toMatchObject({ epoch: 1, projectsRoot: '/projects', warnings: [] });
     expect(answer.repositories.map(({ path }) => path)).toEqual(['api', 'late', 'notes', 'web']);
     expect(stage.session()).toMatchObject({ sandboxId: SANDBOX, epoch: 1 });
+  });
+
+  test('a renewal of its hold that was late leaves what it noted meanwhile', async () => {
+    const { stage } = await createLostStage();
+    const { deps } = stage.instance();
+    const { store } = deps;
+    const noted = Promise.withResolvers<void>();
+    let renew = (): void => undefined;
+    const every = (_: number, act: () => void) => {
+      renew = act;
+      return () => undefined;
+    };
+    const late: typeof store = {
+      ...store,
+      // What it reads is of before.
+      getRehydrate: async (...asked) => {
+        const journal = await store.getRehydrate(...asked);
+        await noted.promise;
+        return journal;
+      },
+      moveRehydrate: async (...moved) => {
+        const isNote = moved[0].phase === 'created';
+        if (isNote) renew();
+        const outcome = await store.moveRehydrate(...moved);
+        noted.resolve();
+        if (isNote) await setImmediate();
+        return outcome;
+      },
+    };
+    const rehydrate = createRehydrate({ ...deps, store: late, clock: { ...stage.clock, every } });
+    let seen: RehydrateJournal | undefined;
+    stage.world.duringRestore = () => {
+      seen = stage.store.tables.rehydrates.values().next().value;
+    };
+    await rehydrate({ sessionId: SESSION }, { deadlineMs: stage.clock.nowMs() + 900_000 });
+    expect(seen).toMatchObject({ phase: 'created', sandboxId: expect.any(String) });
   });
 
   test('reads the bundles while the sandbox is made', async () => {

@@ -1,7 +1,9 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { RollbackJournal } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
-import { and, hasAttempt, hasVersion, isNew, isOpen } from '../conditions.ts';
+import { and, hasAttempt, hasVersion, isHeld, isNew, isOpen } from '../conditions.ts';
+import { isNamed, toWalkbackError } from '../errors.ts';
 import type { Table } from '../table.ts';
 import type { ConditionalPut } from '../table-writes.ts';
 import { copyItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
@@ -11,7 +13,13 @@ import { readRehydrate, readRollback } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
-  'getRollback' | 'beginRollback' | 'moveRollback' | 'getRehydrate' | 'createRehydrate' | 'moveRehydrate'
+  | 'getRollback'
+  | 'beginRollback'
+  | 'moveRollback'
+  | 'getRehydrate'
+  | 'createRehydrate'
+  | 'moveRehydrate'
+  | 'holdRehydrate'
 >;
 
 const movePut = (move: TimelineMove): ConditionalPut => ({
@@ -55,6 +63,24 @@ export const createJournalMethods = (table: Table): Methods => {
       const item = rehydrateItem(journal);
       const write = { item, condition: and(isOpen, hasAttempt(expectedAttempt)) };
       return outcomeFor(await transactSession(table, [write, ...alsoPuts(also)]), item.sk, readRehydrate);
+    },
+
+    holdRehydrate: async ({ sessionId, requestId, attempt }, heldUntilMs) => {
+      const held = and(isOpen, hasAttempt(attempt), isHeld);
+      const command = new UpdateCommand({
+        TableName: table.tableName,
+        Key: { ...rehydrateKey(sessionId, requestId) },
+        UpdateExpression: 'SET heldUntilMs = :heldUntilMs',
+        ConditionExpression: held.expression,
+        ExpressionAttributeNames: { ...held.names },
+        ExpressionAttributeValues: { ...held.values, ':heldUntilMs': heldUntilMs },
+      });
+      try {
+        await table.client.send(command);
+      } catch (error) {
+        // Taken over, ended, or let go.
+        if (!isNamed(error, 'ConditionalCheckFailedException')) throw toWalkbackError('DynamoDB', error);
+      }
     },
   };
 };

@@ -153,6 +153,11 @@ export interface SessionStore {
     expectedAttempt: number,
     also?: { session: Session; expectedVersion: number } | { copy: ReviewCopy },
   ): Promise<WriteOutcome<RehydrateJournal>>;
+  /** The hold of this attempt alone, and nothing beside it. Does nothing when the attempt does not hold an open journal any more. */
+  holdRehydrate(
+    journal: Pick<RehydrateJournal, 'sessionId' | 'requestId' | 'attempt'>,
+    heldUntilMs: number,
+  ): Promise<void>;
   getCopy(sessionId: string, sandboxId: string): Promise<ReviewCopy | undefined>;
   /** Replaces the copy if its version is `expectedVersion`. */
   updateCopy(copy: ReviewCopy, expectedVersion: number): Promise<WriteOutcome<ReviewCopy>>;

@@ -29,14 +29,9 @@ export const createRehydrateHold = (deps: { store: SessionStore; clock: Clock; l
    * depends on a single one.
    */
   const renewing = async (begun: RehydrateJournal, work: () => Promise<RehydrateAnswer>) => {
-    const { sessionId, requestId, attempt } = begun;
-    const renew = async (): Promise<void> => {
-      const journal = await store.getRehydrate(sessionId, requestId);
-      // The write itself detects a takeover or an end, because it is conditional on this attempt and on an
-      // open journal.
-      if (journal?.attempt !== attempt) return;
-      await store.moveRehydrate({ ...journal, heldUntilMs: heldFromNow(clock) }, attempt);
-    };
+    const { requestId } = begun;
+    // Not the journal as it was read: what this very call notes in it meanwhile would be gone.
+    const renew = (): Promise<void> => store.holdRehydrate(begun, heldFromNow(clock));
     const stop = clock.every?.(RENEW_MS, () => {
       renew().catch((error: unknown) => log.warn('rehydrate not held', { requestId, reason: String(error) }));
     });

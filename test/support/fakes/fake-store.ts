@@ -206,6 +206,11 @@ export const createFakeStore = (): FakeStore => {
       rehydrates.set(key(journal.sessionId, journal.requestId), copyOf(journal));
       return { written: true };
     },
+    holdRehydrate: async ({ sessionId, requestId, attempt }, heldUntilMs) => {
+      const existing = rehydrates.get(key(sessionId, requestId));
+      if (!isOpen(existing) || existing?.attempt !== attempt || existing.heldUntilMs === undefined) return;
+      rehydrates.set(key(sessionId, requestId), { ...existing, heldUntilMs });
+    },
     getCopy: async (sessionId, sandboxId) => read(copies, sessionId, sandboxId),
     updateCopy: async (copy, expectedVersion) => {
       if (!mayMove({ copy, expectedVersion }))
