@@ -7,6 +7,7 @@ import { underwayAs } from './interruption.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
+import { warningLines } from './view/rollback-view.ts';
 import { withWhere } from './where-words.ts';
 
 /** The answer of a merge has more fields, and one more status. */
@@ -54,7 +55,12 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
   const look = { paint: run.paint, width: run.width };
   const ended = (answer: Composed): Answer => {
     if (answer.status === 'NOTHING') {
-      return { value: answer, text: () => 'Nothing to do: it has no work that is not there already.\n' };
+      const lines = warningLines(answer, run.paint);
+      const what =
+        lines.length === 0
+          ? 'Nothing to do: it has no work that is not there already.'
+          : 'Nothing to do: all of its work was brought before.';
+      return { value: answer, text: () => `${[what, ...lines].join('\n')}\n` };
     }
     const { undoCheckpointId } = answer;
     const undo =

@@ -167,3 +167,52 @@ test('a fork to which the revert of a merge came gets that work again when it is
   const again = await stage.instance().merge({ from: forkId, into: other.sessionId, requestId: 'o2' });
   expect([again.status, file()]).toEqual(['APPLIED', `change ${CHECKPOINTS}`]);
 });
+
+test('a merge that brings nothing because a revert took the work back names that revert, and taking it back brings the work', async () => {
+  const { stage, forkId } = await forked();
+  const fork = stage.store.tables.sessions.get(forkId)?.sandboxId;
+  let asked = 0;
+  const requestId = () => `r${(asked += 1)}`;
+  const merge = (more = {}) =>
+    stage.instance().merge({ from: forkId, into: SESSION, requestId: requestId(), ...more });
+  const work = async (name: string) => {
+    stage.edit('web', { [name]: name }, fork);
+    await stage.instance().checkpoint(name, name, { sessionId: forkId });
+  };
+  const has = (name: string) =>
+    stage.world.running.get(SANDBOX)?.repositories.get('web')?.files[name] === name;
+
+  await work('one');
+  const first = await merge();
+  await work('two');
+  const second = await merge();
+  expect(second.warnings).toEqual([]);
+  const revert = (id: string) => stage.instance().revert({ checkpointIds: [id], requestId: requestId() });
+  const reverted = await revert(first.checkpointId);
+  expect([has('one'), has('two')]).toEqual([false, true]);
+  const says = [
+    expect.stringMatching(
+      `${first.checkpointId} brought was taken back by the revert ${reverted.checkpointId}.*walkback revert ${reverted.checkpointId} --session ${SESSION}`,
+    ),
+  ];
+  for (const dryRun of [true, false])
+    expect(await merge({ dryRun })).toMatchObject({ status: 'NOTHING', warnings: says });
+  await work('three');
+  expect(await merge({ dryRun: true })).toMatchObject({ status: 'PLANNED', warnings: says });
+  await merge();
+  expect([has('one'), has('three')]).toEqual([false, true]);
+  expect(await merge()).toMatchObject({ status: 'NOTHING', warnings: says });
+  await revert(reverted.checkpointId);
+  expect([has('one'), has('two'), has('three')]).toEqual([true, true, true]);
+  expect(await merge()).toMatchObject({ status: 'NOTHING', warnings: [] });
+});
+
+test('a merge that was made again after a revert of it is nothing that a revert took back', async () => {
+  const { stage, forkId, work } = await forked();
+  const merge = (requestId: string) => stage.instance().merge({ from: forkId, into: SESSION, requestId });
+  await work();
+  const { checkpointId } = await merge('g1');
+  await stage.instance().revert({ checkpointIds: [checkpointId], requestId: 'v1' });
+  expect((await merge('g2')).status).toBe('APPLIED');
+  expect(await merge('g3')).toMatchObject({ status: 'NOTHING', warnings: [] });
+});

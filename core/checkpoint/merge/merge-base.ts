@@ -86,9 +86,13 @@ const everythingBehind = (parents: Parents, of: readonly CheckpointRef[]): Map<s
 
 /**
  * A checkpoint and everything that its state came from, as far as it is kept. A merge does not count when a
- * revert of it is among them too, unless that revert was reverted in turn.
+ * revert of it is among them too, however that came, unless that revert was reverted in turn. `off`: what the
+ * standing reverts took back.
  */
-const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointRef> => {
+const walkBack = (
+  parents: Parents,
+  of: CheckpointRef,
+): { found: Map<string, CheckpointRef>; off: ReadonlySet<string> } => {
   const found = new Map<string, CheckpointRef>();
   const reached = new Set([nameOf(of)]);
   const off = new Set<string>();
@@ -102,8 +106,11 @@ const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointR
       reached.add(nameOf(one));
     }
   }
-  return found;
+  return { found, off };
 };
+
+const ancestors = (parents: Parents, of: CheckpointRef): Map<string, CheckpointRef> =>
+  walkBack(parents, of).found;
 
 /** The ancestors of each of the two, itself included: those of `into` by name, those of `from` as a list. */
 const histories = (timelines: Timelines, into: CheckpointRef, from: CheckpointRef) => {
@@ -176,4 +183,39 @@ export const leftBehind = (
 export const isUnchangedFork = (timelines: Timelines, from: CheckpointRef, base: CheckpointRef): boolean => {
   const node = timelines.get(from.sessionId)?.find(({ seq }) => seq === from.seq);
   return node?.forkedFrom !== undefined && nameOf(node.forkedFrom) === nameOf(base);
+};
+
+/**
+ * Merges of what `from` has that a revert of `into` took back and nothing brought again: a merge after them stands, so the next one
+ * brings none of that work.
+ */
+export const takenBack = (
+  timelines: Timelines,
+  into: CheckpointRef,
+  from: CheckpointRef,
+): { merge: CheckpointRef; revert: CheckpointRef }[] => {
+  const parents = index(timelines);
+  const { found, off } = walkBack(parents, into);
+  const standing = [...found].flatMap(([name, ref]) => {
+    const origin = off.has(name) ? undefined : parents.get(name);
+    return origin === undefined ? [] : [{ ref, origin }];
+  });
+  const theirs = everythingBehind(parents, [from]);
+  const cameAgain = (name: string, revert: CheckpointRef): boolean =>
+    standing.some(
+      ({ ref, origin: { parent, merged } }) =>
+        everythingBehind(parents, [ref]).has(nameOf(revert)) &&
+        everythingBehind(parents, merged).has(name) &&
+        !parent.some((before) => ancestors(parents, before).has(name)),
+    );
+  return standing
+    .filter(({ ref }) => ref.sessionId === into.sessionId)
+    .flatMap(({ ref: revert, origin }) =>
+      origin.takesBack.map((seq) => ({ merge: { ...revert, seq }, revert })),
+    )
+    .filter(({ merge, revert }) =>
+      (parents.get(nameOf(merge))?.merged ?? [])
+        .map(nameOf)
+        .some((name) => theirs.has(name) && !cameAgain(name, revert)),
+    );
 };

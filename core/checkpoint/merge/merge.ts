@@ -18,7 +18,14 @@ import { conflictingRequest, requireActive, requireSession } from '../session/se
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { isIdle } from './decide.ts';
 import { rolledBack } from './expect-unchanged.ts';
-import { isUnchangedFork, leftBehind, mergeBases, type Timelines, unreadTimelines } from './merge-base.ts';
+import {
+  isUnchangedFork,
+  leftBehind,
+  mergeBases,
+  type Timelines,
+  takenBack,
+  unreadTimelines,
+} from './merge-base.ts';
 import { createCompositionSteps } from './steps.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
@@ -30,6 +37,8 @@ type Merge = Extract<Composition, { kind: 'merge' }>;
 const MAX_ROUNDS = 50;
 /** Bases that are used beside the first. */
 const MAX_BASES = 8;
+/** Merges that were taken back, as many as a plan names. */
+const MAX_NAMED = 5;
 /** Timelines that are read at the same time. */
 const PARALLEL = 16;
 
@@ -60,6 +69,11 @@ const sourceMoved = (from: string, seen: string, now: string): WalkbackError =>
     `Session "${from}" stands at checkpoint ${now}, and no longer at ${seen}, whose work was looked at. Nothing was changed. Make the plan again, and look at what came since.`,
     { details: { from, fromCheckpointId: seen, checkpointId: now } },
   );
+
+const tookBack = (merge: NamedRef, revert: NamedRef): string => {
+  const id = revert.checkpointId ?? `number ${revert.seq}`;
+  return `what the merge ${merge.checkpointId ?? `number ${merge.seq}`} brought was taken back by the revert ${id}, and this merge brings none of it; to get it back, take back that revert: walkback revert ${id} --session ${revert.sessionId}`;
+};
 
 const refOf = ({ sessionId, seq }: Checkpoint): CheckpointRef => ({ sessionId, seq });
 
@@ -125,10 +139,10 @@ export const createMerge = (deps: RollbackDeps) => {
     return (await stepsOf(into, whole, [])).steps.every(isIdle);
   };
 
-  /** Finds what there is to merge now. */
+  /** Finds what there is to merge now, and what a plan has to say about it. */
   const look = async (
     input: MergeInput,
-  ): Promise<{ composition: Merge; isNothing: boolean; into: Session }> => {
+  ): Promise<{ composition: Merge; isNothing: boolean; into: Session; warnings: string[] }> => {
     const [from, into] = await Promise.all([
       requireSession(store, input.from),
       requireSession(store, input.into),
@@ -166,10 +180,13 @@ export const createMerge = (deps: RollbackDeps) => {
       // nothing to merge.
       isNothing: isThere || (!isExpected && (await bringsNothing(into, composition))),
       into,
+      warnings: takenBack(timelines, head, refOf(theirs))
+        .slice(0, MAX_NAMED)
+        .map(({ merge, revert }) => tookBack(named(timelines, merge), named(timelines, revert))),
     };
   };
 
-  const nothing = async (into: Session): Promise<Omit<MergeAnswer, 'from' | 'base'>> => {
+  const nothing = async (into: Session, warnings: string[]): Promise<Omit<MergeAnswer, 'from' | 'base'>> => {
     const head = await findTarget(store, into.sessionId, {}, into.headSeq);
     return {
       status: 'NOTHING',
@@ -179,7 +196,7 @@ export const createMerge = (deps: RollbackDeps) => {
       repositories: [],
       discardedMessageIds: [],
       trimAfterMessageId: head.messageId,
-      warnings: [],
+      warnings,
     };
   };
 
@@ -206,7 +223,7 @@ export const createMerge = (deps: RollbackDeps) => {
     const isCurrent = epoch === undefined || epoch === seen?.into.epoch;
     const answered =
       seen?.isNothing === true && isCurrent
-        ? await nothing(seen.into)
+        ? await nothing(seen.into, seen.warnings)
         : await move(
             {
               sessionId: into,
@@ -226,6 +243,9 @@ export const createMerge = (deps: RollbackDeps) => {
     const merge = journal?.composition?.kind === 'merge' ? journal.composition : seen?.composition;
     if (merge === undefined) throw unrelated(input.from, into);
     const [from, base] = await Promise.all([pointOf(merge.from), pointOf(merge.base)]);
-    return { ...answered, from, base };
+    // What is stored of a merge is its answer for ever. A plan is looked at now.
+    const isPlan = answered.status === 'PLANNED';
+    const warnings = [...((isPlan && seen?.warnings) || []), ...answered.warnings];
+    return { ...answered, warnings, from, base };
   };
 };
