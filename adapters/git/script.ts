@@ -85,6 +85,7 @@ export const COMMANDS = {
     'restore/came-back',
     'restore/contents',
     'restore/room',
+    'restore/damaged',
     'restore/stage-aside',
     'restore/exposed',
     'restore/plan-paths',

@@ -21,3 +21,7 @@ hold_room() { :; }
 give_room() { :; }
 
 stage_aside() { :; }
+
+check_whole() { check_one "$1"; }
+
+bring_damaged() { :; }

@@ -129,7 +129,7 @@ bring_objects() {
 with_now_mended() {
   local was="$TREE $META"
   : >"$OUT.missing"
-  read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}"
+  bring_damaged "$1" && read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}"
 } 2>>"$OUT.err"
 
 # not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is used when the process

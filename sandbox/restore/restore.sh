@@ -47,7 +47,7 @@ in_order() {
 }
 
 checked() {
-  open_repository "$1" && check_one "$1" || return
+  open_repository "$1" && check_whole "$1" || return
   printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
