@@ -69,16 +69,16 @@ export const collectMetadata = (
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 };
 
-/** An id that nobody has used yet: the prefix and 8 random hex digits. */
-export const freshId = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
-
-/** A session id that a person recognises: the directory's name and a few random digits. */
+/**
+ * A session id that a person recognises and types: the directory's name and a few random digits. Few digits
+ * are enough, because an id that is taken elsewhere is refused.
+ */
 export const sessionIdFor = (root: string): string => {
   const name = basename(root)
     .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 40);
-  return freshId(name === '' ? 'session' : name);
+  return `${name === '' ? 'session' : name}-${randomBytes(4).toString('hex')}`;
 };
 
 /** Quotes a word for a POSIX shell, for commands we tell a person to run. */

@@ -1,5 +1,6 @@
 /** Shows what a rollback would do, asks, and does it: for `rollback`, `undo` and `redo`. */
 
+import { freshId } from '../client/ids.ts';
 import { plannedTarget } from '../client/plan.ts';
 import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
@@ -7,7 +8,7 @@ import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
 import { checkpointWords, decidedLine, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
-import { freshId, shellWord } from './options.ts';
+import { shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';

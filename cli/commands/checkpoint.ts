@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
-import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { takenCheckpoint } from '../view/checkpoint-view.ts';

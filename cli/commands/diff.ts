@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type DiffCalls, diffAnywhere } from '../../client/diff-copy.ts';
+import { freshId } from '../../client/ids.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { freshId, parseId } from '../options.ts';
+import { parseId } from '../options.ts';
 import { resolveDiffSide } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';

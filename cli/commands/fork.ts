@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import {
@@ -8,7 +9,7 @@ import {
   withFreshSandbox,
 } from '../fresh-sandbox.ts';
 import { underwayAs } from '../interruption.ts';
-import { freshId, parseId } from '../options.ts';
+import { parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
 import { epochOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
-import { collectPaths, freshId, parseId, shellWord } from '../options.ts';
+import { collectPaths, parseId, shellWord } from '../options.ts';
 import { helpText } from '../terminal/help-text.ts';
 
 interface Options {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { epochOption } from '../decided.ts';
@@ -10,7 +11,7 @@ import {
   withFreshSandbox,
 } from '../fresh-sandbox.ts';
 import { underwayAs } from '../interruption.ts';
-import { freshId, parseId } from '../options.ts';
+import { parseId } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';

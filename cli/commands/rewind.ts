@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import { standsIn } from '../../core/rewind/count-effects.ts';
@@ -17,7 +18,7 @@ import {
   residueWords,
 } from '../decided.ts';
 import { CliError } from '../failure.ts';
-import { freshId, parseId, parseWholeNumber, shellWord } from '../options.ts';
+import { parseId, parseWholeNumber, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { rewindFailure, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { SagaRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
@@ -6,7 +7,7 @@ import { withConnection } from '../app.ts';
 import { residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
-import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
 import { rewindFailure, untilRewound } from '../rewinding.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { sagaQuestion } from '../saga-question.ts';

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
+import { freshId } from '../../client/ids.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { type DeadlineOptions, deadlinesOf, withDeadlines } from '../deadline-options.ts';
 import { parkFailure, stepFailure } from '../ending.ts';
 import { underwayAs } from '../interruption.ts';
 import { readJson } from '../json-option.ts';
-import { freshId, parseId, parseWholeNumber } from '../options.ts';
+import { parseId, parseWholeNumber } from '../options.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { readArguments, toolOf } from '../tool-option.ts';

@@ -68,7 +68,7 @@ describe('walkback checkpoint', () => {
         input: {
           sessionId: 's',
           messageId: 'msg-1',
-          toolExecutionId: expect.stringMatching(/^cli-[0-9a-f]{8}$/),
+          toolExecutionId: expect.stringMatching(/^cli-[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}$/),
           reason: 'manual',
           epoch: 3,
         },
