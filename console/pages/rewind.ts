@@ -31,9 +31,6 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ['conversation', 'conversation only'],
 ];
 
-/** Servers accept addresses of a few KB, and guidance may be longer. */
-const MAX_ADDRESS = 4_000;
-
 /** One call waits this long, and is then repeated. */
 const WAIT_SECONDS = 20;
 
@@ -88,11 +85,17 @@ const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
     ? NOTHING
     : html`<p class="cut">And ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room here.</p>`;
 
-const scopeForm = ({ query: given }: Visit, { scope }: SessionRewind): Markup =>
-  html`<form class="filters" method="get">${(['message', 'checkpoint'] as const).map((name) =>
-    given[name] ? html`<input type="hidden" name="${name}" value="${given[name]}" />` : NOTHING,
+const pointOf = ({ to }: SessionRewind) =>
+  'messageId' in to ? { message: to.messageId } : { checkpoint: to.checkpointId };
+
+const scopeForm = (input: SessionRewind): Markup =>
+  html`<form class="filters" method="get" action="${path('sessions', input.sessionId, 'rewind')}">${Object.entries(
+    pointOf(input),
+  ).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   )}<div><label for="scope">What goes back</label><select id="scope" name="scope">${SCOPES.map(
-    ([name, text]) => html`<option value="${name}"${name === scope ? html` selected` : ''}>${text}</option>`,
+    ([name, text]) =>
+      html`<option value="${name}"${name === input.scope ? html` selected` : ''}>${text}</option>`,
   )}</select></div><button type="submit">Plan this</button></form>`;
 
 const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
@@ -101,9 +104,9 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   const stand = standsIn(plan);
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const hidden = {
-    ...('messageId' in input.to && { message: input.to.messageId }),
+    ...pointOf(input),
     // The very checkpoint of the plan: a message may have got another one by then.
-    checkpoint: plan.checkpointId,
+    ...(plan.checkpointId !== undefined && { checkpoint: plan.checkpointId }),
     scope: input.scope,
     request: input.requestId,
     digest: digest(plan),
@@ -112,7 +115,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
     title: 'Rewind: the plan',
     body: html`${refusedPart(before, digest(plan))}
       <p>Back to after ${shown(point)}: its work stays. Effects are undone first, the last one first; when one cannot be undone, everything stops and files are untouched.</p>
-      ${scopeForm(visit, input)}
+      ${scopeForm(input)}
       <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}
       ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}`}
       ${form(
@@ -126,6 +129,19 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
     data: plan,
   };
 };
+
+/** The page keeps the text that was written. Looking again confirms nothing. */
+const busyPage = ({ formToken }: Visit, input: SessionRewind): Page => ({
+  title: 'Somebody else is at work',
+  body: html`<section class="card warn" role="alert"><p>Somebody else is at work on this session. Nothing was done.</p>
+    ${form(
+      path('sessions', input.sessionId, 'rewind'),
+      formToken,
+      { ...pointOf(input), scope: input.scope, request: input.requestId, guidance: input.guidance },
+      html`<button class="main" type="submit">Look again</button>`,
+    )}</section>`,
+  data: { isDone: false, doing: 'Rewinding' },
+});
 
 /** `confirmed`: the digest of a plan that no longer holds. */
 export const showRewind: Show = (visit) =>
@@ -149,12 +165,16 @@ const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<Rewin
 
 export const rewind: Act = async (sent) => {
   const input = inputOf(sent, sent.fields);
-  const { message, checkpoint, scope, guidance: told, digest: confirmed = '' } = sent.fields;
-  const location =
-    path('sessions', input.sessionId, 'rewind') +
-    query({ message, checkpoint, scope, guidance: told, confirmed });
-  const again = (): Elsewhere | Promise<Page> =>
-    location.length > MAX_ADDRESS ? planPage(sent, input, confirmed) : { location };
+  const { message, checkpoint, scope, digest: confirmed = '' } = sent.fields;
+  /** An address is kept in logs and in the history of the browser: nothing that a person wrote stands in it. */
+  const again = async (): Promise<Elsewhere | Page> =>
+    input.guidance === undefined
+      ? {
+          location:
+            path('sessions', input.sessionId, 'rewind') + query({ message, checkpoint, scope, confirmed }),
+        }
+      : ((await unlessOvertaken(sent, () => planPage(sent, input, confirmed), undefined)) ??
+        busyPage(sent, input));
   const now = await unlessOvertaken(
     sent,
     () => sent.ask('rewind-session', { ...input, dryRun: true }),
