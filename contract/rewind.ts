@@ -123,7 +123,12 @@ export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
 export const rewindSessionAnswer = () =>
   z.object({
     ...rewound(),
-    epoch: z.int().optional().describe('in a plan: the epoch of the session, to give to the rewind itself'),
+    epoch: z
+      .int()
+      .optional()
+      .describe(
+        'in a plan: the epoch of the session, to give to the rewind itself. When the rewind has just begun: the epoch in which it was decided',
+      ),
     checkpointId: z
       .string()
       .optional()

@@ -89,11 +89,19 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
   const sagasAfter = async (sessionId: string, isAfter: IsAfter): Promise<RewoundSaga[]> =>
     mapAtOnce((await sagasSince(store, sessionId, isAfter)).toReversed(), SAGAS_AT_ONCE, told);
 
-  /** Whether this same request raised the epoch. It may have died before it wrote its record. */
-  const hasMoved = ({ begunRewind, epoch }: Session, request: Asked<SessionRewind>): boolean =>
-    begunRewind?.requestId === request.requestId &&
-    begunRewind.epoch === request.epoch &&
-    begunRewind.epoch === epoch - 1;
+  /**
+   * The epoch in which this same request was decided, if the request then raised it: it has begun, and may have
+   * died before it wrote its record.
+   */
+  const begunIn = ({ begunRewind, epoch }: Session, requestId: string): number | undefined =>
+    begunRewind?.requestId === requestId && begunRewind.epoch === epoch - 1 ? begunRewind.epoch : undefined;
+
+  const hasMoved = (session: Session, { requestId, epoch }: Asked<SessionRewind>): boolean =>
+    epoch !== undefined && begunIn(session, requestId) === epoch;
+
+  const isBegun = async ({ sessionId, requestId }: Asked<SessionRewind>): Promise<boolean> =>
+    begunIn(await requireSession(sessions, sessionId), requestId) !== undefined ||
+    (await store.getRewind(sessionId, requestId)) !== undefined;
 
   const requireDecided = (session: Session, request: Asked<SessionRewind>): Promise<boolean> =>
     hasMoved(session, request)
@@ -169,6 +177,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const known = await store.getRewind(sessionId, requestId);
     if (known !== undefined) requireSameRequest(known, request);
     else if (!(await requireDecided(session, request))) return rewind(request, invocation);
+    const begun = known === undefined && dryRun ? begunIn(session, requestId) : undefined;
     const point = known === undefined ? request.to : { checkpointId: known.checkpointId };
     const target = await findTarget(sessions, sessionId, point);
     const isAfter = isAfterTarget(await sessions.listTree(sessionId), target);
@@ -189,6 +198,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
       ...(guidance === undefined ? {} : { guidance }),
       ...(status === 'PLANNED' ? { epoch: session.epoch } : {}),
+      ...(begun === undefined ? {} : { epoch: begun }),
     });
 
     // The record says that the rewind is done. What came since belongs to the way on, and is not looked at.
@@ -197,17 +207,21 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     if (known?.doneAt !== undefined) return throughBefore();
     if (known === undefined && takesFiles) requireActive(session);
     // Planning the files takes the sandbox some time, so the sagas are read after that.
-    const files = known === undefined && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
+    const isAhead = known === undefined && begun === undefined;
+    const files = isAhead && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
     // A rewind that has begun first continues, and then reports what is left.
     const isTold = takesEffects && (known === undefined || dryRun);
     const sagas = isTold ? await sagasAfter(sessionId, isAfter) : [];
-    if (known === undefined) {
+    if (isAhead) {
       // All refusals come before the first effect is undone.
-      if (dryRun)
+      if (dryRun) {
+        // When the request began meanwhile, what is left of it is no plan.
+        if (await isBegun(request)) return rewind(request, invocation);
         return {
           ...answer('PLANNED', sagas, files),
           ...(takesEffects ? { residue: residueOf(sagas) } : {}),
         };
+      }
       for (const { sagaId, plan } of sagas) requireReturn(sagaId, plan, acceptResidue);
       if (acceptResidue && takesEffects) {
         requireFresh(request.by, clock);

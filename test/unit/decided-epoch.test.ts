@@ -210,6 +210,8 @@ test('a merge that is sent again is not refused for work that came after it, at 
   }
 });
 
+const BEGUN = { status: expect.stringMatching(/^(?:UNDOING|REWOUND)$/) as unknown };
+
 describe('a rewind of a session', () => {
   test('names the epoch of its plan, and is refused where somebody moved the session since', async () => {
     const session = await rewindStage();
@@ -290,6 +292,41 @@ describe('a rewind of a session', () => {
       }
     },
   );
+
+  describe.each(['files', 'all'] as const)('of %s that is planned again by its own request', (scope) => {
+    const planIn = (session: Awaited<ReturnType<typeof rewindStage>>, counter?: Counter) =>
+      session.rewind({ scope, dryRun: true }, counter);
+
+    test('while it begins, at any instant: as it was confirmed, or begun', async () => {
+      for (let at = FIRST; ; at += STEP) {
+        const session = await rewindStage();
+        const before = await planIn(session);
+        let again: unknown;
+        const counter = meanwhile(at, 'before', async () => {
+          again = await planIn(session).catch(nameOf);
+        });
+        await session.rewind({ epoch: 1, scope }, counter);
+        if (!counter.fired) break;
+        const where = `${at} ${counter.calls[at - 1]}`;
+        expect([before, expect.objectContaining(BEGUN)], where).toContainEqual(again);
+      }
+    });
+
+    test('and begins meanwhile, at any instant: as it was confirmed, or begun', async () => {
+      for (let at = FIRST; ; at += STEP) {
+        const session = await rewindStage();
+        const before = await planIn(session);
+        const counter = meanwhile(at, 'before', async () => {
+          await session.rewind({ epoch: 1, scope });
+        });
+        const again: unknown = await planIn(session, counter).catch(nameOf);
+        if (!counter.fired) break;
+        const where = `${at} ${counter.calls[at - 1]}`;
+        // The plan was made while the files were written, or no plan was made.
+        expect([before, 'SandboxChanged', expect.objectContaining(BEGUN)], where).toContainEqual(again);
+      }
+    });
+  });
 
   test.each(['files', 'all'] as const)(
     'of %s that is killed at any instant is brought to its end by the same request',
