@@ -31,7 +31,7 @@ export interface FileDiff {
 }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
-const NOTE = /^(old mode|new mode|new file mode|deleted file mode|rename|copy|similarity|Binary files)/;
+const MOVED = /^(?:rename|copy) (from|to) (.*)$/;
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b' };
 
@@ -55,19 +55,24 @@ const nameIn = (line: string, prefix: '--- ' | '+++ '): string | undefined => {
 };
 
 /**
- * `diff --git a/x b/x`, when no other line has the name. Both halves are the same, except for a rename, which
- * has notes.
+ * The second name in `diff --git a/x b/y`, when no other line has it. Two names that are not quoted can be told
+ * apart only by their lengths: `longer` says by how much the second is longer, after a rename.
  */
-const nameOfHeader = (line: string): string => {
+const nameOfHeader = (line: string, longer = 0): string => {
   const names = line.slice('diff --git '.length);
-  if (names.startsWith('"')) return unquoted(/^"(?:\\.|[^"\\])*"/.exec(names)?.[0] ?? names).slice(2);
-  return names.slice(2, (names.length - 1) / 2);
+  const behind = /"(?:\\.|[^"\\])*"$/.exec(names)?.[0];
+  if (behind !== undefined) return unquoted(behind).slice(2);
+  const before = /^"(?:\\.|[^"\\])*" /.exec(names)?.[0];
+  const length = (names.length - 'a/ b/'.length + longer) / 2;
+  return before === undefined ? names.slice(names.length - length) : names.slice(before.length + 2);
 };
 
 /** Walks through a diff once. */
 export const parseDiff = (diff: string): FileDiff[] => {
   const files: FileDiff[] = [];
   let file: FileDiff | undefined;
+  let header = '';
+  let movedFrom = '';
   let hunk: Hunk | undefined;
   let before = 0;
   let after = 0;
@@ -114,6 +119,7 @@ export const parseDiff = (diff: string): FileDiff[] => {
     if (inHunk(line)) continue;
     const start = HUNK.exec(line);
     if (line.startsWith('diff --git ')) {
+      header = line;
       file = { path: nameOfHeader(line), notes: [], hunks: [] };
       files.push(file);
       hunk = undefined;
@@ -124,8 +130,12 @@ export const parseDiff = (diff: string): FileDiff[] => {
       fileNow().hunks.push(hunk);
     } else if (line.startsWith('--- ')) fileNow().path = nameIn(line, '--- ') ?? fileNow().path;
     else if (line.startsWith('+++ ')) fileNow().path = nameIn(line, '+++ ') ?? fileNow().path;
-    else if (NOTE.test(line)) fileNow().notes.push(line);
-    else if (line !== '' && !line.startsWith('index ')) fileNow().notes.push(line);
+    else if (line !== '' && !line.startsWith('index ')) {
+      fileNow().notes.push(line);
+      const [, side, name = ''] = MOVED.exec(line) ?? [];
+      if (side === 'from') movedFrom = name;
+      if (side === 'to') fileNow().path = nameOfHeader(header, name.length - movedFrom.length);
+    }
   }
   if (file !== undefined && (leftBefore > 0 || leftAfter > 0)) file.isCut = true;
   return files;

@@ -1,4 +1,8 @@
 /** Diffs as markup: what is a line, which words changed, and that nothing of it is markup. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { colourLines, languageOf } from '../../console/diff/colours.ts';
 import { diffMarkup, roomFor } from '../../console/diff/markup.ts';
@@ -51,10 +55,10 @@ describe('the lines of a diff', () => {
   test('of several files, renames, modes, binaries and quoted names', () => {
     const files = parseDiff(
       [
-        'diff --git a/api/old.txt b/api/new.txt',
+        'diff --git a/api/lib/total.ts b/api/sum.ts',
         'similarity index 100%',
-        'rename from api/old.txt',
-        'rename to api/new.txt',
+        'rename from lib/total.ts',
+        'rename to sum.ts',
         'diff --git a/api/x.bin b/api/x.bin',
         'Binary files a/api/x.bin and b/api/x.bin differ',
         'diff --git "a/api/\\303\\244 b.txt" "b/api/\\303\\244 b.txt"',
@@ -67,11 +71,41 @@ describe('the lines of a diff', () => {
       ].join('\n'),
     );
     expect(files.map(({ path, notes }) => [path, notes.length])).toEqual([
-      ['api/old.txt b/api/new.txt'.slice(0, 11), 3],
+      ['api/sum.ts', 3],
       ['api/x.bin', 1],
       ['api/ä b.txt', 1],
     ]);
     expect(files[2]?.hunks[0]?.lines.map(({ kind }) => kind)).toEqual(['added', 'note']);
+  });
+
+  test.each([
+    ['a', 'a longer name'],
+    ['a b b/a', 'a'],
+    ['ä', 'plain'],
+    ['plain', 'ä "quoted"\tname'],
+    ['ä', 'ö'],
+    ['x/y/z', 'b/api/x'],
+  ])('of a rename from %s to %s, as git writes it, are of the new name', (from, to) => {
+    const root = mkdtempSync(join(tmpdir(), 'renamed-'));
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' });
+    try {
+      git('init', '-q');
+      const trees = [from, to].map((name) => {
+        mkdirSync(join(root, dirname(name)), { recursive: true });
+        writeFileSync(join(root, name), 'one\ntwo\n');
+        git('add', '--', name);
+        const tree = git('write-tree').trim();
+        git('rm', '-q', '-f', '--', name);
+        return tree;
+      });
+      const names = ['--src-prefix=a/the api/', '--dst-prefix=b/the api/'];
+      const [file] = parseDiff(git('diff-tree', '-r', '-p', '-M', ...names, ...trees));
+      expect(file?.path).toBe(`the api/${to}`);
+      expect(file?.notes).toContain('similarity index 100%');
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 
   test('a diff that is cut in the middle, or is none, is shown as far as it goes', async () => {
