@@ -12,7 +12,10 @@ export const printable = (text: string): string =>
   text.replaceAll(UNSEEN, (character) => {
     if (character === '\n' || character === '\t') return character;
     const code = character.codePointAt(0) ?? 0;
-    return code < 32 ? `^${String.fromCharCode(code + 64)}` : `<${code.toString(16)}>`;
+    // The letter holds it together: beside Arabic or Hebrew, digits alone would be shown somewhere else.
+    return code < 32
+      ? `^${String.fromCharCode(code + 64)}`
+      : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
   });
 
 /** Like `printable`, for text that must stay on one line. */

@@ -53,10 +53,13 @@ describe('text for the terminal', () => {
   });
 
   test('makes escape sequences and bidirectional overrides visible', () => {
-    expect(printable('\u001b]0;x\u0007 \u202eabc \u009b1m ok\n')).toBe('^[]0;x^G <202e>abc <9b>1m ok\n');
+    // A letter holds it together where the text around it runs from right to left.
+    expect(printable('\u001b]0;x\u0007 \u202eabc \u009b1m ok\n')).toBe(
+      '^[]0;x^G <U+202E>abc <U+009B>1m ok\n',
+    );
     // What is seen as nothing, in an address for example.
     expect(printable('ada@\u200bexa\u2060mple.com\u200e\u{e0041}\u3164\u2028\ufeff\ud800')).toBe(
-      'ada@<200b>exa<2060>mple.com<200e><e0041><3164><2028><feff><d800>',
+      'ada@<U+200B>exa<U+2060>mple.com<U+200E><U+E0041><U+3164><U+2028><U+FEFF><U+D800>',
     );
     // What people write with stays.
     for (const text of ['می\u200cخواهم', '👩\u200d💻', '☂\ufe0f', 'שלום', '\u0600١', '葛\u{e0100}'])
