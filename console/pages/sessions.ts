@@ -82,7 +82,7 @@ const sessionsPage: Show = async (visit) => {
   const last = Math.max(1, Math.ceil(found.length / PAGE));
   const at = Math.min(last, Math.max(1, Math.trunc(Number(page)) || 1));
   const rows = found.slice((at - 1) * PAGE, at * PAGE);
-  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="28" value="${q}" placeholder="session, agent, project, directory" /></div><button type="submit">Find</button></form>
+  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="36" value="${q}" placeholder="session, agent, project, directory" /></div><button type="submit">Find</button></form>
     ${table(
       'Sessions, last changed first',
       [
@@ -109,5 +109,6 @@ const sessionsPage: Show = async (visit) => {
     <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}. Times are UTC.</p>
     <p class="acts">${at > 1 ? html`<a class="button" href="/${query({ q, page: String(at - 1) })}">Newer</a>` : NOTHING}${found.length > at * PAGE ? html`<a class="button" href="/${query({ q, page: String(at + 1) })}">Older</a>` : NOTHING}</p>`;
   const openSagas = rows.flatMap(({ sessionId }) => sagas.get(sessionId) ?? []);
-  return { title: 'Sessions', body, data: { sessions: rows, openSagas, found: found.length, hasMore } };
+  const data = { sessions: rows, openSagas, found: found.length, hasMore };
+  return { title: 'Sessions', body, data, isWide: true };
 };

@@ -15,10 +15,9 @@ const LONGEST_WHOLE = 28;
  */
 export const shown = (text: string | null | undefined): Markup => {
   const line = printableLine(text ?? '');
+  if (line.length > LONGEST_WHOLE) return html`<bdi class="lengthy">${line}</bdi>`;
   // An id is not broken at its hyphens.
-  return line.length <= LONGEST_WHOLE && !/\s/.test(line)
-    ? html`<bdi class="whole">${line}</bdi>`
-    : html`<bdi>${line}</bdi>`;
+  return /\s/.test(line) ? html`<bdi>${line}</bdi>` : html`<bdi class="whole">${line}</bdi>`;
 };
 
 /** A form field sends its lines with Windows line ends, and so do some tools. */

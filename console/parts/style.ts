@@ -58,6 +58,7 @@ th, td { text-align: left; padding: .3rem .65rem; vertical-align: top; border-bo
 tbody tr:last-child td { border-bottom: 0; } tbody tr:hover td { background: var(--sunk); }
 tfoot td, tfoot th { border-top: 1px solid var(--edge); border-bottom: 0; font-weight: 600; color: var(--ink); }
 .long { display: block; min-width: 12rem; max-width: 26rem; overflow-wrap: anywhere; } .whole { white-space: nowrap; }
+.lengthy { overflow-wrap: anywhere; } td:has(.lengthy) { min-width: 12rem; max-width: 26rem; }
 th { font-weight: 500; color: var(--soft); white-space: nowrap; }
 .number { text-align: right; }
 .badge { display: inline-block; padding: .05rem .45rem; border-radius: 4px; white-space: nowrap; background: var(--plain-bg); font-weight: 500; vertical-align: baseline; }
@@ -166,7 +167,7 @@ const PAPER = `
   .lines { min-width: 0; } .lines > div { white-space: pre-wrap; }
   .lines ins, .lines del, .lines span, .lines em { flex-shrink: 1; min-width: 0; overflow-wrap: anywhere; }
   .scroll { border: 0; } table { font-size: .75rem; } th, td { padding: .2rem .35rem; } th, td * { font-size: inherit; }
-  .long { min-width: 0; } .whole, td time, th { white-space: normal; }
+  .long, td:has(.lengthy) { min-width: 0; max-width: none; } .whole, td time, th { white-space: normal; }
   h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }
 }`;
 

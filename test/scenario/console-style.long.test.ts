@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { facts, list, shown } from '../../console/parts/markup.ts';
+import { badge, facts, list, type Markup, shown, table } from '../../console/parts/markup.ts';
 import { frame } from '../../console/parts/page.ts';
 import { STYLE } from '../../console/parts/style.ts';
 import { startBrowser } from '../support/browser.ts';
@@ -19,9 +19,9 @@ const BODY = html`<p>${shown(LONG)}</p><p class="hint">As they are: ${shown(LONG
 <li><a href="#two"><span class="what">two</span></a></li></ol></aside>
 <div class="lines"><div class="added"><ins>a <mark>word</mark></ins></div></div></div>`;
 
-const shownAt = async (page: Page): Promise<void> => {
+const shownAt = async (page: Page, body: Markup = BODY): Promise<void> => {
   const viewer = { name: LONG, isVerified: true };
-  const text = String(await frame({ title: LONG, body: BODY, data: {} }, '/queue', viewer));
+  const text = String(await frame({ title: LONG, body, data: {} }, '/queue', viewer));
   await page.setContent(text.replace('</head>', `<style>${STYLE}</style></head>`));
 };
 
@@ -36,6 +36,25 @@ describe.skipIf(browser === undefined)('the style of pages', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     },
   );
+
+  test('long names in two columns leave the others in sight, beside them on one line', async () => {
+    await using context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context?.newPage();
+    if (page === undefined) throw new Error('no browser');
+    const names = [LONG.slice(0, 64), 'agent '.repeat(20)];
+    const row = html`${badge('active')} ${shown('a b '.repeat(20))}`;
+    const columns = [
+      ...names.map((name) => ({ title: 'Name', cell: () => shown(name) })),
+      { title: 'Status', cell: () => row },
+      { title: 'Repositories', isNumber: true as const, cell: () => 200 },
+    ];
+    await shownAt(page, table('Sessions', columns, [{}], ''));
+    const hidden = `[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)`;
+    expect(await page.evaluate(hidden)).toEqual([0]);
+    const tops = `['.badge', 'td:nth-child(3) .lengthy'].map((one) => document.querySelector(one).getBoundingClientRect().top)`;
+    const [badgeAt = 0, textAt = 0] = await page.evaluate<number[]>(tops);
+    expect(Math.abs(badgeAt - textAt)).toBeLessThan(6);
+  });
 
   test('with forced colours one sees the place, the chosen message and the changed words', async () => {
     await using context = await browser?.newContext({ forcedColors: 'active' });
