@@ -9,7 +9,17 @@ import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Show, Visit } from '../context.ts';
 import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
-import { badge, link, list, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import {
+  badge,
+  link,
+  list,
+  type Markup,
+  NOTHING,
+  path,
+  query,
+  repositoryName,
+  shown,
+} from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
 
 const POINTS = 100;
@@ -34,7 +44,7 @@ const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: 
 type Repository = DiffAnswer['repositories'][number];
 
 const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
-  html`<section><h2>${shown(one.path)} ${one.change === undefined ? NOTHING : badge(one.change, 'ask')} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
+  html`<section><h2>${repositoryName(one.path)} ${one.change === undefined ? NOTHING : badge(one.change, 'ask')} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
     ${list(hostLines(one.host).map((line) => shown(line)))}
     ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
     ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;

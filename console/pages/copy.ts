@@ -3,7 +3,7 @@
 import { html } from 'hono/html';
 import { HOUR_MS } from '../../contract/times.ts';
 import type { Act } from '../context.ts';
-import { facts, link, list, path, query, shown, table } from '../parts/markup.ts';
+import { facts, link, list, path, query, repositoryName, shown, table } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
 
 export const openCopy: Act = async ({ ask, directoryOf, fields, params: { id: sessionId = '' } }) => {
@@ -32,7 +32,7 @@ export const openCopy: Act = async ({ ask, directoryOf, fields, params: { id: se
       ${table(
         'Repositories of the copy',
         [
-          { title: 'Repository', cell: (one) => shown(one.path) },
+          { title: 'Repository', cell: (one) => repositoryName(one.path) },
           { title: 'Branch', cell: (one) => shown(one.branch ?? (one.head && 'detached')) },
           { title: 'Head', cell: (one) => html`<code>${shown(one.head?.slice(0, 9))}</code>` },
         ],

@@ -8,7 +8,7 @@ import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { diffMarkup, type Room } from '../diff/markup.ts';
-import { badge, block, link, list, type Markup, NOTHING, shown, table } from './markup.ts';
+import { badge, block, link, list, type Markup, NOTHING, repositoryName, shown, table } from './markup.ts';
 import { withoutCommands } from './without-commands.ts';
 
 type Repository = CheckpointChanges['repositories'][number];
@@ -50,7 +50,7 @@ const repositoryPart = (
       ? NOTHING
       : html`<span class="counts"><ins>+${counts.added}</ins> <del>−${counts.deleted}</del></span>`;
   const isFull = room.lines <= 0;
-  return html`<section class="repository"><h3>${shown(path)} ${change === 'changed' ? NOTHING : badge(change, 'ask')} ${total}</h3>
+  return html`<section class="repository"><h3>${repositoryName(path)} ${change === 'changed' ? NOTHING : badge(change, 'ask')} ${total}</h3>
     ${list(hostLines(host).map((line) => shown(line)))}
     ${note === undefined ? NOTHING : html`<p class="hint">${shown(note)}</p>`}
     ${files.length === 0 ? NOTHING : filesPart(`Files of ${path} in ${checkpointId}`, files, patch !== '' && !truncated && !isFull)}

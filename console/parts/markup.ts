@@ -20,6 +20,10 @@ export const shown = (text: string | null | undefined): Markup => {
   return /\s/.test(line) ? html`<bdi>${line}</bdi>` : html`<bdi class="whole">${line}</bdi>`;
 };
 
+/** The directory of the session may itself be a repository. It has no other name then. */
+export const repositoryName = (name: string): Markup =>
+  name === '.' ? html`${shown(name)} <span class="hint">(the directory itself)</span>` : shown(name);
+
 /** A form field sends its lines with Windows line ends, and so do some tools. */
 const ofLines = (text: string): string => text.replaceAll('\r\n', '\n');
 

@@ -6,7 +6,7 @@ import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Ask, Elsewhere, Visit } from '../context.ts';
-import { badge, list, type Markup, NOTHING, path, query, shown } from './markup.ts';
+import { badge, list, type Markup, NOTHING, path, query, repositoryName, shown } from './markup.ts';
 
 /** The digest of what a person confirms. A plan that would do anything else has another digest. */
 export const digestOf = ({
@@ -24,7 +24,7 @@ type Repository = RollbackAnswer['repositories'][number];
 const MOST = 40;
 
 const repositoryPart = ({ path: name, action, written, deleted, host, paths = [] }: Repository): Markup =>
-  html`<section class="card"><h2>${shown(name)} ${badge(action, 'ask')}</h2>
+  html`<section class="card"><h2>${repositoryName(name)} ${badge(action, 'ask')}</h2>
     <p>${plural(written, 'file')} written, ${plural(deleted, 'file')} deleted</p>
     ${list(hostLines(host).map((line) => shown(line)))}
     ${
@@ -46,7 +46,7 @@ export const repositoriesPart = (repositories: readonly Repository[]): Markup =>
   }${
     same.length === 0
       ? NOTHING
-      : html`<p class="hint">As they are: ${same.slice(0, MOST).map(({ path: name }, index) => html`${index === 0 ? '' : ', '}${shown(name)}`)}${same.length > MOST ? ` and ${same.length - MOST} more` : ''}</p>`
+      : html`<p class="hint">As they are: ${same.slice(0, MOST).map(({ path: name }, index) => html`${index === 0 ? '' : ', '}${repositoryName(name)}`)}${same.length > MOST ? ` and ${same.length - MOST} more` : ''}</p>`
   }`;
 };
 

@@ -468,6 +468,16 @@ describe('what somebody else was quicker with', () => {
     },
   );
 
+  test('a repository that is the directory of the session is called so', async () => {
+    const { fetchPage, enter } = made({
+      rollback: () =>
+        rollback({ repositories: [{ path: '.', written: 0, deleted: 0, action: 'unchanged' }] }),
+    });
+    const { cookie } = await enter();
+    const text = await (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
+    expect(text.replaceAll(/<[^>]*>/g, '')).toContain('As they are: . (the directory itself)');
+  });
+
   test('a plan waits by itself until the other is done', async () => {
     let isBusy = true;
     const { fetchPage, enter } = made({
