@@ -145,3 +145,18 @@ test('the page of a saga that holds more locks than are listed says so', async (
   const twin = await (await fetchPage('/sagas/s?format=json', { headers: { cookie } })).json();
   expect(twin).toMatchObject({ locks, locksCursor: 'more' });
 });
+
+test('a saga that no step turned back says why without a gap, and that no reason was given', async () => {
+  const error = { name: 'Undone', message: 'The finished saga was undone.' };
+  const { fetchPage, enter } = made({
+    'describe-saga': () => observed({ status: 'COMPENSATED', failed: { step: null, error, by: 'rita' } }),
+    'query-ledger': () => ({ entries: [], cursor: '2' }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  const [, card = ''] = /<h2>Turned back<\/h2>(.*?)<\/section>/s.exec(text) ?? [];
+  expect(card.replaceAll(/<[^>]*>/g, '')).toBe(
+    'Undone: The finished saga was undone.by rita: no reason given',
+  );
+});
