@@ -9,6 +9,9 @@ export const NOTHING: Markup = html``;
 /** Fits on a phone. */
 const LONGEST_WHOLE = 28;
 
+/** As many characters as fit a narrow column on paper; an amount does. */
+const LONGEST_WORD = 14;
+
 /**
  * One line of text from a sandbox, a model or a tool. No control character has an effect, and its text
  * direction does not affect other text.
@@ -16,8 +19,9 @@ const LONGEST_WHOLE = 28;
 export const shown = (text: string | null | undefined): Markup => {
   const line = printableLine(text ?? '');
   if (line.length > LONGEST_WHOLE) return html`<bdi class="lengthy">${line}</bdi>`;
-  // An id is not broken at its hyphens.
-  return /\s/.test(line) ? html`<bdi>${line}</bdi>` : html`<bdi class="whole">${line}</bdi>`;
+  if (/\s/.test(line)) return html`<bdi>${line}</bdi>`;
+  // An id is not broken at its hyphens, but on paper, where it has to fit.
+  return html`<bdi class="whole${line.length > LONGEST_WORD ? ' breakable' : ''}">${line}</bdi>`;
 };
 
 /** The directory of the session may itself be a repository. It has no other name then. */

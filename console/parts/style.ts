@@ -166,8 +166,8 @@ const PAPER = `
   details::details-content { content-visibility: visible; block-size: auto; }
   .lines { min-width: 0; } .lines > div { white-space: pre-wrap; }
   .lines ins, .lines del, .lines span, .lines em { flex-shrink: 1; min-width: 0; overflow-wrap: anywhere; }
-  .scroll { border: 0; } table { font-size: .75rem; } th, td { padding: .2rem .35rem; } th, td * { font-size: inherit; }
-  .long, td:has(.lengthy) { min-width: 0; max-width: none; } .whole, td time, th { white-space: normal; }
+  .scroll { border: 0; } table { font-size: .7rem; } th, td { padding: .2rem .3rem; } table :is(th, small, .hint, .badge, .counts, .meta) { font-size: inherit; }
+  .long, td:has(.lengthy) { min-width: 0; max-width: none; } .whole, td time, td.number, td .badge, th { white-space: normal; } td .breakable { overflow-wrap: anywhere; }
   h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }
 }`;
 

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { badge, facts, list, type Markup, shown, table } from '../../console/parts/markup.ts';
+import { badge, facts, list, type Markup, shown, table, time } from '../../console/parts/markup.ts';
 import { frame } from '../../console/parts/page.ts';
 import { STYLE } from '../../console/parts/style.ts';
 import { startBrowser } from '../support/browser.ts';
@@ -54,6 +54,25 @@ describe.skipIf(browser === undefined)('the style of pages', () => {
     const tops = `['.badge', 'td:nth-child(3) .lengthy'].map((one) => document.querySelector(one).getBoundingClientRect().top)`;
     const [badgeAt = 0, textAt = 0] = await page.evaluate<number[]>(tops);
     expect(Math.abs(badgeAt - textAt)).toBeLessThan(6);
+  });
+
+  test('a table of twelve columns comes on paper as a whole', async () => {
+    await using context = await browser?.newContext({ viewport: { width: 720, height: 1020 } });
+    const page = await context?.newPage();
+    if (page === undefined) throw new Error('no browser');
+    await page.emulateMedia({ media: 'print' });
+    const cells = [
+      time('2026-11-27T18:06:00Z'),
+      ...['forty-done.all.39', 'issue_refund', 'agent', 'customer:1234567'].map(shown),
+      shown('re_3MmlLrLkdIwHu7ix0snN0B15'),
+      badge('undone in part'),
+      time('2026-11-27T18:29:00Z'),
+      ...['rita@example.com', 'called the bank, and it was sent back'].map(shown),
+    ];
+    const amount = { title: 'Taken back', isNumber: true as const, cell: () => '1234567.89 EUR' };
+    const columns = [...cells.map((cell) => ({ title: 'Column', cell: () => cell })), amount, amount];
+    await shownAt(page, table('Effects', columns, [{}], ''));
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(720);
   });
 
   test('with forced colours one sees the place, the chosen message and the changed words', async () => {
