@@ -26,8 +26,9 @@ const bytesOf = async (c: Context): Promise<Buffer> => {
 };
 
 /**
- * Files are left out, and a body that is not a form has no fields. Throws `InvalidInput` when it cannot be
- * read, or `RequestTooLarge`.
+ * Files are left out, and a body that is not a form has no fields. Browsers send the lines of a text with Windows
+ * line ends; they are kept with plain ones. Throws `InvalidInput` when the body cannot be read, or
+ * `RequestTooLarge`.
  */
 export const fieldsOf = async (c: Context): Promise<Record<string, string>> => {
   const type = c.req.header('content-type') ?? '';
@@ -38,6 +39,8 @@ export const fieldsOf = async (c: Context): Promise<Record<string, string>> => {
     throw new WalkbackError('InvalidInput', message, { cause });
   });
   return Object.fromEntries(
-    [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+    [...form].flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value.replaceAll('\r\n', '\n')]] : [],
+    ),
   );
 };

@@ -10,7 +10,7 @@ import { plural } from '../../core/shared/plural.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
-import { badge, form, link, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import { badge, form, link, type Markup, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   digestOf,
@@ -200,7 +200,7 @@ export const rewind: Act = async (sent) => {
         ? html`The conversation goes on after ${shown(trimAfterMessageId)}.`
         : NOTHING
     }${isThrough ? NOTHING : html` ${link('/queue', 'The queue')} has what is left; then the same rewind goes on from the session. What nothing takes back is let stand by another rewind.`}</p>
-      ${guidance === undefined ? NOTHING : html`<p>Guidance: ${shown(guidance)}</p>`}
+      ${guidance === undefined ? NOTHING : html`<p>Guidance: ${said(guidance)}</p>`}
       ${sagas.map((one) => sagaPart(one))}${notListedPart(done)}
       ${files === undefined ? html`<p>${link(path('sessions', input.sessionId), 'Back to the session')}</p>` : doneFiles(input.sessionId, files)}`,
     data: done,

@@ -468,6 +468,26 @@ describe('what somebody else was quicker with', () => {
     },
   );
 
+  test('the lines of a text are kept and shown as they were written, and not as browsers send them', async () => {
+    const { fetchPage, enter, calls } = made({
+      'rewind-session': ({ dryRun, guidance }: { dryRun?: boolean; guidance?: string }) => ({
+        requestId: 'r-1',
+        status: dryRun === true ? 'PLANNED' : 'REWOUND',
+        epoch: 1,
+        sagas: [],
+        files: rollback(),
+        guidance,
+      }),
+    });
+    const { cookie } = await enter();
+    const plan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const form = { ...formOf(plan), scope: 'all', guidance: 'Ask first.\r\nThen go on.\r\n' };
+    const sent = { headers: { cookie, origin: ORIGIN }, form };
+    const text = await (await fetchPage('/sessions/s/rewind', sent)).text();
+    expect(text).toContain('Ask first.\nThen go on.');
+    expect(calls.at(-1)?.input).toMatchObject({ guidance: 'Ask first.\nThen go on.' });
+  });
+
   test('a repository that is the directory of the session is called so', async () => {
     const { fetchPage, enter } = made({
       rollback: () =>
