@@ -1,5 +1,6 @@
 /** The client in a bundle that somebody makes of their own program: `import.meta` is not what it was. */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +18,9 @@ const PROGRAM = `
   );
 `;
 
-/** Packages of CommonJS that the client uses call \`require\`. */
-const REQUIRE =
-  "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);";
+/** As docs/integrations.md has it: packages of CommonJS that the client uses call \`require\`. */
+const [, REQUIRE = ''] =
+  /banner: \{ js: "([^"]+)" \}/.exec(readFileSync(join(PROJECT, 'docs/integrations.md'), 'utf8')) ?? [];
 
 test.each<{ format: Format; end: string; banner: string }>([
   { format: 'cjs', end: 'cjs', banner: '' },
