@@ -178,7 +178,13 @@ compose_job() {
     ! ended $status || fault "${KNOWN_PATH[$1]}: a process was ended by a signal ($status); the sandbox may be short of memory"
     ! out_of_space || fault "there is no space left on the disk of the sandbox"
     said_in "$OUT.err"
-    case $SAID in *'bad object'* | *'unable to read'* | *'not a tree'* | *'bad tree'* | *'lacks these prerequisite'* | *'is corrupt'* | *'unresolved delta'* | *'Could not read'*) MISSING=1 ;; esac
+    case $SAID in *'bad object'* | *'unable to read'* | *'not a tree'* | *'bad tree'* | *'lacks these prerequisite'* | *'is corrupt'* | *'unresolved delta'* | *'Could not read'* | *'invalid object'*) MISSING=1 ;; esac
+    # Brought again, they would not be written where their names are taken.
+    if [ -z "$UNSUPPORTED" ] && [ -n "${GIT_OBJECT_DIRECTORY-}" ]; then
+      SHADOW=${GIT_OBJECT_DIRECTORY%/objects}
+      drop_damaged || return
+      [ ${#DROPPED[@]} = 0 ] || MISSING=1
+    fi
     rm -f -- "$BULK/$1.link" "$BULK/$1.base" || return
     {
       emit state failed

@@ -18,7 +18,11 @@ const looseIn = (store: string): string[] =>
     .flatMap((name) => readdirSync(join(store, name)).map((rest) => join(store, name, rest)))
     .toSorted();
 
-test.each(Object.entries(TORN))('%s: the rollback comes to its target, and back', async (_what, left) => {
+const WAYS = Object.entries(TORN).flatMap(([what, left]) =>
+  [undefined, ['app/new', 'app/f']].map((paths) => [what, paths, left] as const),
+);
+
+test.each(WAYS)('%s, paths %s: the rollback comes to its target, and back', async (_what, paths, left) => {
   await using stage = await createGitStage();
   const sandbox = await stage.addSandbox();
   const root = join(stage.rootOf(sandbox), 'app');
@@ -46,7 +50,8 @@ test.each(Object.entries(TORN))('%s: the rollback comes to its target, and back'
     chmodSync(object, 0o600);
     truncateSync(object, left(whole.length));
     const where = `${at} ${object.slice(store.length)}`;
-    expect((await stage.rollback('s', `there-${at}`, first.checkpointId)).status, where).toBe('APPLIED');
+    const there = await stage.rollback('s', `there-${at}`, first.checkpointId, { ...(paths && { paths }) });
+    expect(there.status, where).toBe('APPLIED');
     expect(readFileSync(join(root, 'f'), 'utf8'), where).toBe('one\n');
     expect((await stage.rollback('s', `back-${at}`, second.checkpointId)).status, where).toBe('APPLIED');
     expect(looks(), where).toBe(work);
