@@ -133,5 +133,8 @@ export const createProcesses = (sandboxId: string) => {
       }),
 
     thaw: (): Promise<void> => inTurn(() => signalAll('SIGCONT')),
+
+    /** Resolves when all signals that were asked for so far are sent. */
+    settled: (): Promise<void> => last,
   };
 };

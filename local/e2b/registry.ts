@@ -198,7 +198,8 @@ export const openRegistry = async (directory: string) => {
       const asked = Date.now() + timeoutMs;
       const extended = endAtMs === null ? null : state === 'paused' ? asked : Math.max(asked, endAtMs);
       await change(sandbox, { state: 'running', endAtMs: extended });
-      if (state === 'paused') await sandbox.processes.thaw();
+      // Another call may be resuming it. What starts before that is through would be stopped or killed.
+      await (state === 'paused' ? sandbox.processes.thaw() : sandbox.processes.settled());
       return state === 'paused' ? 'resumed' : 'running';
     },
 

@@ -87,3 +87,28 @@ test.each([true, false])(
     await registry.close();
   },
 );
+
+test('a command runs that is started by the second of two calls that connect to one at once while it is paused', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
+  const registry = await openRegistry(join(directory.path, 'data'));
+  const sandbox = await registry.create({ ...MADE, mounts: [] });
+  const command = { cmd: 'sleep', args: ['300'], envs: {} };
+  const options = {
+    directory: directory.path,
+    environment: { PATH: process.env['PATH'] ?? '', [MARKER]: sandbox.id },
+    timeoutMs: undefined,
+    keepaliveMs: 60_000,
+  };
+  for (let turns = 0; turns < 60; turns += 1) {
+    await sandbox.processes.start(command, options);
+    const paused = registry.pause(sandbox.id, false);
+    for (let count = 0; count < turns; count += 1) await turn();
+    const first = registry.connect(sandbox.id, 60_000);
+    expect(await registry.connect(sandbox.id, 60_000), `after ${turns} turns`).toBe('running');
+    await sandbox.processes.start(command, options);
+    await Promise.all([paused, first]);
+    await delay(5);
+    expect(sandbox.processes.list(), `after ${turns} turns`).toHaveLength(1);
+  }
+  await registry.close();
+});
