@@ -7,7 +7,9 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
  */
 export const keepLoopbackDirect = (env: NodeJS.ProcessEnv): void => {
   if (!PROXIES.some((name) => env[name])) return;
-  const named = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  const named = [env['no_proxy'], env['NO_PROXY']].find(Boolean) ?? '';
+  // For all hosts. `fetch` takes it only when it stands alone.
+  if (named.trim() === '*') return;
   const direct = [...named.split(/[,\s]+/), ...LOOPBACK].filter((host) => host !== '').join();
   env['no_proxy'] = direct;
   env['NO_PROXY'] = direct;

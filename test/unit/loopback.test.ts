@@ -47,9 +47,40 @@ test('in the command, fetch asks it too', async () => {
   expect(await answerOf(program('keepLoopbackDirect(process.env);'))).toBe('/here');
 });
 
+test.skipIf(process.platform !== 'linux')(
+  'in the command, fetch asks no proxy at all where the environment names all hosts',
+  async () => {
+    const program = `
+    import { createServer } from 'node:http';
+    import { once } from 'node:events';
+    import { keepLoopbackDirect } from '../../cli/loopback.ts';
+    process.env.NO_PROXY = '*';
+    keepLoopbackDirect(process.env);
+    const elsewhere = createServer((_, response) => response.end('there')).listen(0, '127.0.0.2');
+    await once(elsewhere, 'listening');
+    const asked = fetch('http://127.0.0.2:' + elsewhere.address().port);
+    console.log(JSON.stringify(await asked.then((answer) => answer.text(), (error) => error.message)));
+    elsewhere.closeAllConnections();
+    elsewhere.close();`;
+    expect(await answerOf(program)).toBe('there');
+  },
+);
+
 test.each([
   [{}, {}],
   [{ no_proxy: 'a' }, { no_proxy: 'a' }],
+  [
+    { http_proxy: 'http://p', NO_PROXY: '*' },
+    { http_proxy: 'http://p', NO_PROXY: '*' },
+  ],
+  [
+    { http_proxy: 'http://p', no_proxy: '', NO_PROXY: 'a' },
+    {
+      http_proxy: 'http://p',
+      no_proxy: 'a,127.0.0.1,localhost,::1',
+      NO_PROXY: 'a,127.0.0.1,localhost,::1',
+    },
+  ],
   [
     { HTTPS_PROXY: 'http://p' },
     { HTTPS_PROXY: 'http://p', no_proxy: '127.0.0.1,localhost,::1', NO_PROXY: '127.0.0.1,localhost,::1' },
