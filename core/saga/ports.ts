@@ -111,11 +111,10 @@ export interface SagaStore {
   /** The sagas that were started for a session, oldest first. */
   listBySession(sessionId: string): Promise<SessionSaga[]>;
   readonly permits: PermitStore;
-  /** Create-only: the record of a session's rewind. */
-  /** Create-only. */
+  /** Create-only: which sagas a request to put a session aside means. */
   createPark(record: ParkRecord): Promise<WriteOutcome<ParkRecord>>;
   getPark(sessionId: string, requestId: string): Promise<ParkRecord | undefined>;
-
+  /** Create-only: the record of a session's rewind. */
   createRewind(record: RewindRecord): Promise<WriteOutcome<RewindRecord>>;
   getRewind(sessionId: string, requestId: string): Promise<RewindRecord | undefined>;
   /** Replaces the record by one that says when it was through. */

@@ -192,12 +192,15 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     const handlers = Object.fromEntries(
       [...tasks].map(([state, resource]) => [state, handlerOf(execution, state, resource, loaded)]),
     );
+    let enteredMs = 0;
     const context = {
       Execution: { Id: execution.executionArn, Name: execution.name },
-      // The engine does not say which attempt it is. Those of one state are told apart by their time here.
+      // The engine does not say which attempt it is. Those of one state are told apart by their time here, which
+      // goes on also when the clock of the machine is set back.
       State: {
         get EnteredTime() {
-          return new Date().toISOString();
+          enteredMs = Math.max(Date.now(), enteredMs + 1);
+          return new Date(enteredMs).toISOString();
         },
         RetryCount: 0,
       },
