@@ -36,7 +36,7 @@ import { takeBackSagas } from './take-back-sagas.ts';
 const SAGAS_AT_ONCE = 8;
 
 /** Of a record, which is one item. Of more effects than that, what came since is accepted with them. */
-const MOST_NAMED = 20_000;
+const MOST_NAMED = 10_000;
 
 const STAYS_BETWEEN = 'a later step of this saga stays';
 /** Time that a call keeps for the files when it waits for effects. */

@@ -35,7 +35,6 @@ test('comes after that of the wait before, also when the clock is set back betwe
         const { entered: at, token } = payload as { entered: string; token: string };
         entered.push(Date.parse(at));
         void delay(20).then(() => {
-
           vi.setSystemTime(Date.now() - 60_000);
           executions.tokens.succeed(token.slice(TOKEN_PREFIX.length), {});
         });

@@ -105,6 +105,23 @@ describe('of a session', () => {
     },
   );
 
+  test('another effect does not pass for an accepted one because an agent chose its name so', async () => {
+    const session = await rewindStage();
+    const { store } = session.sagas;
+    const original = { ...store };
+    // The hashes of both begin with the same 12 digits. Such a pair is found in a minute.
+    await session.start('mail-c8fbb7a7147a', 'm2', ['mail']);
+    await session.machine.settle();
+    store.createRewind = async (record) => {
+      Object.assign(store, original);
+      await session.start('mail-efcbac1b3afd', 'm2', ['mail']);
+      await session.machine.settle();
+      return original.createRewind(record);
+    };
+    const { residue } = await session.rewind({ dryRun: true });
+    expect(await session.carryOut({ acceptResidue: true, residue })).toMatchObject({ status: 'STOPPED' });
+  });
+
   test('a saga that did only what nothing takes back, once the rewind has begun, stops one that accepts nothing', async () => {
     const session = await rewindStage();
     const { store } = session.sagas;

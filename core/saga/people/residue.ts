@@ -9,8 +9,9 @@ import { namedStands } from './undo-plan.ts';
 
 type Planned = Pick<RewoundSaga, 'sagaId' | 'plan'>;
 
-const KEY_LENGTH = 12;
-const RESIDUE_LENGTH = 16;
+/** Agents choose the names of sagas and steps, so these must be too long to be found a second time. */
+const KEY_LENGTH = 32;
+const RESIDUE_LENGTH = 32;
 
 /** One for each effect that stands. */
 export const residueKeys = (sagas: readonly Planned[]): string[] =>
