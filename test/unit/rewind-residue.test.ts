@@ -105,6 +105,42 @@ describe('of a session', () => {
     },
   );
 
+  test('a saga that began since and waits for its next step is taken back, and stops it with what was not accepted', async () => {
+    const session = await rewindStage();
+    const { store } = session.sagas;
+    const { machine } = session;
+    const original = { ...store };
+    const submit = (stepId: string, tool: string) =>
+      machine.submit({ sagaId: 'chat', stepId, tool, arguments: {}, sessionId: SESSION, messageId: 'm2' });
+    await machine.start({
+      sagaId: 'chat',
+      sessionId: SESSION,
+      messageId: 'm2',
+      interactive: { onIdle: 'unwind', allowIrreversible: ['mail'] },
+      requestedBy: 'me',
+    });
+    await submit('pay', 'pay');
+    await submit('seen', 'mail');
+    store.createRewind = async (record) => {
+      Object.assign(store, original);
+      await submit('late', 'mail');
+      return original.createRewind(record);
+    };
+    const { residue } = await session.rewind({ dryRun: true });
+    const asked = { acceptResidue: true, residue };
+    const stopped = await session.carryOut(asked);
+    expect(stopped.status).toBe('STOPPED');
+    expect(stopped.sagas.find(({ sagaId }) => sagaId === 'chat')).toMatchObject({
+      status: 'COMPENSATION_FAILED',
+      plan: { undo: [], stands: [{ step: 'seen' }, { step: 'late' }] },
+    });
+    for (const stepId of ['seen', 'late']) {
+      await machine.operate({ sagaId: 'chat', action: 'skip', stepId, evidence: 'both may stay', by: 'fin' });
+      await machine.settle();
+    }
+    expect((await session.carryOut(asked)).status).toBe('REWOUND');
+  });
+
   test('another effect does not pass for an accepted one because an agent chose its name so', async () => {
     const session = await rewindStage();
     const { store } = session.sagas;
