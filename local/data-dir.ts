@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { access, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WalkbackError } from '../core/shared/errors.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
@@ -198,6 +198,18 @@ const follow = async (dataDir: string, claim: string): Promise<boolean> => {
   }
 };
 
+/** Removes what processes that were killed on the way to this directory left beside the file. */
+const removeLeftovers = async (dataDir: string): Promise<void> => {
+  const path = cloudFilePath(dataDir);
+  for (const name of await readdir(dataDir)) {
+    const left = join(dataDir, name);
+    if (!left.startsWith(`${path}.`)) continue;
+    // One that names nobody may be half written by a process that is alive.
+    const owner = await readCloudFile(left);
+    if (owner !== undefined && !isAlive(owner)) await rm(left, { force: true });
+  }
+};
+
 const inDataDir = async <T>(dataDir: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -244,6 +256,8 @@ export const lockDataDir = async (dataDir: string, version?: string): Promise<Da
   try {
     await inDataDir(dataDir, () => writeFile(claim, `${JSON.stringify(mine)}\n`, { mode: PRIVATE_FILE }));
     while (!(await linkNew(claim, path)) && !(await follow(dataDir, claim)));
+    // They do no harm, so they keep nothing from starting.
+    await removeLeftovers(dataDir).catch(() => undefined);
   } finally {
     await rm(claim, { force: true });
   }
