@@ -58,6 +58,17 @@ export const residueOption = (): Option =>
     'with --accept-residue: refuse if something else stands by now than in the plan that said this',
   );
 
+/** What a request accepts. Throws `InvalidInput` when a plan's residue is given, and not that it may stay. */
+export const acceptedIn = (options: { acceptResidue?: boolean; residue?: string }) => {
+  const { acceptResidue, residue } = options;
+  if (residue !== undefined && acceptResidue !== true)
+    throw new CliError('InvalidInput', '--residue says what stands: give it with --accept-residue.');
+  return {
+    ...(acceptResidue === true ? { acceptResidue: true } : {}),
+    ...(residue === undefined ? {} : { residue }),
+  };
+};
+
 /** Below the plan of a dry run in which something stands. */
 export const residueLine = (residue: string | undefined, stands: number, paint: Paint): string => {
   if (residue === undefined || stands === 0) return '';

@@ -7,6 +7,7 @@ import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import {
+  acceptedIn,
   checkpointOption,
   checkpointWords,
   decidedLine,
@@ -50,7 +51,7 @@ interface Options {
 const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
 
 const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
-  const { scope, guidance, acceptResidue, residue, request, epoch, checkpoint, by, to } = options;
+  const { scope, guidance, request, epoch, checkpoint, by, to } = options;
   const sessionId = await resolveSession(run, options.session);
   return {
     sessionId,
@@ -60,8 +61,7 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
     ...(epoch === undefined ? {} : { epoch }),
     by: operatorOf(run, by),
     ...(guidance === undefined ? {} : { guidance }),
-    ...(acceptResidue === true ? { acceptResidue: true } : {}),
-    ...(residue === undefined ? {} : { residue }),
+    ...acceptedIn(options),
   };
 };
 

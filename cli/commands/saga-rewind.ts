@@ -4,7 +4,7 @@ import type { SagaRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { residueLine, residueOption } from '../decided.ts';
+import { acceptedIn, residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
@@ -44,8 +44,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   by: operatorOf(run, options.by),
   ...(options.guidance === undefined ? {} : { guidance: options.guidance }),
   ...(options.plan === undefined ? {} : { plan: await readJson(options.plan, '--plan') }),
-  ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
-  ...(options.residue === undefined ? {} : { residue: options.residue }),
+  ...acceptedIn(options),
 });
 
 const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {

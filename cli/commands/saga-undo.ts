@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { residueLine, residueOption } from '../decided.ts';
+import { acceptedIn, residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
@@ -32,8 +32,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     action: 'undo',
     by: operatorOf(run, options.by),
     ...(options.reason === undefined ? {} : { evidence: options.reason }),
-    ...(options.acceptResidue === true ? { acceptResidue: true } : {}),
-    ...(options.residue === undefined ? {} : { residue: options.residue }),
+    ...acceptedIn(options),
   };
   if (options.dryRun === true || options.yes !== true) {
     const planned = await run.progress('Planning the undo', () =>

@@ -145,6 +145,16 @@ describe('walkback rewind', () => {
   });
 
   test.each([
+    [...WORDS, '--residue', 'now', '--yes'],
+    ['saga', 'rewind', 's', '--steps', '1', '--residue', 'now', '--yes'],
+    ['saga', 'undo', 's', '--residue', 'now', '--yes'],
+  ])('%s %s: what a plan named is not accepted by naming it alone', async (...argv) => {
+    const { failure, calls } = await runCommand(argv, { answers: { 'walkback-timeline': TIMELINE }, env });
+    expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    expect(calls.filter(({ name }) => name !== 'walkback-timeline')).toEqual([]);
+  });
+
+  test.each([
     ['effects', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'effects', waitSeconds: 20 } }],
     ['files', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'files', waitSeconds: 20 } }],
   ])('takes the scope %s and goes ahead with --yes', async (scope, call) => {
