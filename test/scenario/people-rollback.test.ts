@@ -41,11 +41,15 @@ const post = async (person: BrowserPerson, action: string, fields: Record<string
   return sent.status === 303 ? person.get(at + locationOf(sent)) : sent;
 };
 
+/** The form of a page that acts, not the one that plans. */
+const postedForm = (page: string, action: string): string =>
+  new RegExp(`<form method="post" action="${action}">(.*?)</form>`, 's').exec(page)?.[1] ?? '';
+
 /** What a form of a page sends, from the page that has it. */
 const sendForm = async (person: BrowserPerson, page: string, action: string, more: object = {}) => {
   const at = cloud.endpoints.api;
   const { text } = await person.get(at + page);
-  const [, form = ''] = new RegExp(`<form[^>]*action="${action}">(.*?)</form>`, 's').exec(text) ?? [];
+  const form = postedForm(text, action);
   return post(person, action, { ...hiddenIn(form), ...more });
 };
 
@@ -121,7 +125,7 @@ test('of two tabs that confirm in one moment, one is done, and the other shows w
       const opened = [rita, omar].map(async (person, at) => {
         const [page, action, done] = at === 0 ? one : other;
         const { text } = await person.get(cloud.endpoints.api + page);
-        const [, form = ''] = new RegExp(`<form[^>]*action="${action}">(.*?)</form>`, 's').exec(text) ?? [];
+        const form = postedForm(text, action);
         return { done, send: () => post(person, action, hiddenIn(form)) };
       });
       const tabs = await Promise.all(opened);
@@ -154,7 +158,7 @@ test('the form of a rewind that was sent again joins it, and does nothing twice'
   const page = '/sessions/s1/rewind';
   const at = cloud.endpoints.api;
   const { text } = await person.get(`${at}${page}?message=before-rewind`);
-  const [, form = ''] = new RegExp(`<form[^>]*action="${page}">(.*?)</form>`, 's').exec(text) ?? [];
+  const form = postedForm(text, page);
   const send = () => person.post(at + page, { ...hiddenIn(form), guidance: 'Leave it.' });
   expect((await send()).text).toContain('Rewound');
   const { checkpoints } = (await cloud.invoke('timeline', { sessionId: 's1' })) as unknown as TimelineAnswer;
