@@ -5,12 +5,12 @@
 # history of a partial clone was never whole, but the commits that a capture names were there.
 objects_present() {
   [ "$1" != "${3-}" ] || [ "$2" != "${4-}" ] || return 0
-  [ -z "${4-}" ] || [ "$2" = "$4" ] || lists_present "$4" || return
-  if [ "$2" = "${4-}" ] && few_changed "${3-}" "$1"; then
+  if [ "$2" = "${4-}" ] && few_changed "${3-}" "$1" "$2"; then
     [ "$DRY_RUN" = 1 ] || ! read_contents || return 0
     ids_present "$IDS"
     return
   fi
+  [ -z "${4-}" ] || lists_present "$4" || return
   if [ -n "$PARTIAL_FLAG" ]; then
     git rev-list --objects --quiet "$1" >/dev/null 2>"$OUT.missing" && git cat-file -e "$2" 2>"$OUT.missing" && host_objects "$2" || return
     IDS=${COMMITS[*]}

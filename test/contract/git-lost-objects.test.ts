@@ -184,3 +184,19 @@ test('the list of empty directories is gone, and the rollback is to where everyt
   expect(await goTo(harness, second.snapshot)).toBe('applied');
   expect(world(harness, ['app'])).toEqual(second.world);
 });
+
+test('the lists of a host state that both states have are gone, and a file comes back', async () => {
+  await using harness = await createHarness();
+  const [, , before, now] = await states(harness);
+  if (before === undefined || now === undefined) throw new Error('no state');
+  expect(await goTo(harness, now.snapshot)).toBe('applied');
+  const gone = harness.sh(
+    `for id in $(sed -n 's/.* blob \\([0-9a-f]*\\).*/\\1/p' ${SHADOW}/meta.parts); do rm -fv ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
+    'app',
+  );
+  expect(gone).not.toBe('');
+  expect(await goTo(harness, before.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(before.world);
+  expect(await goTo(harness, now.snapshot)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(now.world);
+});
