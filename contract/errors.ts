@@ -76,7 +76,7 @@ const CHECKPOINT_ERRORS = {
       'check the path; where the directory of a session is gone, make it again, empty, then call again',
     ),
   ),
-  NoRepositories: refusal('notFound', 'clone or initialise a repository below the projects root first'),
+  NoRepositories: refusal('notFound', 'choose a projects root that is a git repository or holds some'),
   CaptureFailed: fault('failed', 'see the reason, correct it in the sandbox, then call again'),
   RestoreConflict: toldBySandbox(
     refusal('conflict', 'move the named paths away, then call with a new request id'),

@@ -49,9 +49,11 @@ export const survey: Repositories['survey'] = async (sandbox, request) => {
     request,
   );
   const first = pairs.findIndex(([key]) => key === 'repo');
+  const around = value(pairs, 'around');
   return {
     repositories: records(pairs, 'repo').map((record) => surveyed(record)),
     skipped: uncaptured(first < 0 ? pairs : pairs.slice(0, first), 'skip', undefined),
+    ...(around === undefined ? {} : { around }),
   };
 };
 

@@ -24,6 +24,7 @@ const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox ===
 /** Pairs whose value is a name, which goes back into the sandbox unchanged. */
 const NAMES = new Set([
   'repo',
+  'around',
   'fail-path',
   'skip-path',
   'late-path',

@@ -70,6 +70,18 @@ survey_job() {
   survey_one "${ROOTS[$1]}" >"$OUT" 2>/dev/null && [ -z "$LOST" ] && printf . >"$OUT.finished"
 }
 
+# around: prints the repository that the projects root lies in. Like git, it looks from there upwards.
+around() {
+  local above=$ROOT
+  while [[ $above == /?* ]]; do
+    above=${above%/*}
+    if [ -f "$above/.git" ] || [ -e "$above/.git/HEAD" ]; then
+      emit around "${above:-/}"
+      return
+    fi
+  done
+}
+
 main() {
   local i parts=() LENIENT=''
   declare -gA SEEN=()
@@ -88,6 +100,7 @@ main() {
     parts+=("$RUN/$i")
   done
   {
+    [ ${#ROOTS[@]} -gt 0 ] || around
     passed_over
     pass_on "${parts[@]}" && emit end ''
   } >"$RUN/answer" && finish <"$RUN/answer" || fault "the answer could not be written"

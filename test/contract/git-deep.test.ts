@@ -1,8 +1,9 @@
-/** Repositories far below the projects root are found, or it is said that nobody looked. */
+/** Repositories far below the projects root, or above it, are found, or it is said that nobody looked. */
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { files } from '../support/fingerprint.ts';
-import { createHarness } from '../support/git-harness.ts';
+import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE } from '../support/git-repositories.ts';
 
 const DEEP = 'src/github.com/org/repo';
@@ -44,4 +45,27 @@ test('what lies deeper than anybody looks is named: by the survey, a capture and
   expect([survey.repositories.map(({ path }) => path), survey.skipped]).toEqual([['app'], [said]]);
   expect((await harness.capture()).report.skipped).toEqual([said]);
   expect((await harness.capture()).report.skipped).toEqual([said]);
+});
+
+const surveyOf = (harness: Harness, directory: string) =>
+  createRepositories().survey(harness.sandbox, {
+    projectsRoot: join(harness.root, directory),
+    maxDepth: 8,
+    detail: false,
+    timeoutMs: 60_000,
+  });
+
+test('the repository around a projects root is named, where there is none below', async () => {
+  await using harness = await createHarness();
+  harness.sh(`mkdir -p app/src/new; cd app; ${ONE_FILE}; mkdir -p 'odd name/x'`);
+  harness.sh('git -C app worktree add -q --detach ../linked; mkdir linked/sub; mkdir -p src/.git/sub');
+  const nothing = { repositories: [], skipped: [] };
+  const app = { ...nothing, around: join(harness.root, 'app') };
+  expect(await surveyOf(harness, 'app/src/new')).toEqual(app);
+  expect(await surveyOf(harness, 'app/odd name/x')).toEqual(app);
+  expect(await surveyOf(harness, 'linked/sub')).toEqual({ ...nothing, around: join(harness.root, 'linked') });
+  // What git takes for no repository is none.
+  expect(await surveyOf(harness, 'src/.git/sub')).toEqual(nothing);
+  harness.sh(`cd app/src; ${ONE_FILE}`);
+  expect((await surveyOf(harness, 'app/src')).around).toBeUndefined();
 });

@@ -92,6 +92,11 @@ describe('walkback beside walkback up', () => {
     const nothing = await scene.run(['session', 'start', '--root', 'empty']);
     expect(nothing.code).toBe(3);
     expect(nothing.stderr).toMatch(/^NoRepositories: /m);
+    await mkdir(join(work, 'web/pages'));
+    const inside = await scene.run(['session', 'start', '--root', 'web/pages']);
+    expect(inside.code).toBe(3);
+    expect(inside.stderr).toContain(`directory of the git repository ${join(work, 'web')}. `);
+    expect(inside.stderr).not.toMatch(/git init|initiali[sz]e/);
     const nowhere = await scene.run(['session', 'start', '--root', './nowhere']);
     expect(nowhere).toMatchObject({ code: 3, stdout: '' });
     expect(nowhere.stderr).toContain('does not exist');

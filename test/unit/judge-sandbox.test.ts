@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeSandbox } from '../../core/checkpoint/workspace/judge-sandbox.ts';
+import { judgeRepositories, judgeSandbox } from '../../core/checkpoint/workspace/judge-sandbox.ts';
 import { HEALTHY } from '../support/fakes/healthy-sandbox.ts';
 
 test.each([
@@ -17,4 +17,13 @@ test.each([
   );
   expect(check?.ok).toBe(advice.source === '^$');
   expect(check?.advice).toMatch(advice);
+});
+
+test.each([
+  [undefined, false, 'Clone or initialise a repository below the projects root.'],
+  ['/work/app', false, 'Give /work/app as projectsRoot, or a directory above it.'],
+  ['/work/app', true, ''],
+] as const)('no repository, inside %s, in a fresh sandbox: %s', (around, isFresh, advice) => {
+  const survey = { repositories: [], skipped: [], ...(around !== undefined && { around }) };
+  expect(judgeRepositories(survey, HEALTHY, isFresh).advice).toBe(advice);
 });

@@ -21,11 +21,14 @@ import { requireActive } from './session-rules.ts';
 
 export type StartSessionDeps = CaptureDeps & { sandboxes: Sandboxes; random: () => string };
 
-const noRepositories = (root: string): WalkbackError =>
+/** `around` is the repository that the projects root lies in. A repository made inside it would hide files from it. */
+const noRepositories = (root: string, around?: string): WalkbackError =>
   new WalkbackError(
     'NoRepositories',
-    `There is no git repository at ${root} or in the ${DEFAULTS.maxDepth} levels below it. Clone or "git init" one first, or give another projectsRoot.`,
-    { details: { projectsRoot: root } },
+    around === undefined
+      ? `There is no git repository at ${root} or in the ${DEFAULTS.maxDepth} levels below it. Clone or "git init" one first, or give another projectsRoot.`
+      : `${root} is a directory of the git repository ${around}. A session covers whole repositories: give ${around} as projectsRoot, or a directory above it.`,
+    { details: { projectsRoot: root, ...(around === undefined ? {} : { repository: around }) } },
   );
 
 export const createStartSession = (deps: StartSessionDeps) => {
@@ -92,7 +95,7 @@ export const createStartSession = (deps: StartSessionDeps) => {
       detail: false,
       timeoutMs: commandTimeout(invocation, clock),
     });
-    if (survey.repositories.length === 0) throw noRepositories(session.projectsRoot);
+    if (survey.repositories.length === 0) throw noRepositories(session.projectsRoot, survey.around);
     const names = [...new Set(survey.repositories.flatMap(({ base }) => base ?? []))];
     const bases = await Promise.all(names.map((name) => store.getBase(name, baseOwnerOf(session))));
     return {

@@ -125,7 +125,7 @@ export const judgeSandbox = (
 ];
 
 export const judgeRepositories = (
-  { repositories, skipped }: SurveyReport,
+  { repositories, skipped, around }: SurveyReport,
   { unreadable, user }: Pick<SandboxFacts, 'unreadable' | 'user'>,
   isFresh: boolean,
 ): PreflightCheck => {
@@ -140,6 +140,13 @@ export const judgeRepositories = (
   if (skipped.length > 0) {
     const listed = skipped.map(({ path, reason }) => `${path} (${reason})`);
     return bad(id, `left out: ${listed.join(', ')}`, 'Move them to where they are looked at.');
+  }
+  if (repositories.length === 0 && around !== undefined && !isFresh) {
+    return bad(
+      id,
+      `none: the projects root is a directory of the repository ${around}`,
+      `Give ${around} as projectsRoot, or a directory above it.`,
+    );
   }
   if (repositories.length === 0 && !isFresh) {
     return bad(id, 'none', 'Clone or initialise a repository below the projects root.');
