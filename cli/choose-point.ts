@@ -3,12 +3,14 @@
  * error lists the points.
  */
 import type { TimelineAnswer, TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
+import { shortCheckpointId } from '../present/checkpoint-words.ts';
+import { listSome, printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
 import { type Choice, choose } from './terminal/choose.ts';
-import { formatTime, listSome, printableLine } from './terminal/text.ts';
+import { formatTime } from './terminal/text.ts';
 import { readTimeline } from './timeline.ts';
-import { HALF_WRITTEN, shortCheckpointId } from './view/timeline-rows.ts';
+import { HALF_WRITTEN } from './view/timeline-rows.ts';
 
 const NEWEST = 200;
 const NAMED_IN_ERROR = 12;

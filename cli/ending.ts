@@ -7,8 +7,8 @@ import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answ
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
 import { openNotListedIn } from '../core/saga/people/not-listed.ts';
 import { plural } from '../core/shared/plural.ts';
+import { isRetryable } from '../present/saga-words.ts';
 import { CliError } from './failure.ts';
-import { isRetryable } from './retryable.ts';
 
 /** Nothing moves by itself any more, until somebody acts. */
 export const isAtRest = ({ status, interactive, awaiting, awaitingBelow }: Observation): boolean =>

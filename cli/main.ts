@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
 import { userName } from '../kit/machine-user.ts';
+import { printable } from '../present/text.ts';
 import type { App } from './app.ts';
 import { CliError, describeFailure, type Failure } from './failure.ts';
 import { keepLoopbackDirect } from './loopback.ts';
@@ -9,7 +10,7 @@ import type { TargetFlags } from './target/select.ts';
 import { page } from './terminal/pager.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { paintFor, widthOf } from './terminal/terminal.ts';
-import { printable, wrap } from './terminal/text.ts';
+import { wrap } from './terminal/text.ts';
 import { failureThere } from './where-words.ts';
 
 /** The entry of the command. It owns only the process: signals, streams, exit code. */

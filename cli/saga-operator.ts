@@ -1,6 +1,6 @@
+import { printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
 import { CliError } from './failure.ts';
-import { printableLine } from './terminal/text.ts';
 
 const sameName = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();

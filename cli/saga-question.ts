@@ -1,6 +1,6 @@
+import { printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
 import { placeIn } from './session-place.ts';
-import { printableLine } from './terminal/text.ts';
 
 /**
  * `Undo saga s-1?`, with the session that the saga belongs to and where it is, so that nobody takes back the

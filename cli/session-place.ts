@@ -1,6 +1,6 @@
 import { directoryIn } from '../client/sandbox-places.ts';
+import { printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
-import { printableLine } from './terminal/text.ts';
 
 /** The directory of this machine with the repositories in question, if they are here. */
 export const placeIn = async (

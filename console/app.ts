@@ -1,7 +1,7 @@
 /** The console: pages about what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
-import { sameSecret } from '../local/e2b/guard.ts';
+import { sameSecret } from '../core/shared/same-secret.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
 import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
-import { sameSecret } from '../local/e2b/guard.ts';
+import { sameSecret } from '../core/shared/same-secret.ts';
 import type { Ask } from './context.ts';
 import type { Viewer } from './parts/page.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { formatBytes, printableLine } from '../../present/text.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { dataDirFor } from '../target/select.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
-import { formatBytes, printableLine } from '../terminal/text.ts';
 
 interface Options {
   yes?: boolean;

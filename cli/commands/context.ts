@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { printable } from '../../present/text.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { resolveSession } from '../session.ts';
-import { printable } from '../terminal/text.ts';
 
 export const defineContext = (context: Command, app: App): void => {
   context

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { errorRow } from '../../contract/errors.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { formatBytes, listSome } from '../../present/text.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, describeFailure } from '../failure.ts';
@@ -12,7 +13,6 @@ import { writingNamedFile } from '../named-files.ts';
 import { parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
-import { formatBytes, listSome } from '../terminal/text.ts';
 
 interface Options {
   html?: boolean;

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { PERSON_ROLES } from '../../contract/people.ts';
+import { printableLine } from '../../present/text.ts';
 import { type Run, withConnection } from '../app.ts';
 import type { Define } from '../commands.ts';
 import { CliError } from '../failure.ts';
@@ -8,7 +9,6 @@ import type { Issuer } from '../identity/issuer.ts';
 import type { Login, Logins } from '../identity/logins.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { helpText } from '../terminal/help-text.ts';
-import { printableLine } from '../terminal/text.ts';
 
 interface Options {
   as?: string;

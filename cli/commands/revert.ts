@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { freshId } from '../../client/ids.ts';
 import type { RevertInput } from '../../contract/checkpoint-inputs.ts';
+import { listSome } from '../../present/text.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { composing } from '../composing.ts';
@@ -10,7 +11,6 @@ import { collectPaths, parseId, shellWord } from '../options.ts';
 import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
-import { listSome } from '../terminal/text.ts';
 
 interface Options {
   session?: string;

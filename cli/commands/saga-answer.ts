@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { printableLine } from '../../present/text.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
-import { printableLine } from '../terminal/text.ts';
 import { approvalLines, statusWord } from '../view/saga-views.ts';
 
 const PAST = { approve: '  approved', reject: '  rejected' } as const;

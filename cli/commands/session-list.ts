@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { printableLine } from '../../present/text.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { listAllSessions } from '../session.ts';
-import { printableLine } from '../terminal/text.ts';
 import { sessionTable } from '../view/session-views.ts';
 
 export const addSessionList = (parent: Command, app: App): void => {

@@ -15,7 +15,7 @@ import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { requireShortPath } from '../../local/dynamodb/server.ts';
 import { IS_PACKAGED } from '../../local/program.ts';
 import { DEAD_LETTERS_FILE } from '../../local/streams/dead-letters.ts';
-import { formatBytes } from '../terminal/text.ts';
+import { formatBytes } from '../../present/text.ts';
 import { type Check, check } from './check.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

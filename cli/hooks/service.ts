@@ -12,8 +12,8 @@ import { type ClaudeHookAnswer, type ClaudeHooks, createClaudeHooks } from '../.
 import { hostSession } from '../../client/host-session.ts';
 import type { CheckpointWarning, Session } from '../../client/index.ts';
 import { Walkback } from '../../client/index.ts';
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { startOf } from '../../local/data-dir.ts';
-import { sameSecret } from '../../local/e2b/guard.ts';
 import { listenApp } from '../../local/listen.ts';
 import { PRIVATE_FILE } from '../../local/private-file.ts';
 import { openBegunPrompts } from './begun-prompts.ts';

@@ -2,8 +2,8 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ERRORS, isErrorName } from '../../contract/errors.ts';
+import { formatBytes } from '../../present/text.ts';
 import { CliError, describeFailure } from '../failure.ts';
-import { formatBytes } from '../terminal/text.ts';
 
 /** A database and a capture need more than this. */
 const LEAST_BYTES = 8 * 1024 ** 2;

@@ -4,10 +4,11 @@
  */
 import type { ChangesAnswer, CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { hostLines } from '../../present/host-lines.ts';
+import { printable, printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, printable, printableLine, truncate, widest } from '../terminal/text.ts';
+import { padEnd, truncate, widest } from '../terminal/text.ts';
 import { paintDiff } from './diff-view.ts';
-import { hostLines } from './host-lines.ts';
 
 type Repository = CheckpointChanges['repositories'][number];
 

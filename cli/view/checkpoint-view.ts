@@ -1,8 +1,9 @@
 import type { SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
 import type { CheckpointAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { formatBytes, printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatBytes, padEnd, printableLine, widest } from '../terminal/text.ts';
+import { padEnd, widest } from '../terminal/text.ts';
 
 const MOST_LINES = 8;
 

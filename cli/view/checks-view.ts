@@ -1,7 +1,9 @@
 /** Shows checks, each with what was found and what to do. */
+
+import { printableLine } from '../../present/text.ts';
 import type { Check } from '../doctor/check.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, printableLine, widest } from '../terminal/text.ts';
+import { padEnd, widest } from '../terminal/text.ts';
 
 export const checksText = (checks: readonly Check[], paint: Paint): string => {
   const width = widest(checks.map(({ id }) => id));

@@ -1,8 +1,9 @@
 /** Shows which commitments are kept, and the output of the others. */
 import type { VerifyCommitmentsAnswer } from '../../contract/workspace-answers.ts';
 import type { Commitment } from '../../contract/workspace-inputs.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatDuration, printableLine } from '../terminal/text.ts';
+import { formatDuration } from '../terminal/text.ts';
 
 export const verifiedText = (
   { checkpointId, commitments, warnings }: VerifyCommitmentsAnswer,

@@ -1,8 +1,9 @@
 import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
 import { HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine } from '../terminal/text.ts';
+import { formatTime } from '../terminal/text.ts';
 
 type Copy = ListedCopy & { directory?: string };
 

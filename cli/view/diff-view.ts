@@ -1,14 +1,12 @@
 import type { DiffAnswer } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { doesDiffer } from '../../present/checkpoint-words.ts';
+import { hostLines } from '../../present/host-lines.ts';
+import { printable, printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, printable, printableLine, widest } from '../terminal/text.ts';
-import { hostLines } from './host-lines.ts';
+import { padEnd, widest } from '../terminal/text.ts';
 
 type RepositoryDiff = DiffAnswer['repositories'][number];
-
-/** Whether the repository differs in files, beside the files, or because only one side has it. */
-export const doesDiffer = ({ files, host, change }: RepositoryDiff): boolean =>
-  files > 0 || host !== undefined || change !== undefined;
 
 const counts = (added: number, deleted: number, paint: Paint): string =>
   `${paint.green(`+${added}`)} ${paint.red(`-${deleted}`)}`;

@@ -1,8 +1,10 @@
 /** Draws the sagas below one as a tree. */
+
 import type { Observation } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { notListedTexts } from '../../present/saga-words.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
 
 type Child = NonNullable<Observation['children']>[number];
 
@@ -22,15 +24,6 @@ const TURNS: Partial<Record<NonNullable<Child['interactive']>, string>> = {
   'next-step': 'waits for its next step',
   parked: 'put aside',
 };
-
-const standText = (count: number, accepted = 0): string =>
-  `${count} more ${count === 1 ? 'stands' : 'stand'}${accepted === 0 ? '' : `, ${accepted} of them accepted`}`;
-
-/** What only this line counts; the rest is in the saga's own description. */
-export const notListedTexts = ({ notListed, acceptedNotListed, residueNotListed }: Child): string[] => [
-  ...(notListed === undefined ? [] : [standText(notListed, acceptedNotListed)]),
-  ...(residueNotListed === undefined ? [] : [`${residueNotListed} more left something`]),
-];
 
 /** What `saga show` and `saga tree` draw of the sagas below. */
 export const familyOf = (

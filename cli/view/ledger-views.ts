@@ -7,9 +7,10 @@ import {
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { formatSpan, printableLine } from '../../present/text.ts';
 import { type Column, table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatSpan, printableLine, truncate } from '../terminal/text.ts';
+import { truncate } from '../terminal/text.ts';
 
 const COLUMNS = [
   { head: 'AT' },

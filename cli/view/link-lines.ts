@@ -1,5 +1,5 @@
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
 
 /**
  * A line, and below it the address where the provider shows the effect. On a line of its own, a link can be

@@ -1,7 +1,8 @@
 import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import { printableLine } from '../../present/text.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine } from '../terminal/text.ts';
+import { formatTime } from '../terminal/text.ts';
 import { statusWord } from './saga-views.ts';
 
 const SHOWN_WAITING = 3;

@@ -1,10 +1,11 @@
 import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { truncate } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
 

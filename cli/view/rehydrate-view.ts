@@ -1,9 +1,10 @@
 import type { RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatDuration, printableLine } from '../terminal/text.ts';
+import { formatDuration } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 
 interface Facts {

@@ -1,7 +1,7 @@
 import type { RewindAnswer, RewoundSaga } from '../../contract/rewind.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 import { observationText, statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';

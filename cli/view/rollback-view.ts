@@ -1,9 +1,10 @@
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { hostLines } from '../../present/host-lines.ts';
+import { listSome, printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { listSome, padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
+import { padEnd, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
-import { hostLines } from './host-lines.ts';
 import { withLink } from './link-lines.ts';
 
 type Restored = RollbackAnswer['repositories'][number];

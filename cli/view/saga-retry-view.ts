@@ -1,9 +1,10 @@
 /** Shows the effects that `walkback saga retry --all` would retry, and the result. */
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { truncate } from '../terminal/text.ts';
 import { statusWord } from './saga-views.ts';
 
 export interface RetryableSaga {

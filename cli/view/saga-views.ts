@@ -7,10 +7,11 @@ import type {
 } from '../../contract/saga-answers.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine, truncate, wrap } from '../terminal/text.ts';
+import { formatTime, truncate, wrap } from '../terminal/text.ts';
 import { familyOf } from './family-lines.ts';
 import { withLink } from './link-lines.ts';
 

@@ -1,9 +1,9 @@
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import { sagasIn, standsIn, undoneIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 import { appliedRollback, plannedRollback } from './rollback-view.ts';
 import { statusWord } from './saga-views.ts';

@@ -1,9 +1,10 @@
 import type { ListedSession, StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatTime, printableLine, truncateStart, widest } from '../terminal/text.ts';
+import { formatTime, truncateStart, widest } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 
 /** Width of all columns except id and root, with the gaps. */

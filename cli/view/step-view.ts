@@ -1,6 +1,7 @@
 import type { ParkedSagas, StepAnswer } from '../../contract/saga-answers.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine, truncate } from '../terminal/text.ts';
+import { truncate } from '../terminal/text.ts';
 import { statusWord } from './saga-views.ts';
 
 const WORDS: Record<StepAnswer['status'], string> = {

@@ -1,9 +1,10 @@
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, printableLine, truncate, widest } from '../terminal/text.ts';
+import { padEnd, truncate, widest } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
 import { settledLines } from './checkpoint-view.ts';
 import type { Cell } from './graph.ts';

@@ -4,7 +4,9 @@ import type {
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { formatBytes, formatTime, listSome, printableLine } from '../terminal/text.ts';
+import { shortCheckpointId, whyTaken } from '../../present/checkpoint-words.ts';
+import { formatBytes, listSome, printableLine } from '../../present/text.ts';
+import { formatTime } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';
 
@@ -35,26 +37,6 @@ export interface TimelineView {
   open: Cell[];
   graphWidth: number;
 }
-
-export const shortCheckpointId = (seq: number): string => `cp-${seq}`;
-
-/** Why the checkpoint was taken, in words. It was taken before the tool that the text names. */
-export const whyTaken = (
-  checkpoint: Pick<TimelineCheckpoint, 'reason' | 'toolExecutionId' | 'tool'>,
-): string => {
-  switch (checkpoint.reason) {
-    case 'baseline':
-      return 'session start';
-    case 'rollback':
-      return 'undo point';
-    case 'manual':
-      return 'by hand';
-    case 'before-tool':
-      return `before ${checkpoint.tool?.name ?? checkpoint.toolExecutionId}`;
-    default:
-      return checkpoint.reason;
-  }
-};
 
 /** Lines where they were counted, else bytes. */
 const whatHappened = ({

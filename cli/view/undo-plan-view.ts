@@ -1,6 +1,6 @@
 import type { UndoPlan } from '../../contract/saga-answers.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { printableLine } from '../terminal/text.ts';
 import { withLink } from './link-lines.ts';
 
 /** A step that runs sagas has no reference of its own. Those of its sagas follow. */

@@ -3,8 +3,8 @@
  * a sandbox: every part passes `escaped` in this file, so none of it becomes markup.
  */
 import { html, raw } from 'hono/html';
-import { formatBytes, printable, printableLine } from '../../cli/terminal/text.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { formatBytes, printable, printableLine } from '../../present/text.ts';
 import { type Markup, NOTHING, shown } from '../parts/markup.ts';
 import { colourLines, languageOf, type Piece } from './colours.ts';
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from './parse.ts';

@@ -5,11 +5,11 @@
 
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
-import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges } from '../../contract/change-answers.ts';
 import type { TimelineAnswer, TimelineMessage } from '../../contract/checkpoint-answers.ts';
 import type { SagaSummary, SagasAnswer, SessionEffect } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Ask } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { changesPart } from '../parts/changes.ts';

@@ -1,12 +1,12 @@
 /** Compares any two points of a session, in all repositories. */
 import { html } from 'hono/html';
-import { printableLine } from '../../cli/terminal/text.ts';
-import { doesDiffer } from '../../cli/view/diff-view.ts';
-import { hostLines } from '../../cli/view/host-lines.ts';
 import { diffAnywhere } from '../../client/diff-copy.ts';
 import type { DiffAnswer } from '../../contract/change-answers.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { doesDiffer } from '../../present/checkpoint-words.ts';
+import { hostLines } from '../../present/host-lines.ts';
+import { printableLine } from '../../present/text.ts';
 import type { Show, Visit } from '../context.ts';
 import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
 import {

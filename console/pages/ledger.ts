@@ -1,6 +1,5 @@
 /** The ledger: entries, effects with their undo, and totals. Each number links to its rows. */
 import { html } from 'hono/html';
-import { listSome } from '../../cli/terminal/text.ts';
 import type { VerifiedLedger } from '../../client/ledger.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
@@ -9,6 +8,7 @@ import { LEDGER_STATUSES, type QueryLedgerInput } from '../../contract/saga-inpu
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { listSome } from '../../present/text.ts';
 import type { Ask, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';

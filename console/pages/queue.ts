@@ -1,11 +1,11 @@
 /** Everything that waits for a person: approvals, sagas that nobody continues, and compensations that failed. */
 
 import { html } from 'hono/html';
-import { isRetryable } from '../../cli/retryable.ts';
 import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { isRetryable } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';

@@ -3,12 +3,12 @@
  * and its ledger.
  */
 import { html } from 'hono/html';
-import { notListedTexts } from '../../cli/view/family-lines.ts';
 import type { AnswerOf } from '../../contract/functions.ts';
 import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { notListedTexts } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';

@@ -1,6 +1,5 @@
 /** One session: its messages and, for the chosen one, what was captured and what it did elsewhere. */
 import { html } from 'hono/html';
-import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type {
   TimelineAnswer,
@@ -8,6 +7,7 @@ import type {
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
 import type { SagasAnswer } from '../../contract/saga-answers.ts';
+import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { changesPart } from '../parts/changes.ts';

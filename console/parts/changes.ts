@@ -3,10 +3,10 @@
  * patches.
  */
 import { html } from 'hono/html';
-import { hostLines } from '../../cli/view/host-lines.ts';
-import { shortCheckpointId } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { shortCheckpointId } from '../../present/checkpoint-words.ts';
+import { hostLines } from '../../present/host-lines.ts';
 import { diffMarkup, type Room } from '../diff/markup.ts';
 import { badge, block, link, list, type Markup, NOTHING, repositoryName, shown, table } from './markup.ts';
 import { withoutCommands } from './without-commands.ts';

@@ -1,7 +1,6 @@
 /** Ledger entries, effects and totals as tables. */
 
 import { html } from 'hono/html';
-import { formatSpan } from '../../cli/terminal/text.ts';
 import {
   isUndoneInPart,
   type LedgerEffect,
@@ -11,6 +10,7 @@ import {
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { isWebAddress } from '../../contract/web-address.ts';
+import { formatSpan } from '../../present/text.ts';
 import { badge, folded, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
 
 const personIn = (detail: string): boolean => {

@@ -1,6 +1,6 @@
 /** Markup that every page uses. All text from outside passes `shown`, and `html` escapes it. */
 import { html } from 'hono/html';
-import { printable, printableLine } from '../../cli/terminal/text.ts';
+import { printable, printableLine } from '../../present/text.ts';
 
 export type Markup = ReturnType<typeof html>;
 

@@ -1,10 +1,10 @@
 /** What a plan of a rollback, a revert or a rewind shows, and how a plan is recognised. */
 import { html } from 'hono/html';
-import { hostLines } from '../../cli/view/host-lines.ts';
 import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { hostLines } from '../../present/host-lines.ts';
 import type { Ask, Elsewhere, Visit } from '../context.ts';
 import { badge, list, type Markup, NOTHING, path, query, repositoryName, shown } from './markup.ts';
 

@@ -5,7 +5,6 @@
  */
 
 import { html, raw } from 'hono/html';
-import { shortCheckpointId, whyTaken } from '../../cli/view/timeline-rows.ts';
 import type {
   TimelineAnswer,
   TimelineCheckpoint,
@@ -13,6 +12,7 @@ import type {
 } from '../../contract/checkpoint-answers.ts';
 import { COMPOSED_REASONS } from '../../core/checkpoint/capture/whose-work.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { shortCheckpointId, whyTaken } from '../../present/checkpoint-words.ts';
 import { badge, type Markup, NOTHING, shown, time } from './markup.ts';
 
 interface Lines {

@@ -15,7 +15,7 @@ import type { PersonCalls } from '../../core/people/call-as.ts';
 import type { SignIn } from '../../core/people/sign-in.ts';
 import type { SignOuts } from '../../core/people/sign-outs.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { sameSecret } from '../../local/e2b/guard.ts';
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { fieldsOf } from '../form.ts';
 import { type ConsoleEnv, formTokenOf, type Gate, headers } from '../gate.ts';
 import { frame } from '../parts/page.ts';

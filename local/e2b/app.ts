@@ -1,8 +1,10 @@
 /** The whole E2B server as one function from request to answer, so that tests can put something before it. */
+
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { createControlPlane } from './control-plane.ts';
 import { createDataPlane, isDataPlane } from './data-plane.ts';
 import type { Environment } from './environment.ts';
-import { refusal, sameSecret } from './guard.ts';
+import { refusal } from './guard.ts';
 import { openRegistry } from './registry.ts';
 
 export interface E2bAppOptions {

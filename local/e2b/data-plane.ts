@@ -1,12 +1,12 @@
 /** E2B's daemon in a sandbox: its processes, files and health, for any client with the sandbox's access token. */
 import { type Context, Hono } from 'hono';
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { tellFault } from '../tell-fault.ts';
 import { ConnectFailure } from './connect-rpc.ts';
 import { apiError, diskFull, isFull } from './control-plane.ts';
 import type { Environment } from './environment.ts';
 import { readSandboxFile, writeSandboxFiles } from './files.ts';
 import { filesystemCall } from './filesystem-rpc.ts';
-import { sameSecret } from './guard.ts';
 import { processCall, START } from './process-rpc.ts';
 import type { Registry, Sandbox } from './registry.ts';
 import { checkUser } from './user.ts';

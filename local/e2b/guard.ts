@@ -3,7 +3,6 @@
  * reach them (no `Origin`, and only a loopback `Host`, against DNS rebinding), nor anyone without the
  * secrets.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
@@ -17,9 +16,3 @@ export const refusalOf = ({ origin, host }: { origin?: string; host?: string }):
 /** Why a request is refused before anything else is looked at; undefined when it is accepted. */
 export const refusal = (headers: Headers): string | undefined =>
   refusalOf({ origin: headers.get('origin') ?? undefined, host: headers.get('host') ?? undefined });
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** Compares in constant time, whatever the lengths. */
-export const sameSecret = (given: string | null | undefined, expected: string): boolean =>
-  timingSafeEqual(digest(given ?? ''), digest(expected)) && expected !== '';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import { html, raw } from 'hono/html';
 import * as z from 'zod';
-import { sameSecret } from '../e2b/guard.ts';
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { createCodes } from './codes.ts';
 import { type Grant, grantSchema } from './grant.ts';
 import { LOCAL_AUDIENCE, type Mint, TOKEN_SECONDS } from './mint.ts';

@@ -7,7 +7,7 @@
 import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { sameSecret } from '../e2b/guard.ts';
+import { sameSecret } from '../../core/shared/same-secret.ts';
 import { addBrowserFlow } from './browser-flow.ts';
 import { createCodes } from './codes.ts';
 import { type Grant, grantSchema } from './grant.ts';

@@ -1,6 +1,6 @@
 /** Partial checkouts: their rules come with the checkpoint, else git hides what happens to the files that they leave out. */
 import { expect } from 'vitest';
-import { hostLines } from '../../cli/view/host-lines.ts';
+import { hostLines } from '../../present/host-lines.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';

@@ -1,6 +1,6 @@
 /** A branch that only names another one is captured as that, and comes back as that. */
 import { describe, expect } from 'vitest';
-import { hostLines } from '../../cli/view/host-lines.ts';
+import { hostLines } from '../../present/host-lines.ts';
 import { files } from '../support/fingerprint.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, withTwoFiles, world } from '../support/git-repositories.ts';

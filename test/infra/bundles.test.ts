@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { BUNDLE_OPTIONS } from '../../cdk/bundle-options.ts';
 import { bundlesIn } from '../../cdk/bundle-sizes.ts';
 import { WalkbackFunction } from '../../cdk/constructs/walkback-function.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
@@ -34,4 +36,14 @@ test('a function has a bundle within its budget, with the scripts it sends, and 
   await expectEvaluators(bundles);
   expect(await loadingFetch(bundles)).toBe('');
   expect(await expectToRun(bundles)).toBeGreaterThan(0);
+});
+
+test('no function carries code of the command or of the embedded cloud', async () => {
+  const entryPoints = ROWS.map(({ name, entry }) => entry ?? `functions/${name}.ts`);
+  const { metafile } = await build({ ...BUNDLE_OPTIONS, entryPoints, outdir: 'unwritten', write: false });
+  const carried = Object.values(metafile?.outputs ?? {}).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  );
+  expect(carried).toContain('functions/console.ts');
+  expect(carried.filter((path) => /^(?:cli|local)\//.test(path))).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { hostLines } from '../../cli/view/host-lines.ts';
 import { timelineLines } from '../../cli/view/timeline-print.ts';
 import { buildTimeline } from '../../cli/view/timeline-rows.ts';
 import type { CheckpointChanges } from '../../contract/change-answers.ts';
 import type { TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
+import { hostLines } from '../../present/host-lines.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const ID = 'cp-00000002-0badcafe';

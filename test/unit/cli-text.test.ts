@@ -7,13 +7,10 @@ import { pagerCommand } from '../../cli/terminal/pager.ts';
 import { table } from '../../cli/terminal/table.ts';
 import { createPaint, paintFor, wantsColour } from '../../cli/terminal/terminal.ts';
 import {
-  formatBytes,
   formatDuration,
   formatTime,
-  listSome,
   padEnd,
   padStart,
-  printable,
   truncate,
   truncateStart,
   wrap,
@@ -21,6 +18,7 @@ import {
 import { paintDiff } from '../../cli/view/diff-view.ts';
 import { exportLines } from '../../cli/view/up-view.ts';
 import { ID_PATTERN } from '../../contract/ids.ts';
+import { formatBytes, listSome, printable } from '../../present/text.ts';
 
 const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { visibleLength } from '../../cli/terminal/columns.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { timelineLines, timelineText } from '../../cli/view/timeline-print.ts';
-import { buildTimeline, changesOf, warningsOf, whyTaken } from '../../cli/view/timeline-rows.ts';
+import { buildTimeline, changesOf, warningsOf } from '../../cli/view/timeline-rows.ts';
 import type { TimelineAnswer, TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
+import { whyTaken } from '../../present/checkpoint-words.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
 const plain = createPaint(false);

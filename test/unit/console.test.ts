@@ -1,9 +1,9 @@
 /** The console in process: who gets in, what text becomes, and that a page does what it showed. */
 import { describe, expect, test } from 'vitest';
-import { formatSpan } from '../../cli/terminal/text.ts';
 import { failurePage } from '../../console/pages/outcomes.ts';
 import { ERRORS } from '../../contract/errors.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { formatSpan } from '../../present/text.ts';
 import { made, NASTY, NO_SAGA, ORIGIN, session, tokenIn } from '../support/console-in-process.ts';
 
 const rollback = (more: object = {}) => ({

@@ -2,9 +2,9 @@
  * The changes of HEAD, branches, index and an operation in progress in a plan or a diff, one line each.
  * Plain text.
  */
-import type { HostChange } from '../../contract/change-answers.ts';
-import { plural } from '../../core/shared/plural.ts';
-import { printableLine } from '../terminal/text.ts';
+import type { HostChange } from '../contract/change-answers.ts';
+import { plural } from '../core/shared/plural.ts';
+import { printableLine } from './text.ts';
 
 type Head = NonNullable<HostChange['head']>['from'];
 type Branch = HostChange['branches'][number];
