@@ -4,7 +4,7 @@ import { checkpointId, decidedEpoch, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
-import { observation, plannedResidue, SAGA_STATUSES, undoPlan } from './saga-answers.ts';
+import { observation, plannedResidue, SAGA_STATUSES, toldWarnings, undoPlan } from './saga-answers.ts';
 import { acceptedResidue, acceptResidue, stepId } from './saga-inputs.ts';
 
 const STEP_TARGET = '{ stepId } or { steps }';
@@ -117,7 +117,7 @@ const rewound = () => ({
   residue: plannedResidue(),
 });
 
-export const rewindAnswer = () => z.object({ ...rewound(), saga: rewoundSaga() });
+export const rewindAnswer = () => z.object({ ...rewound(), saga: rewoundSaga(), warnings: toldWarnings() });
 export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
 
 export const rewindSessionAnswer = () =>

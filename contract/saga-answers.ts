@@ -24,7 +24,7 @@ export type SagaStatus = (typeof SAGA_STATUSES)[number];
 
 const status = z.enum(SAGA_STATUSES);
 
-export const movedSaga = () => z.object({ sagaId: z.string(), status });
+const movedSaga = () => z.object({ sagaId: z.string(), status });
 
 const parkedSaga = () =>
   z.object({
@@ -90,11 +90,22 @@ export const plannedResidue = () =>
     .optional()
     .describe('in a plan: what nothing takes back, as one text; who lets it stand hands it in');
 
+/** For answers about what is recorded. */
+export const toldWarnings = () =>
+  z
+    .array(z.string())
+    .optional()
+    .describe('what is recorded, but goes on later: the machine could not be told at once; absent: none');
+
+export const closedSaga = () => z.object({ ...movedSaga().shape, warnings: toldWarnings() });
+export type ClosedSaga = z.infer<ReturnType<typeof closedSaga>>;
+
 export const operatedSaga = () =>
   z.object({
     ...movedSaga().shape,
     plan: undoPlan().optional().describe('the plan of an undo'),
     residue: plannedResidue(),
+    warnings: toldWarnings(),
   });
 export type OperatedSaga = z.infer<ReturnType<typeof operatedSaga>>;
 
@@ -114,6 +125,7 @@ export const answeredSaga = () =>
       .describe(
         'the answer that counts: who gave it first, and when; a release before this one does not say it',
       ),
+    warnings: toldWarnings(),
   });
 export type AnsweredSaga = z.infer<ReturnType<typeof answeredSaga>>;
 
@@ -356,7 +368,7 @@ export type StepAnswer = z.infer<ReturnType<typeof stepAnswer>>;
 export const steppedSaga = () =>
   z.object({
     step: stepAnswer(),
-    warnings: z.array(z.string()).describe('what unwinding would leave'),
+    warnings: z.array(z.string()).describe('what unwinding would leave, and what goes on later'),
     saga: observation().optional(),
   });
 export type SteppedSaga = z.infer<ReturnType<typeof steppedSaga>>;

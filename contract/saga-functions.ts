@@ -17,9 +17,9 @@ import {
   calledTool,
   catalogAnswer,
   catalogStored,
+  closedSaga,
   ledgerAnswer,
   locksAnswer,
-  movedSaga,
   observation,
   operatedSaga,
   parkedSagas,
@@ -121,7 +121,7 @@ export const SAGA_FUNCTIONS = {
   'close-saga': {
     description: 'Ends an interactive saga: all of it stands, or is taken back',
     input: closeSagaInput,
-    answer: movedSaga,
+    answer: closedSaga,
     callers: ['agent-backend'],
     timeoutSeconds: 60,
     grants: {

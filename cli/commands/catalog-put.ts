@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { readNamedFile } from '../named-files.ts';
+import { noteWarnings } from '../warnings.ts';
 
 const content = z.strictObject({
   tools: z.array(z.unknown()).default([]),
@@ -40,7 +41,7 @@ export const addCatalogPut = (parent: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         const request = await read(file);
         const answer = await run.progress('Storing', () => run.invoke('walkback-put-catalog', request));
-        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
+        noteWarnings(run, answer);
         return {
           value: answer,
           text: () =>

@@ -5,6 +5,7 @@ import { withConnection } from '../app.ts';
 import { parseId } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { approvalLines, statusWord } from '../view/saga-views.ts';
+import { noteWarnings } from '../warnings.ts';
 
 const PAST = { approve: '  approved', reject: '  rejected' } as const;
 
@@ -29,6 +30,7 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
           by: operatorOf(run, options.by),
           ...(options.note === undefined ? {} : { note: options.note }),
         });
+        noteWarnings(run, answer);
         return {
           value: answer,
           text: () => {

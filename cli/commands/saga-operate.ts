@@ -6,6 +6,7 @@ import { parseId, parseWholeNumber } from '../options.ts';
 import { operatorOf } from '../saga-operator.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
+import { noteWarnings } from '../warnings.ts';
 
 interface Options {
   by?: string;
@@ -24,6 +25,7 @@ const act = (
     const answer = await run.progress('Telling the saga', () =>
       run.invoke('walkback-operate-saga', { ...request, by: operatorOf(run, by) }),
     );
+    noteWarnings(run, answer);
     return {
       value: answer,
       text: () => `Saga ${run.paint.bold(request.sagaId)}  ${statusWord(answer.status, run.paint)}\n`,

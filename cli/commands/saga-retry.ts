@@ -13,6 +13,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { type RetryableSaga, retriedText, retryPlanText, untoldText } from '../view/saga-retry-view.ts';
 import { statusWord } from '../view/saga-views.ts';
+import { noteWarnings } from '../warnings.ts';
 
 interface Options {
   by?: string;
@@ -92,7 +93,9 @@ const retryEach = async (run: Run, sagas: readonly RetryableSaga[], by: string, 
   for (const { sagaId } of sagas) {
     try {
       const error = name === undefined ? {} : { error: name };
-      retried.push(await run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...error }));
+      const answer = await run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...error });
+      noteWarnings(run, answer);
+      retried.push(answer);
     } catch (error) {
       const { name, message } = describeFailure(error);
       refused.push({ sagaId, name, reason: message });
@@ -146,6 +149,7 @@ const retryOne = async (
   const answer = await run.progress('Telling the saga', () =>
     run.invoke('walkback-operate-saga', { sagaId, action: 'retry', by, ...step, ...error }),
   );
+  noteWarnings(run, answer);
   return {
     value: answer,
     text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,

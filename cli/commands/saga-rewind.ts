@@ -14,6 +14,7 @@ import { sagaQuestion } from '../saga-question.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { plannedRewind, rewindText } from '../view/rewind-view.ts';
+import { noteWarnings } from '../warnings.ts';
 
 interface Options {
   to?: string;
@@ -80,6 +81,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
       run.invoke('walkback-rewind', { ...input, waitSeconds }),
     ),
   );
+  noteWarnings(run, answer);
   return {
     value: answer,
     text: () => rewindText(answer, { where: run.options, paint: run.paint, width: run.width }),

@@ -11,6 +11,7 @@ import { operatorOf } from '../saga-operator.ts';
 import { type SessionOptions, sessionInputOf, withSession } from '../session-options.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
+import { noteWarnings } from '../warnings.ts';
 import { withWhere } from '../where-words.ts';
 
 interface Options extends SessionOptions {
@@ -131,7 +132,7 @@ export const addSagaStart = (parent: Command, app: App): void => {
           }),
         );
         const { paint } = run;
-        for (const warning of answer.warnings) run.note(paint.yellow(`! ${warning}`));
+        noteWarnings(run, answer);
         run.note(paint.dim(withWhere(`next  walkback saga ${nextOf(options, answer.sagaId)}`, run.options)));
         return {
           value: answer,

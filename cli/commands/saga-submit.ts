@@ -12,6 +12,7 @@ import { helpText } from '../terminal/help-text.ts';
 import { readArguments, toolOf } from '../tool-option.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { parkedText, stepText } from '../view/step-view.ts';
+import { noteWarnings } from '../warnings.ts';
 
 interface Submitted extends SessionOptions, DeadlineOptions {
   tool: string;
@@ -57,7 +58,7 @@ export const addSagaSubmit = (parent: Command, app: App): void => {
             ...sessionInputOf(options),
           }),
         );
-        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
+        noteWarnings(run, answer);
         const text = () => stepText(answer.step, run.paint, run.width);
         return { value: answer, text, failure: stepFailure(answer.step, sagaId) };
       }),
@@ -91,7 +92,7 @@ export const addSagaPark = (parent: Command, app: App): void => {
             ...(checkpoint === false ? { checkpoint: false } : {}),
           }),
         );
-        for (const warning of answer.warnings) run.note(run.paint.yellow(`! ${warning}`));
+        noteWarnings(run, answer);
         return { value: answer, text: () => parkedText(answer, run.paint), failure: parkFailure(answer) };
       }),
     );
@@ -124,6 +125,7 @@ export const addSagaClose = (parent: Command, app: App): void => {
               ...(result === undefined ? {} : { result: await readJson(result, '--result') }),
             }),
           );
+          noteWarnings(run, answer);
           return {
             value: answer,
             text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,

@@ -11,6 +11,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { statusWord } from '../view/saga-views.ts';
 import { undoPlanLines } from '../view/undo-plan-view.ts';
+import { noteWarnings } from '../warnings.ts';
 
 interface Options {
   by?: string;
@@ -53,6 +54,7 @@ const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> 
     if (residue !== undefined && input.acceptResidue === true) input.residue ??= residue;
   }
   const answer = await run.progress('Telling the saga', () => run.invoke('walkback-operate-saga', input));
+  noteWarnings(run, answer);
   return {
     value: answer,
     text: () => `Saga ${run.paint.bold(sagaId)}  ${statusWord(answer.status, run.paint)}\n`,

@@ -24,6 +24,8 @@ import {
   shown,
   time,
 } from '../parts/markup.ts';
+import { warningsPart } from '../parts/plan-parts.ts';
+import { toldSaga } from '../parts/told-saga.ts';
 import { waitText } from '../parts/waits.ts';
 
 const MOST = 25;
@@ -216,7 +218,7 @@ export const answer: Act = async ({ ask, by, fields }) => {
   const first = answered.answered;
   return {
     title: 'Answered',
-    body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at)}.`}</p>
+    body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at)}.`}</p>${warningsPart(answered.warnings ?? [])}
       <p>${link(path('sagas', saga), 'The saga')} · <a href="/queue">The queue</a></p>`,
     data: answered,
   };
@@ -228,7 +230,7 @@ export const operate: Act = async ({ ask, by, fields }) => {
   const { saga = '', step = '', epoch } = fields;
   const action = choice('action', fields['action'], ACTIONS);
   const evidence = text(fields['evidence']);
-  await ask('operate-saga', {
+  const operated = await ask('operate-saga', {
     sagaId: saga,
     stepId: step,
     action,
@@ -236,5 +238,5 @@ export const operate: Act = async ({ ask, by, fields }) => {
     ...(epoch === undefined ? {} : { epoch: Number(epoch) }),
     ...(evidence === undefined ? {} : { evidence }),
   });
-  return { location: path('sagas', saga) };
+  return toldSaga(operated);
 };

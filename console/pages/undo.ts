@@ -6,6 +6,7 @@ import type { Act, Show, Visit } from '../context.ts';
 import { badge, form, link, path } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { refusedPart } from '../parts/plan-parts.ts';
+import { toldSaga } from '../parts/told-saga.ts';
 import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
 
 const EMPTY: UndoPlan = { undo: [], stands: [] };
@@ -55,12 +56,12 @@ export const undo: Act = async (sent) => {
   if (now.status === 'COMPLETED' && digestOf(now.plan ?? EMPTY) !== digest) {
     return planPage(sent, now, digest);
   }
-  await ask('operate-saga', {
+  const undone = await ask('operate-saga', {
     sagaId: now.sagaId,
     action: 'undo',
     by,
     ...(evidence === '' ? {} : { evidence }),
     ...(residue === 'accepted' ? { acceptResidue: true, residue: now.residue } : {}),
   });
-  return { location: path('sagas', now.sagaId) };
+  return toldSaga(undone);
 };

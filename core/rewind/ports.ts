@@ -6,7 +6,7 @@ import type { RollbackRequest } from '../checkpoint/rollback/rollback-preview.ts
 import type { AdvanceDependencies } from '../saga/ports.ts';
 import type { Invocation } from '../shared/deadline.ts';
 
-export type TakeBackDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+export type TakeBackDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 
 export interface SessionRewindDependencies extends TakeBackDependencies {
   sessions: SessionStore;

@@ -27,6 +27,7 @@ import { storiesOf } from '../saga/people/stories.ts';
 import { treePlanOf } from '../saga/people/tree-plan.ts';
 import { hashJson } from '../saga/plan/json.ts';
 import { move } from '../saga/run/move.ts';
+import { tellMachine } from '../saga/run/tell-machine.ts';
 import { wake } from '../saga/run/wake.ts';
 import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';
@@ -156,8 +157,11 @@ const eventFor = async (
 const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: Looking): Promise<void> => {
   const { sagaId } = one.head;
   const { head } = await move(dependencies, sagaId, await eventFor(dependencies, order, one), order.by);
-  await wake(dependencies, sagaId);
-  await ensureDriven(dependencies, head, order.by);
+  // What is recorded stands. When nobody can be told now, the next look or the sweeper tells it.
+  await tellMachine(dependencies, sagaId, async () => {
+    await wake(dependencies, sagaId);
+    await ensureDriven(dependencies, head, order.by);
+  });
 };
 
 /** Looks once at all of them, and gives the command to those whose turn it is. */

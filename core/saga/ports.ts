@@ -5,7 +5,7 @@
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
-import type { Clock } from '../shared/surroundings.ts';
+import type { Clock, Log } from '../shared/surroundings.ts';
 import type { SagaHead } from './model/head.ts';
 import type { LedgerEntry } from './model/ledger-entry.ts';
 import type { Claim, Permit, Ticket } from './model/permit.ts';
@@ -230,6 +230,7 @@ export interface AdvanceDependencies {
   evaluate: Evaluate;
   engine: SagaEngine;
   clock: Clock;
+  log?: Log;
   /**
    * Name of the built-in function for HTTP tools in this deployment. Manifests always call it
    * `walkback-http-tool`.

@@ -50,6 +50,8 @@ export interface MachineOptions {
   checkEpoch?: CheckEpoch;
   projectOf?: ProjectOf;
   saveFiles?: ParkDependencies['saveFiles'];
+  /** Stands between the functions and the engine, for an engine that fails. */
+  engineThrough?: (engine: SagaEngine) => SagaEngine;
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
   evaluate?: Evaluate;
 }
@@ -80,7 +82,7 @@ export const sagaMachine = (options: MachineOptions) => {
   const alerts: { subject: string; message: string }[] = [];
   const counts = { transitions: 0, invocations: 0 };
 
-  const engine: SagaEngine = {
+  const own: SagaEngine = {
     start: async (sagaId, generation) => {
       const name = executionName(sagaId, generation);
       if (executions.has(name)) return 'exists';
@@ -94,6 +96,7 @@ export const sagaMachine = (options: MachineOptions) => {
       return true;
     },
   };
+  const engine = options.engineThrough?.(own) ?? own;
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
   const advanceOnce = createAdvance({

@@ -110,10 +110,11 @@ const SLOWED = {
   ...THROTTLED,
   body: JSON.stringify({ __type: 'ThrottlingException', message: 'Rate exceeded' }),
 };
+const DENIED = { ...THROTTLED, body: JSON.stringify({ __type: 'AccessDeniedException', message: 'denied' }) };
 const slowed = (operation: string) =>
   Array.from({ length: 4 }, (_, n) => ({ match: { operation }, at: n + 1, action: SLOWED }));
 
-test('Step Functions that throttles: who starts is told to call again, an answer is kept, and nothing starts twice', async () => {
+test('Step Functions that throttles: who starts is told to call again, an answer is kept and warns, and nothing starts twice', async () => {
   const before = sagas.standing();
   const proxy = await sagas.cloud.interpose('stepfunctions', slowed('StartExecution'));
   const given = {
@@ -133,9 +134,18 @@ test('Step Functions that throttles: who starts is told to call again, an answer
   proxy.setPlan(slowed('SendTaskSuccess'));
   const answer = () =>
     sagas.cloud.invoke('answer', { sagaId: 'slow', stepId: 'refund', decision: 'approve', by: 'ada' });
-  await answer().catch((error: unknown) => expect(error).toMatchObject({ errorType: 'Throttled' }));
-  expect(proxy.count({ operation: 'SendTaskSuccess' })).toBeGreaterThanOrEqual(4);
-  await answer();
+  // It is recorded, whatever Step Functions says, and the same answer wakes the saga.
+  expect(await answer()).toMatchObject({
+    answered: { decision: 'approve', by: 'ada' },
+    warnings: [expect.stringContaining('Throttled: Step Functions is throttling')],
+  });
+  expect(proxy.count({ operation: 'SendTaskSuccess' })).toBe(4);
+  proxy.setPlan([{ match: { operation: 'SendTaskSuccess' }, at: 1, action: DENIED }]);
+  expect(await answer()).toMatchObject({
+    answered: { decision: 'approve', by: 'ada' },
+    warnings: [expect.stringContaining('ConfigurationError: Step Functions refused the call')],
+  });
+  expect(await answer()).not.toHaveProperty('warnings');
   expect(await sagas.observe('slow')).toMatchObject({ status: 'COMPLETED' });
   expect(sagas.standing()).toEqual({
     refunds: before.refunds + 1,

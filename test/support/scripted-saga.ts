@@ -51,7 +51,10 @@ export const rejected = (retryable = false): Invoked => ({
 export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
 
 export interface ScriptedSagaOptions
-  extends Pick<MachineOptions, 'replay' | 'onAwait' | 'checkEpoch' | 'projectOf' | 'saveFiles'> {
+  extends Pick<
+    MachineOptions,
+    'replay' | 'onAwait' | 'checkEpoch' | 'projectOf' | 'saveFiles' | 'engineThrough'
+  > {
   tools: ToolManifest[];
   /** One step per tool unless given. */
   steps?: PlanStep[];
@@ -62,7 +65,7 @@ export interface ScriptedSagaOptions
 }
 
 export const scriptedSaga = async (options: ScriptedSagaOptions) => {
-  const { tools, replay, onAwait, inEpoch, checkEpoch, projectOf, saveFiles } = options;
+  const { tools, replay, onAwait, inEpoch, checkEpoch, projectOf, saveFiles, engineThrough } = options;
   const clock = virtualClock();
   const memory = memorySagaStore(inEpoch === undefined ? {} : { inEpoch });
   const store = options.storing?.(memory.store) ?? memory.store;
@@ -81,6 +84,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     ...(checkEpoch === undefined ? {} : { checkEpoch }),
     ...(projectOf === undefined ? {} : { projectOf }),
     ...(saveFiles === undefined ? {} : { saveFiles }),
+    ...(engineThrough === undefined ? {} : { engineThrough }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
   const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>

@@ -1,6 +1,6 @@
 /** Ends an interactive saga: all of it stands, or all of it is taken back. */
 import type { Json } from '../../../contract/json.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { ClosedSaga } from '../../../contract/saga-answers.ts';
 import type { CloseSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
@@ -12,11 +12,12 @@ import { createHandBack } from '../permits/hand-back.ts';
 import { canonicalJson } from '../plan/json.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
+import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
 import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { interactiveHead, policyOf, requireWaiting } from './accepting.ts';
 
-type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 
 /**
  * Finds the result of a completed saga. Entries may follow the one that completed it: sealing, and locks that
@@ -91,7 +92,7 @@ const unwinding = (head: SagaHead, evidence: { evidence?: string }): SagaEvent |
  */
 export const createCloseSaga = (dependencies: Dependencies) => {
   const handBack = createHandBack(dependencies);
-  return async (request: CloseSagaInput): Promise<{ sagaId: string; status: SagaStatus }> => {
+  return async (request: CloseSagaInput): Promise<ClosedSaga> => {
     const { sagaId, outcome, reason } = request;
     checkResult(request);
     const { requestedBy } = await interactiveHead(dependencies.store, sagaId);
@@ -102,12 +103,14 @@ export const createCloseSaga = (dependencies: Dependencies) => {
         : unwinding(head, reason === undefined ? {} : { evidence: reason });
     };
     const { head } = await move(dependencies, sagaId, event, requestedBy);
-    await handBack(head);
-    if (outcome === 'complete' && head.parent !== undefined) await wake(dependencies, head.parent.sagaId);
-    if (outcome === 'unwind') {
-      await wake(dependencies, sagaId);
-      await ensureDriven(dependencies, head, requestedBy);
-    }
-    return { sagaId, status: head.state.status };
+    const warnings = await tellMachine(dependencies, sagaId, async () => {
+      await handBack(head);
+      if (outcome === 'complete' && head.parent !== undefined) await wake(dependencies, head.parent.sagaId);
+      if (outcome === 'unwind') {
+        await wake(dependencies, sagaId);
+        await ensureDriven(dependencies, head, requestedBy);
+      }
+    });
+    return { sagaId, status: head.state.status, ...warned(warnings) };
   };
 };

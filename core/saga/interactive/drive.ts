@@ -3,7 +3,6 @@
  * Whoever wrote the start of a call makes the call. When one call does not settle a step, or something waits
  * or would take too long, the machine takes over. The sweeper finds the saga of a driver that died.
  */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { BUSY, retryingErrors } from '../../shared/retry.ts';
@@ -15,6 +14,7 @@ import { outcomeOf } from '../run/engine-protocol.ts';
 import { type Inline, type Move, move } from '../run/move.ts';
 import { createDriver } from '../run/prepare-next.ts';
 import { requestFor } from '../run/render.ts';
+import { type DrivenSaga, tellMachine } from '../run/tell-machine.ts';
 import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
 export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionLink'> {
@@ -25,8 +25,15 @@ export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionL
 
 const isPassing = (error: unknown): boolean => isWalkbackError(error) && error.retryable;
 
-/** Continues from a move of this function until nothing is in flight, or the machine was started. */
-export const drive = async (dependencies: DriveDependencies, from: Move, inline: Inline): Promise<void> => {
+/**
+ * Continues from a move of this function until nothing is in flight, or the machine was started. Answers
+ * warnings: a machine that could not be started does not make what was recorded undone.
+ */
+export const drive = async (
+  dependencies: DriveDependencies,
+  from: Move,
+  inline: Inline,
+): Promise<string[]> => {
   const { clock, engine, tools } = dependencies;
   const { sagaId } = from.head;
   const { generation } = from.head.state;
@@ -58,8 +65,12 @@ export const drive = async (dependencies: DriveDependencies, from: Move, inline:
     moved = await retryingErrors(BUSY, clock, isPassing, record);
     entries.push(...moved.entries);
   }
-  if (moved.next.next === 'continued') await engine.start(sagaId, moved.head.state.generation);
-  await createHandBack(dependencies)(moved.head, entries);
+  const tell = (act: () => Promise<unknown>) => tellMachine(dependencies, sagaId, act);
+  const started =
+    moved.next.next === 'continued'
+      ? await tell(() => engine.start(sagaId, moved.head.state.generation))
+      : [];
+  return [...started, ...(await tell(() => createHandBack(dependencies)(moved.head, entries)))];
 };
 
 /** Time kept back for the last write and the answer. */
@@ -68,7 +79,7 @@ export const RESERVE_MS = 10_000;
 /** Drives a saga with a plan from its beginning. If no function does, the sweeper gives it to the machine. */
 export const createDriveInline =
   (dependencies: DriveDependencies) =>
-  async (sagaId: string, { deadlineMs }: Invocation): Promise<SagaStatus | undefined> => {
+  async (sagaId: string, { deadlineMs }: Invocation): Promise<DrivenSaga> => {
     const inline = { untilMs: deadlineMs - RESERVE_MS };
     const begin = ({ state }: SagaHead): SagaEvent | undefined =>
       state.generation === 1 && state.operation === null && state.phase === 'forward'
@@ -80,6 +91,6 @@ export const createDriveInline =
       begin,
       'engine',
     );
-    await drive(dependencies, moved, inline);
-    return (await dependencies.store.getHead(sagaId))?.state.status;
+    const warnings = await drive(dependencies, moved, inline);
+    return { status: (await dependencies.store.getHead(sagaId))?.state.status, warnings };
   };

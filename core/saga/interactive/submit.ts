@@ -98,11 +98,11 @@ export const createSubmitStep = (dependencies: DriveDependencies) => {
       event,
       requestedBy,
     );
-    if (moved.entries.length > 0) await drive(dependencies, moved, inline);
+    const untold = moved.entries.length > 0 ? await drive(dependencies, moved, inline) : [];
     const { submitted, head } = await follow(sagaId, stepId, untilMs);
     return {
       step: await stepAnswer(store, head, submitted),
-      warnings: warningsOf(head),
+      warnings: [...untold, ...warningsOf(head)],
       ...(request.observe === false
         ? {}
         : { saga: fittingObservation(observe(head, await readTrueLedger(store, head))) }),

@@ -13,13 +13,14 @@ import type { AdvanceDependencies, SagaEngine, SagaStore, WakeToken } from '../p
 import { hasNews } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
+import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
 import { requireFresh, requireOther } from './identify.ts';
 import { opensIrreversible } from './opens-irreversible.ts';
 import { refuseAnswer, requireStep } from './refuse-answer.ts';
 import { rewindsThatBrought } from './step-authors.ts';
 
-type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 
 const lastAnswer = (entries: readonly LedgerEntry[], stepId: string, epoch: number) =>
   entries.findLast(
@@ -87,7 +88,7 @@ const standing = async (
 
 /**
  * Records the answer, then wakes the execution. An equal answer, from anyone, is told who gave it first.
- * Throws `AnswerConflict` for a different one, `ApprovalExpired` after the timeout, and `StepNotFound` or
+ * When the execution cannot be woken, that is a warning. Throws `AnswerConflict` for a different one, `ApprovalExpired` after the timeout, and `StepNotFound` or
  * `OperationRefused` when nobody was asked.
  */
 export const createAnswer =
@@ -97,14 +98,15 @@ export const createAnswer =
     const head = await store.getHead(request.sagaId);
     if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${request.sagaId}.`);
     const { state } = head;
+    const tell = async () =>
+      warned(await tellMachine(dependencies, request.sagaId, () => wake(dependencies, request.sagaId)));
     if ((request.epoch ?? 0) !== state.epoch) await requireStep(store, head, request.stepId);
     requireEpoch(head, request);
     const index = approvalStep(state.wait);
     const waited = index === undefined ? undefined : await readingOf(store, head).step(index, state);
     if (waited?.id !== request.stepId) {
       const answered = await standing(store, head, request);
-      await wake(dependencies, request.sagaId);
-      return { sagaId: request.sagaId, status: head.state.status, answered };
+      return { sagaId: request.sagaId, status: head.state.status, answered, ...(await tell()) };
     }
     if (request.decision === 'approve') {
       // A claim does not tell people apart and has no time, so nothing needs to be looked up for it.
@@ -139,9 +141,9 @@ export const createAnswer =
       const late = (now: SagaHead) => (isAsking(now) ? { type: 'expire' as const } : undefined);
       moved = await move(dependencies, request.sagaId, late, 'engine');
     }
-    await wake(dependencies, request.sagaId);
+    const told = await tell();
     const answered = await standing(store, moved.head, request, moved.entries);
-    return { sagaId: request.sagaId, status: moved.head.state.status, answered };
+    return { sagaId: request.sagaId, status: moved.head.state.status, answered, ...told };
   };
 
 /** Whether the saga still has to wait for what the execution with this token waits for. */

@@ -16,13 +16,14 @@ import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { readingOf } from '../run/reading.ts';
+import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
 import { dueUnasked, type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
 import { checkOperation } from './check-operation.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
 
-type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 
 const refuse = (message: string): never => {
   throw new WalkbackError('OperationRefused', message);
@@ -201,7 +202,8 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
 /**
  * A cancel is recorded, and the execution that drives the saga carries it out. The other actions give a saga
  * whose compensation failed or is delayed to a new execution, so that they act at once. Repeating a request
- * changes nothing, except that the sagas around it look again. Throws `OperationRefused`, and
+ * changes nothing, except that the sagas around it look again. An execution that cannot be told is a warning.
+ * Throws `OperationRefused`, and
  * `OperationConflict` when a person has decided otherwise before.
  */
 export const createOperate =
@@ -216,9 +218,11 @@ export const createOperate =
     if (action === 'resume') return resumeParked(dependencies, sagaId, by);
     if (action === 'cancel') {
       const moved = await move(dependencies, sagaId, cancelEvent(request), by);
-      await wake(dependencies, sagaId);
-      await ensureDriven(dependencies, moved.head, by);
-      return { sagaId, status: moved.head.state.status };
+      const warnings = await tellMachine(dependencies, sagaId, async () => {
+        await wake(dependencies, sagaId);
+        await ensureDriven(dependencies, moved.head, by);
+      });
+      return { sagaId, status: moved.head.state.status, ...warned(warnings) };
     }
     if (action === 'break-lock') {
       const { state } = await createBreakLock(dependencies)(request);
@@ -233,6 +237,8 @@ export const createOperate =
       return { sagaId, status: (await store.getHead(sagaId))?.state.status ?? head.state.status };
     }
     const moved = await move(dependencies, sagaId, operateEvent(store, { ...request, action }, about), by);
-    await ensureDriven(dependencies, moved.head, by);
-    return { sagaId, status: moved.head.state.status };
+    const warnings = await tellMachine(dependencies, sagaId, () =>
+      ensureDriven(dependencies, moved.head, by),
+    );
+    return { sagaId, status: moved.head.state.status, ...warned(warnings) };
   };

@@ -13,6 +13,7 @@ import { hashJson } from '../plan/json.ts';
 import type { AdvanceDependencies, Evaluate, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';
+import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { observeFamily } from './family-view.ts';
@@ -24,7 +25,7 @@ import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
 import { requireReturn } from './undo-plan.ts';
 
-export type RewindDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'> & {
+export type RewindDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'> & {
   evaluate: Evaluate;
 };
 
@@ -195,13 +196,16 @@ export const createRewindSaga =
     let answer = await look();
     if (dryRun === true) return answer;
     const head = await store.getHead(sagaId);
+    let warnings: string[] = [];
     if (head !== undefined && answer.status === 'UNDOING') {
-      await wake(dependencies, sagaId);
-      await ensureDriven(dependencies, head, by);
+      warnings = await tellMachine(dependencies, sagaId, async () => {
+        await wake(dependencies, sagaId);
+        await ensureDriven(dependencies, head, by);
+      });
     }
     for (let leftMs = waitSeconds * 1000; leftMs > 0 && answer.status === 'UNDOING'; leftMs -= POLL_MS) {
       await clock.sleep(Math.min(leftMs, POLL_MS));
       answer = await look();
     }
-    return answer;
+    return { ...answer, ...warned(warnings) };
   };

@@ -8,6 +8,7 @@ import { readTrueLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
+import { tellMachine, warned } from '../run/tell-machine.ts';
 import { ensureDriven } from './ensure-driven.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
@@ -16,7 +17,7 @@ import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
 import { requireReturn } from './undo-plan.ts';
 
-type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'>;
+type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 
 /** The same undo is recorded already. The plan is then what is left to do. */
 const isAsked = ({ state }: SagaHead): boolean =>
@@ -50,10 +51,9 @@ const attempt = async (
   const plan = await treePlanOf(store, sagaId, entries, storiesOf(head, entries));
   if (dryRun) return { sagaId, status: head.state.status, plan, residue: residueOf([{ sagaId, plan }]) };
   if (acceptResidue) requireFresh(by, clock);
-  if (isAsked(head)) {
-    await ensureDriven(dependencies, head, by);
-    return { sagaId, status: head.state.status, plan };
-  }
+  const tell = async (now: SagaHead) =>
+    warned(await tellMachine(dependencies, sagaId, () => ensureDriven(dependencies, now, by)));
+  if (isAsked(head)) return { sagaId, status: head.state.status, plan, ...(await tell(head)) };
   requireReturn(sagaId, plan, acceptResidue);
   if (acceptResidue) requireSameResidue([{ sagaId, plan }], residue);
   const event: SagaEvent = {
@@ -63,8 +63,7 @@ const attempt = async (
   };
   const moved = await move(dependencies, sagaId, ifUnmoved(head, event), by);
   if (moved.entries.length === 0) return undefined;
-  await ensureDriven(dependencies, moved.head, by);
-  return { sagaId, status: moved.head.state.status, plan };
+  return { sagaId, status: moved.head.state.status, plan, ...(await tell(moved.head)) };
 };
 
 /**

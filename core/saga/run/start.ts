@@ -4,7 +4,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import type { Clock } from '../../shared/surroundings.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
 import { slotFact } from '../decide/decide-permits.ts';
 import { fold } from '../decide/fold.ts';
 import type { SlotLook } from '../decide/saga-events.ts';
@@ -26,6 +26,7 @@ import { readCatalog } from '../plan/read-catalog.ts';
 import type { CheckEpoch, Evaluate, ProjectOf, SagaEngine, SagaStore } from '../ports.ts';
 import { pinSteps } from './pinned-steps.ts';
 import { fenceOf, requireFence } from './session-fence.ts';
+import { type DrivenSaga, tellUnlessPassing } from './tell-machine.ts';
 
 export interface StartRequest {
   sagaId: string;
@@ -50,11 +51,12 @@ export interface StartDependencies {
   store: SagaStore;
   engine: SagaEngine;
   clock: Clock;
+  log?: Log;
   evaluate: Evaluate;
   checkEpoch?: CheckEpoch;
   projectOf?: ProjectOf;
   /** Drives a saga inside this function. */
-  driveInline?: (sagaId: string, invocation: Invocation) => Promise<SagaStatus | undefined>;
+  driveInline?: (sagaId: string, invocation: Invocation) => Promise<DrivenSaga>;
 }
 
 /**
@@ -219,8 +221,9 @@ export const createStartSaga = (dependencies: StartDependencies) => {
   };
 
   /** Starts the execution, unless a function drives the saga or it waits for a slot: then it has none yet. */
-  const begin = async ({ sagaId, state }: SagaHead): Promise<void> => {
-    if (state.inline === undefined && state.status !== 'QUEUED') await engine.start(sagaId, 1);
+  const begin = async ({ sagaId, state }: SagaHead): Promise<string[]> => {
+    if (state.inline !== undefined || state.status === 'QUEUED') return [];
+    return tellUnlessPassing(dependencies, sagaId, () => engine.start(sagaId, 1));
   };
 
   /** Any call that finds the saga before its first move drives it; only one of them can write that move. */
@@ -238,9 +241,9 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     const known = await store.getHead(request.sagaId);
     if (known !== undefined) {
       const head = adopt(known, requestHash);
-      if (head.version === 1) await begin(head);
-      const status = (await driven(head, request, invocation)) ?? head.state.status;
-      return { sagaId: head.sagaId, status, warnings: [] };
+      const untold = head.version === 1 ? await begin(head) : [];
+      const { status = head.state.status, warnings = [] } = (await driven(head, request, invocation)) ?? {};
+      return { sagaId: head.sagaId, status, warnings: [...untold, ...warnings] };
     }
     if (request.drive === 'inline' && request.interactive !== undefined) {
       throw new WalkbackError(
@@ -284,10 +287,11 @@ export const createStartSaga = (dependencies: StartDependencies) => {
     await store.putPinned(pinned);
     const about = { definition: name, policy, requestHash, locks };
     const current = adopt(await create(checked, parts, about, now.toISOString()), requestHash);
-    await begin(current);
+    const untold = await begin(current);
     const templates = [...(definition === undefined ? [] : [definition]), ...found.definitions];
-    const warnings = overdueWarnings({ templates, tools: found.tools }, now);
-    const status = (await driven(current, request, invocation)) ?? current.state.status;
-    return { sagaId: current.sagaId, status, warnings };
+    const overdue = overdueWarnings({ templates, tools: found.tools }, now);
+    const { status = current.state.status, warnings = [] } =
+      (await driven(current, request, invocation)) ?? {};
+    return { sagaId: current.sagaId, status, warnings: [...untold, ...warnings, ...overdue] };
   };
 };
