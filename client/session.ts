@@ -147,8 +147,14 @@ export interface Session {
   context(call?: CallOptions): Promise<Answer<'context'>>;
   /** Reads where the session stands now. Call it after somebody else rolled back. */
   refresh(call?: CallOptions): Promise<void>;
-  /** `discard`, for a fork: kills its sandbox too. */
-  end(options?: { discard?: boolean }, call?: CallOptions): Promise<Answer<'end-session'>>;
+  /**
+   * `discard`, for a fork: kills its sandbox too. Work that no checkpoint holds gets a last checkpoint first;
+   * where it cannot be captured, the call is refused (`UncapturedWork`) unless `dropUncaptured`.
+   */
+  end(
+    options?: { discard?: boolean; dropUncaptured?: boolean; dryRun?: boolean },
+    call?: CallOptions,
+  ): Promise<Answer<'end-session'>>;
 }
 
 export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError' | 'onWarning' | 'redact'> {

@@ -26,7 +26,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   diff: 300,
   changes: 60,
   'list-sessions': 60,
-  'end-session': 300,
+  'end-session': 900,
   'list-copies': 300,
   'delete-copy': 300,
   'start-saga': 60,

@@ -156,10 +156,34 @@ export type ListSessionsAnswer = z.infer<ReturnType<typeof listSessionsAnswer>>;
 /** A session without its head's id, which would be one more read each. */
 export type ListedSession = ListSessionsAnswer['sessions'][number];
 
+const discardedFork = () =>
+  z.object({
+    sandboxId: z.string(),
+    isRunning: z
+      .boolean()
+      .describe(
+        'false: the sandbox is gone already, or paused; a paused one is killed only with dropUncaptured',
+      ),
+    changed: z
+      .array(z.string())
+      .describe('repositories with work that was in no checkpoint when the call looked'),
+    uncaptured: z.array(uncaptured()).describe('work that cannot be captured'),
+    leftOut: z
+      .array(uncaptured())
+      .describe('what no checkpoint holds on purpose; so are ignored files and files in no repository'),
+    lastCheckpointId: z
+      .string()
+      .nullable()
+      .describe('taken by this call, with the work in `changed`; null: none was taken'),
+  });
+export type DiscardedFork = z.infer<ReturnType<typeof discardedFork>>;
+
 export const endSessionAnswer = () =>
   z.object({
     sessionId: z.string(),
     expiresAt: z.number().describe('Unix seconds'),
+    status: z.enum(['PLANNED', 'ENDED']).describe('PLANNED: it was a dry run, and nothing was changed'),
+    discarded: discardedFork().optional().describe('with discard'),
   });
 export type EndSessionAnswer = z.infer<ReturnType<typeof endSessionAnswer>>;
 

@@ -170,9 +170,15 @@ export const CHECKPOINT_FUNCTIONS = {
     input: endSessionInput,
     answer: endSessionAnswer,
     callers: ['agent-backend'],
-    timeoutSeconds: 300,
-    // It kills the sandbox of a fork that is discarded, unless another session works there.
-    grants: { sessions: [...CAPTURE, 'BatchGetItem'], listsSessions: true, sandbox: true },
+    timeoutSeconds: LONGEST_SECONDS,
+    // It kills the sandbox of a fork that is discarded, unless another session works there. Before that, it
+    // takes a last checkpoint.
+    grants: {
+      sessions: [...CAPTURE, 'BatchGetItem'],
+      listsSessions: true,
+      bucket: 'capture',
+      sandbox: true,
+    },
   },
   'list-copies': {
     description: 'Lists review copies that no session works in',

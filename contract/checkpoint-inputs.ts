@@ -226,10 +226,25 @@ export const forkSessionInput = () =>
 export type ForkSessionInput = z.output<ReturnType<typeof forkSessionInput>>;
 
 export const endSessionInput = () =>
-  z.strictObject({
-    sessionId: id,
-    discard: z.boolean().optional().describe('only a fork: its sandbox is killed as well'),
-  });
+  z
+    .strictObject({
+      sessionId: id,
+      discard: z
+        .boolean()
+        .optional()
+        .describe(
+          'only a fork: its sandbox is killed as well; work that no checkpoint holds gets a last checkpoint first',
+        ),
+      dropUncaptured: z
+        .boolean()
+        .optional()
+        .describe('with discard: takes no last checkpoint, and destroys work that no checkpoint holds'),
+      dryRun: z.boolean().optional().describe('answers what would happen, and changes nothing'),
+    })
+    .refine((value) => value.dropUncaptured !== true || value.discard === true, {
+      path: ['dropUncaptured'],
+      error: 'only with discard: nothing else destroys work',
+    });
 export type EndSessionInput = z.output<ReturnType<typeof endSessionInput>>;
 
 export const rehydrateInput = () =>

@@ -100,6 +100,10 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: make the plan again, look at what came since, and merge that',
   ),
+  UncapturedWork: refusal(
+    'conflict',
+    'nothing was destroyed: the message says what no checkpoint holds, and how to go on',
+  ),
   CommitmentsBroken: refusal('failed', 'see what the commands wrote, correct the work, then verify again'),
   RollbackAbandoned: refusal(
     'conflict',

@@ -1,7 +1,7 @@
 import { createExpectUnused } from '../core/checkpoint/copies/expect-unused.ts';
 import { createEndSession } from '../core/checkpoint/session/end-session.ts';
 import { createHandler } from './handler.ts';
-import { e2bSandboxes } from './sandbox-runtime.ts';
+import { checkpointPorts, e2bSandboxes } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('end-session', async (runtime) => {
@@ -11,7 +11,7 @@ export const handler = createHandler('end-session', async (runtime) => {
   return createEndSession({
     ...runtime,
     store,
-    kill: async (sandboxId) => (await sandboxes()).kill(sandboxId),
+    forDiscard: () => checkpointPorts(runtime),
     expectUnused: createExpectUnused({ store, sandboxes }),
   });
 });

@@ -15,6 +15,8 @@ export const whyTaken = (
       return 'undo point';
     case 'manual':
       return 'by hand';
+    case 'discard':
+      return 'before it was discarded';
     case 'before-tool':
       return `before ${checkpoint.tool?.name ?? checkpoint.toolExecutionId}`;
     default:

@@ -49,7 +49,10 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
   },
   'verify-commitments': { 'dynamodb:BatchWriteItem': RECORD },
-  'end-session': { 'dynamodb:Query': OLD_CHAIN },
+  'end-session': {
+    'dynamodb:Query': OLD_CHAIN,
+    's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
+  },
   answer: { 'dynamodb:GetItem': FACTS },
   'operate-saga': { 'dynamodb:GetItem': FACTS },
   sweep: {

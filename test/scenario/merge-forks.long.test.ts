@@ -1,8 +1,9 @@
 /** Forks and merges on the embedded cloud: real git in real sandboxes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DiscardedFork } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage, PATHS } from '../support/merge-stage.ts';
-import { fingerprint, sandboxIds, shell } from '../support/world.ts';
+import { fingerprint, rootOf, sandboxIds, shell } from '../support/world.ts';
 
 let cloud: TestCloud;
 let stage: ReturnType<typeof mergeStage>;
@@ -97,9 +98,16 @@ test('a fork that is discarded is gone with its sandbox, and no other session ca
   await expect(
     cloud.invoke('end-session', { sessionId: world.sessionId, discard: true }),
   ).rejects.toMatchObject({ errorType: 'InvalidInput' });
-  await cloud.invoke('end-session', { sessionId: fork.sessionId, discard: true });
+  shell(fork.root, 'echo last > web/last.txt');
+  const looks = fork.looks();
+  const ended = await cloud.invoke('end-session', { sessionId: fork.sessionId, discard: true });
   const left = await sandboxIds(cloud);
   expect(left).toContain(world.sandboxId);
   expect(left).not.toContain(fork.sandboxId);
   await cloud.invoke('end-session', { sessionId: fork.sessionId, discard: true });
+
+  const { lastCheckpointId } = ended['discarded'] as DiscardedFork;
+  const look = { sessionId: fork.sessionId, checkpointId: lastCheckpointId };
+  const copy = await cloud.invoke('rehydrate', look);
+  expect(fingerprint(rootOf(cloud, String(copy['sandboxId'])), PATHS)).toEqual(looks);
 });

@@ -103,6 +103,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('merge', { from, into: sessionId, requestId: 'merge' });
   shell(world.root, 'rm -rf api/.agent-shadow; echo since > api/since');
   await cloud.invoke('revert', { sessionId, paths: ['api'], requestId: 'revert' });
+  shell(forkRoot, 'echo last > api/last');
   await cloud.invoke('end-session', { sessionId: from, discard: true });
   await cloud.invoke('timeline', { sessionId });
   await cloud.invoke('list-sessions', {});

@@ -1,7 +1,9 @@
 /** What starting, reading and ending a session promises, one sentence per test, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
+import { everythingHeld } from '../support/fakes/abandoned.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { sha1 } from '../support/fakes/fake-bundle.ts';
+import { createCounter } from '../support/fakes/faults.ts';
 import { createNewStage, createStage, createWorkingStage, SANDBOX, SESSION } from '../support/fakes/stage.ts';
 
 describe('start-session', () => {
@@ -105,6 +107,7 @@ describe('timeline, context and end-session', () => {
     expect(first).toEqual({
       sessionId: SESSION,
       expiresAt: stage.clock.now().getTime() / 1000 + 30 * 86_400,
+      status: 'ENDED',
     });
     stage.passMs(1_000_000);
     expect(await stage.instance().endSession()).toEqual(first);
@@ -123,5 +126,117 @@ describe('timeline, context and end-session', () => {
     expect(needed.length).toBeGreaterThan(0);
     for (const item of [...needed, ...bases.values()])
       expect(item.expiresAt).toBeGreaterThanOrEqual(expiresAt);
+  });
+});
+
+describe('a fork that is discarded', () => {
+  const UNCAPTURED = { path: 'api', reason: 'no access' };
+  const forked = async () => {
+    const stage = await createWorkingStage();
+    const fork = await stage.instance().fork();
+    const { sessionId, sandboxId } = fork;
+    const end = (more: Parameters<ReturnType<typeof stage.instance>['endSession']>[0] = {}) =>
+      stage.instance().endSession({ sessionId, discard: true, ...more });
+    const held = () => stage.checkpoints().filter((one) => one.sessionId === sessionId);
+    return { stage, sessionId, sandboxId, end, held };
+  };
+
+  test('its last work is in a checkpoint before its sandbox is killed', async () => {
+    const { stage, sessionId, sandboxId, end, held } = await forked();
+    stage.edit('web', { 'only.txt': 'in the fork' }, sandboxId);
+    const answer = await end();
+    const last = held().at(-1);
+    expect(last).toMatchObject({ reason: 'discard', complete: true });
+    expect(answer).toMatchObject({
+      status: 'ENDED',
+      discarded: { changed: ['web'], lastCheckpointId: last?.checkpointId, uncaptured: [] },
+    });
+    expect(stage.world.running.has(sandboxId)).toBe(false);
+    const again = await stage.instance().fork({ sessionId, requestId: 'look' });
+    expect(stage.world.filesOf(again.sandboxId)['web']).toMatchObject({ 'only.txt': 'in the fork' });
+  });
+
+  test('without later work it gets no checkpoint', async () => {
+    const { stage, sandboxId, end, held } = await forked();
+    expect(await end()).toMatchObject({ discarded: { changed: [], lastCheckpointId: null } });
+    expect(held()).toHaveLength(1);
+    expect(stage.world.running.has(sandboxId)).toBe(false);
+  });
+
+  test('a plan says what is in no checkpoint, and changes nothing', async () => {
+    const { stage, sessionId, sandboxId, end, held } = await forked();
+    stage.edit('web', { 'only.txt': 'in the fork' }, sandboxId);
+    expect(await end({ dryRun: true })).toMatchObject({
+      status: 'PLANNED',
+      discarded: { sandboxId, changed: ['web'], lastCheckpointId: null, uncaptured: [] },
+    });
+    expect(held()).toHaveLength(1);
+    expect(stage.store.tables.sessions.get(sessionId)?.status).toBe('active');
+    expect(stage.world.running.has(sandboxId)).toBe(true);
+  });
+
+  test('what cannot be captured keeps it, unless that is dropped on purpose', async () => {
+    const { stage, sessionId, sandboxId, end } = await forked();
+    stage.world.beforeAnswer = (report) => ({
+      ...report,
+      failures: [UNCAPTURED],
+      repositories: report.repositories.map((one) =>
+        one.path === 'api' ? { path: 'api', state: 'failed' as const, changed: false } : one,
+      ),
+    });
+    const { message } = await failing(end(), 'UncapturedWork');
+    expect(message).toContain('api: no access');
+    expect(stage.store.tables.sessions.get(sessionId)?.status).toBe('active');
+    expect(stage.world.running.has(sandboxId)).toBe(true);
+    expect(await end({ dryRun: true })).toMatchObject({ discarded: { uncaptured: [UNCAPTURED] } });
+    expect(await end({ dropUncaptured: true })).toMatchObject({
+      discarded: { uncaptured: [UNCAPTURED], lastCheckpointId: null },
+    });
+    expect(stage.world.running.has(sandboxId)).toBe(false);
+  });
+
+  test('work of after its end is not destroyed either', async () => {
+    const { stage, sandboxId, end } = await forked();
+    await end({ discard: false });
+    stage.edit('web', { 'later.txt': 'later' }, sandboxId);
+    const { message } = await failing(end(), 'UncapturedWork');
+    expect(message).toContain('web');
+    expect(stage.world.running.has(sandboxId)).toBe(true);
+    await end({ dropUncaptured: true });
+    expect(stage.world.running.has(sandboxId)).toBe(false);
+  });
+
+  test.each(['death', 'error'] as const)(
+    'nothing is lost by a %s at any call, and the same call again discards it',
+    async (kind) => {
+      let met = 0;
+      for (let at = 1; ; at += 1) {
+        const { stage, sessionId, sandboxId, end } = await forked();
+        stage.edit('web', { 'only.txt': 'in the fork' }, sandboxId);
+        const before = everythingHeld(stage);
+        const counter = createCounter({ at, when: at % 2 === 0 ? 'before' : 'after', kind });
+        await stage
+          .instance(counter)
+          .endSession({ sessionId, discard: true })
+          .catch(() => undefined);
+        if (!counter.fired) break;
+        met += 1;
+        const held = () => [...before].filter((content) => !everythingHeld(stage).has(content));
+        expect(held(), `after call ${at}`).toEqual([]);
+        stage.passMs(900_000);
+        await end();
+        expect(held(), `after call ${at}, and again`).toEqual([]);
+        expect(stage.world.running.has(sandboxId)).toBe(false);
+      }
+      expect(met).toBeGreaterThan(10);
+    },
+  );
+
+  test('one whose sandbox is gone ends, and the same call again answers', async () => {
+    const { stage, sandboxId, end } = await forked();
+    await stage.world.sandboxes.kill(sandboxId);
+    const first = await end();
+    expect(first).toMatchObject({ status: 'ENDED', discarded: { isRunning: false, lastCheckpointId: null } });
+    expect(await end()).toEqual(first);
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
 import { CliError } from '../../cli/failure.ts';
 import type { LocalSandboxes } from '../../cli/sandboxes.ts';
+import type { DiscardedFork } from '../../contract/checkpoint-answers.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const ROLLED_BACK = {
@@ -15,6 +16,8 @@ const ROLLED_BACK = {
   trimAfterMessageId: 'msg-2',
   warnings: [],
 };
+
+const isPlan = (input: unknown): boolean => (input as { dryRun?: boolean }).dryRun === true;
 
 const CHECKPOINT = {
   checkpointId: 'cp-00000002-0badcafe',
@@ -53,6 +56,69 @@ const timeline = (
   })),
   messages: [],
   ...(cursor === undefined ? {} : { cursor }),
+});
+
+describe('walkback session end --discard', () => {
+  const found = (more: Partial<DiscardedFork> = {}): DiscardedFork => ({
+    sandboxId: 'x',
+    isRunning: true,
+    changed: ['web'],
+    uncaptured: [],
+    leftOut: [],
+    lastCheckpointId: null,
+    ...more,
+  });
+  const answers = (seen: DiscardedFork, refusal?: Error) => ({
+    'walkback-timeline': timeline([]),
+    'walkback-end-session': ({ dryRun }: { dryRun?: boolean }) => {
+      if (dryRun !== true && refusal !== undefined) return refusal;
+      const lastCheckpointId = dryRun === true ? null : 'cp-00000009-0badcafe';
+      const status = dryRun === true ? 'PLANNED' : 'ENDED';
+      return { sessionId: 's', expiresAt: 1, status, discarded: { ...seen, lastCheckpointId } };
+    },
+  });
+  const asked = (calls: { name: string; input: unknown }[]) =>
+    calls.flatMap(({ name, input }) => (name === 'walkback-end-session' ? [input] : []));
+  const discard = ['session', 'end', 's', '--discard'];
+
+  test('shows what no checkpoint holds, asks, and says where it is then', async () => {
+    const no = await runCommand(discard, { answers: answers(found()), typed: 'n\n' });
+    expect(no.stderr).toMatch(/in 1 repository is in no checkpoint; it gets a last one[^]*web/);
+    expect(no.failure).toMatchObject({ name: 'NotConfirmed' });
+    expect(asked(no.calls)).toEqual([{ sessionId: 's', discard: true, dryRun: true }]);
+    const yes = await runCommand(discard, { answers: answers(found()), typed: 'y\n' });
+    expect(yes.failure).toBeUndefined();
+    expect(yes.stdout).toContain('last work is in cp-00000009-0badcafe');
+    expect(asked(yes.calls).at(-1)).toEqual({ sessionId: 's', discard: true });
+  });
+
+  test('asks nobody with --yes, and refuses where nobody can be asked', async () => {
+    const told = await runCommand([...discard, '--yes'], { answers: answers(found()) });
+    expect(asked(told.calls)).toEqual([{ sessionId: 's', discard: true }]);
+    const mute = await runCommand(discard, { answers: answers(found()) });
+    expect(mute.failure).toMatchObject({ name: 'InvalidInput' });
+    const json = await runCommand([...discard, '--json'], { answers: answers(found()) });
+    expect(json.failure).toMatchObject({ name: 'InvalidInput' });
+    for (const { calls } of [mute, json]) expect(asked(calls).every((one) => isPlan(one))).toBe(true);
+  });
+
+  test('says aloud what it destroys with --drop-uncaptured', async () => {
+    const seen = found({ uncaptured: [{ path: 'api/locked', reason: 'no access' }] });
+    const { stdout, stderr } = await runCommand([...discard, '--drop-uncaptured'], {
+      answers: answers(seen),
+      typed: 'y\n',
+    });
+    expect(stderr).toMatch(/is destroyed:\n +web\n.*is destroyed:\n +api\/locked: no access/);
+    expect(stdout).toMatch(/destroyed, because no checkpoint held it[^]*web\n +api\/locked/);
+  });
+
+  test('shows what cannot be captured, and ends as the refusal says', async () => {
+    const seen = found({ uncaptured: [{ path: 'api/locked', reason: 'no access' }] });
+    const refusal = Object.assign(new Error('not discarded'), { name: 'UncapturedWork' });
+    const { stderr, failure } = await runCommand(discard, { answers: answers(seen, refusal), typed: '' });
+    expect(stderr).toContain('--drop-uncaptured destroys it');
+    expect(failure).toMatchObject({ name: 'UncapturedWork' });
+  });
 });
 
 describe('walkback checkpoint', () => {

@@ -3,11 +3,12 @@ import { id } from '../../contract/fields.ts';
 import { defineTool, type Tool } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
 import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
-import { refusing, type Uses } from './uses.ts';
+import { invocationOf, refusing, type Uses } from './uses.ts';
 
 /**
- * Ends a fork whose work is done. Its checkpoints are kept for their time; a sandbox that was killed does not come back. So
- * it can be taken back in part: what a checkpoint holds can be rehydrated, and that is said.
+ * Ends a fork whose work is done. Its checkpoints are kept for their time, with a last one of work that none held; a
+ * sandbox that was killed does not come back. So it can be taken back in part: what a checkpoint holds can be rehydrated,
+ * and that is said.
  */
 export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
   defineTool({
@@ -23,7 +24,7 @@ export const dismissWorkspace = ({ endSession, ports }: Uses): Tool =>
     externalRef: ({ sessionId }) => sessionId,
     execute: async ({ sessionId }, call) => {
       await call.fence();
-      await refusing(() => endSession({ sessionId, discard: true }));
+      await refusing(() => endSession({ sessionId, discard: true }, invocationOf(call)));
       return { sessionId };
     },
     compensate: {

@@ -4,7 +4,8 @@ import { DAY_SECONDS } from '../../contract/times.ts';
 import { forkIds } from '../../core/checkpoint/merge/fork-session.ts';
 import { rehydrateTags } from '../../core/checkpoint/rehydrate/rehydrate-tags.ts';
 import { killSandboxes } from '../../core/checkpoint/workspace/kill-sandboxes.ts';
-import { defineTool, type Tool } from '../../kit/define-tool.ts';
+import { isWalkbackError } from '../../core/shared/errors.ts';
+import { defineTool, type Tool, type ToolCall } from '../../kit/define-tool.ts';
 import { REVIEW_BY } from '../review-date.ts';
 import { KNOWN_SECONDS, TIMEOUT_SECONDS } from './timing.ts';
 import { invocationOf, refusing, requestOf, type Uses } from './uses.ts';
@@ -16,8 +17,20 @@ const MOST_PROMPT = 16_000;
  * A fork of a session in a sandbox of its own. Undone by discarding it, which loses nothing else (W1). While another session works in that
  * sandbox, a person decides.
  */
-export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
-  defineTool({
+export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool => {
+  /**
+   * The work of the fork is what is taken back. It gets a last checkpoint where it can be captured; where it
+   * cannot, that does not keep the saga from being undone.
+   */
+  const discard = async (sessionId: string, call: ToolCall): Promise<void> => {
+    try {
+      await endSession({ sessionId, discard: true }, invocationOf(call));
+    } catch (error) {
+      if (!isWalkbackError(error, 'UncapturedWork')) throw error;
+      await endSession({ sessionId, discard: true, dropUncaptured: true }, invocationOf(call));
+    }
+  };
+  return defineTool({
     name: 'open_workspace',
     version: '1.0.0',
     reviewBy: REVIEW_BY,
@@ -67,10 +80,11 @@ export const openWorkspace = ({ fork, endSession, ports }: Uses): Tool =>
       execute: async ({ arguments: { sessionId } }, call) => {
         const { forkId, rebuildId } = forkIds(sessionId, requestOf(call.forwardKey));
         if ((await ports.store.getSession(forkId)) !== undefined) {
-          await refusing(() => endSession({ sessionId: forkId, discard: true }));
+          await refusing(() => discard(forkId, call));
         }
         await killSandboxes(ports, rehydrateTags(sessionId, rebuildId));
         return { externalRef: forkId };
       },
     },
   });
+};

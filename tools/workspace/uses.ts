@@ -23,7 +23,7 @@ export const createUses = (ports: WorkspacePorts) => ({
   checkpoint: createTakeCheckpoint(ports),
   endSession: createEndSession({
     ...ports,
-    kill: (sandboxId) => ports.sandboxes.kill(sandboxId),
+    forDiscard: async () => ports,
     expectUnused: createExpectUnused({ store: ports.store, sandboxes: async () => ports.sandboxes }),
   }),
   fork: createForkSession(ports),

@@ -4,6 +4,7 @@
  */
 import type { EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { EndSessionInput } from '../../../contract/checkpoint-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
@@ -13,6 +14,7 @@ import type { SessionStore } from '../ports/stores.ts';
 import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
 import { isOpen } from '../rollback/rollback-phase.ts';
 import { requireFree } from './abandoned.ts';
+import { createDiscardFork, type DiscardDeps } from './discard-fork.ts';
 import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
 import { requireSession } from './session-rules.ts';
@@ -35,7 +37,8 @@ interface EndSessionDeps {
   store: SessionStore;
   clock: Clock;
   log: Log;
-  kill: (sandboxId: string) => Promise<boolean>;
+  /** Called only for a fork that is discarded. */
+  forDiscard: () => Promise<DiscardDeps>;
   /**
    * Refuses to discard a fork while others work in its sandbox. Absent when the caller knows that nobody
    * does.
@@ -45,9 +48,10 @@ interface EndSessionDeps {
 
 export const createEndSession =
   (deps: EndSessionDeps) =>
-  async (input: EndSessionInput): Promise<EndSessionAnswer> => {
+  async (input: EndSessionInput, invocation: Invocation): Promise<EndSessionAnswer> => {
     const { store, clock } = deps;
     const { sessionId } = input;
+    const isDropping = input.dropUncaptured === true;
     const giveUpRollback = createGiveUpRollback(deps);
     /** Whether there was a rollback to give up. If so, the session has changed and must be read again. */
     const giveUp = async (session: Session): Promise<boolean> => {
@@ -59,9 +63,9 @@ export const createEndSession =
       await giveUpRollback(session, settledBy('end-session', sessionId), why);
       return true;
     };
-    const attempt = async (): Promise<EndSessionAnswer | undefined> => {
+    const attempt = async (): Promise<number | undefined> => {
       const session = await requireSession(store, sessionId);
-      if (session.status === 'ended') return { sessionId, expiresAt: session.expiresAt };
+      if (session.status === 'ended') return session.expiresAt;
       // An abandoned operation is let go, because no call may work in the session any more.
       if (session.busy !== undefined) requireFree(sessionId, session.busy, clock.now().getTime());
       if (await giveUp(session)) return undefined;
@@ -70,18 +74,39 @@ export const createEndSession =
       if (head !== undefined) await keepCheckpoint(store, session, head, clock);
       const ended = { ...touch(session, { status: 'ended', busy: undefined }, clock), expiresAt };
       const outcome = await store.updateSession(ended, session.version);
-      return outcome.written ? { sessionId, expiresAt } : undefined;
+      return outcome.written ? expiresAt : undefined;
     };
-    const fork = input.discard === true ? await requireFork(store, sessionId) : undefined;
-    if (fork !== undefined) await deps.expectUnused?.(fork);
-    const answer = await retrying(RACE, clock, attempt);
+    const end = async (): Promise<number> => {
+      const expiresAt = await retrying(RACE, clock, attempt);
+      if (expiresAt !== undefined) return expiresAt;
+      throw new WalkbackError(
+        'Throttled',
+        `Session "${sessionId}" is being written by others all the time. Call again.`,
+        { retryable: true, details: { sessionId } },
+      );
+    };
+    const planned = async (): Promise<EndSessionAnswer> => {
+      const session = await requireSession(store, sessionId);
+      const expiresAt = session.status === 'ended' ? session.expiresAt : expiryOf(session, clock);
+      return { sessionId, expiresAt, status: 'PLANNED' };
+    };
+    if (input.discard !== true) {
+      if (input.dryRun === true) return planned();
+      return { sessionId, expiresAt: await end(), status: 'ENDED' };
+    }
+
+    const fork = await requireFork(store, sessionId);
+    if (fork.busy !== undefined) requireFree(sessionId, fork.busy, clock.now().getTime());
+    await deps.expectUnused?.(fork);
+    const ports = await deps.forDiscard();
+    const { look, keepWork } = createDiscardFork(ports);
+    const found = await look(fork, isDropping, invocation);
+    if (input.dryRun === true) return { ...(await planned()), discarded: found };
+    const isKept = found.isRunning && !isDropping;
+    const discarded = isKept ? await keepWork(fork, found, invocation) : found;
+    const expiresAt = await end();
     // The kill comes last. If the call dies before it, the call is repeated; a repeated call finds the
     // sandbox gone.
-    if (answer !== undefined && fork !== undefined) await deps.kill(fork.sandboxId);
-    if (answer !== undefined) return answer;
-    throw new WalkbackError(
-      'Throttled',
-      `Session "${sessionId}" is being written by others all the time. Call again.`,
-      { retryable: true, details: { sessionId } },
-    );
+    if (isKept || isDropping) await ports.sandboxes.kill(fork.sandboxId);
+    return { sessionId, expiresAt, status: 'ENDED', discarded };
   };

@@ -48,6 +48,7 @@ export const createStage = (clock: VirtualClock = virtualClock(Date.UTC(2026, 0,
     const fork = createForkSession(deps);
     const merge = createMerge(deps);
     const revert = createRevert(deps);
+    const end = createEndSession({ ...deps, forDiscard: async () => deps });
     return {
       deps,
       startSession: (input: Partial<Parameters<typeof start>[0]> = {}) =>
@@ -72,8 +73,8 @@ export const createStage = (clock: VirtualClock = virtualClock(Date.UTC(2026, 0,
         revert({ sessionId: SESSION, ...input }, invocation()),
       timeline: createTimeline(deps),
       context: () => context({ sessionId: SESSION }, invocation()),
-      endSession: () =>
-        createEndSession({ ...deps, kill: async (id) => deps.sandboxes.kill(id) })({ sessionId: SESSION }),
+      endSession: (input: Partial<Parameters<typeof end>[0]> = {}) =>
+        end({ sessionId: SESSION, ...input }, invocation()),
     };
   };
 

@@ -1,0 +1,111 @@
+/**
+ * What a fork's sandbox holds that no checkpoint holds. Its sandbox is killed when the fork is discarded, so
+ * this work gets a last checkpoint first (C2). Work that cannot be captured is destroyed only on purpose.
+ */
+import type { Uncaptured } from '../../../contract/answer-fields.ts';
+import type { DiscardedFork } from '../../../contract/checkpoint-answers.ts';
+import type { Invocation } from '../../shared/deadline.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import { plural } from '../../shared/plural.ts';
+import { createDryCapture } from '../capture/capture.ts';
+import { createTakeCheckpoint } from '../capture/take-checkpoint.ts';
+import type { Session } from '../model.ts';
+import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
+
+export type DiscardDeps = RollbackDeps & { random: () => string };
+
+const LISTED = 5;
+
+const listed = (lines: readonly string[]): string => {
+  const more = lines.length - LISTED;
+  return [...lines.slice(0, LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+};
+
+const uncapturedWork = (fork: Session, why: string, cause?: unknown): WalkbackError =>
+  new WalkbackError(
+    'UncapturedWork',
+    `Session "${fork.sessionId}" was not discarded: ${why}. Its sandbox runs on. To destroy this work, discard with dropUncaptured (walkback session end ${fork.sessionId} --discard --drop-uncaptured).`,
+    { cause, details: { sessionId: fork.sessionId, sandboxId: fork.sandboxId } },
+  );
+
+/** Of a capture, also where a repository failed without a reason. */
+const missedBy = ({ failures, complete }: { failures: Uncaptured[]; complete: boolean }): Uncaptured[] =>
+  failures.length > 0 || complete ? failures : [{ path: '.', reason: 'the capture is not complete' }];
+
+/** Throws `UncapturedWork` for work that a checkpoint would not hold. */
+const requireCapturable = (fork: Session, uncaptured: readonly Uncaptured[]): void => {
+  if (uncaptured.length === 0) return;
+  const lines = uncaptured.map(({ path, reason }) => `${path}: ${reason}`);
+  throw uncapturedWork(fork, `it holds work that cannot be captured (${listed(lines)})`);
+};
+
+export const createDiscardFork = (deps: DiscardDeps) => {
+  const { store, sandboxes, random } = deps;
+  const dryCapture = createDryCapture(deps);
+  const takeCheckpoint = createTakeCheckpoint(deps);
+
+  const capturedNow = async (fork: Session, invocation: Invocation): Promise<Partial<DiscardedFork>> => {
+    const [sandbox, head] = await Promise.all([
+      sandboxes.open(fork.sandboxId, { fresh: true }),
+      store.getCheckpoint(fork.sessionId, fork.headSeq),
+    ]);
+    const about = { toolExecutionId: `discard-${random()}`, messageId: null, reason: 'discard' };
+    const now = await dryCapture({ session: fork, sandbox, head, ...about }, invocation);
+    // A repository that could not be captured counts as uncaptured, not as changed.
+    const before = new Map((head?.repositories ?? []).map((state) => [state.path, state.state]));
+    const changed = now.repositories.filter(({ path, state, changed: isChanged }) =>
+      state === 'captured' ? isChanged : state === 'absent' && before.get(path) === 'captured',
+    );
+    return {
+      changed: changed.map(({ path }) => path),
+      uncaptured: missedBy(now),
+      leftOut: now.skipped,
+    };
+  };
+
+  /** `isDropping`: an error of the sandbox counts as work that cannot be captured. */
+  const look = async (fork: Session, isDropping: boolean, invocation: Invocation): Promise<DiscardedFork> => {
+    const { sandboxId } = fork;
+    const none = {
+      sandboxId,
+      isRunning: true,
+      changed: [],
+      uncaptured: [],
+      leftOut: [],
+      lastCheckpointId: null,
+    };
+    try {
+      return { ...none, ...(await capturedNow(fork, invocation)) };
+    } catch (error) {
+      if (!isWalkbackError(error)) throw error;
+      // It is gone, or paused. A paused sandbox keeps its work: it is not killed.
+      if (error.name === 'SandboxNotFound') return { ...none, isRunning: false };
+      if (error.retryable && !isDropping) throw error;
+      return { ...none, uncaptured: [{ path: '.', reason: error.message }] };
+    }
+  };
+
+  /** Takes the last checkpoint where there is work for it. Throws `UncapturedWork` when some of it would be lost. */
+  const keepWork = async (
+    fork: Session,
+    found: DiscardedFork,
+    invocation: Invocation,
+  ): Promise<DiscardedFork> => {
+    requireCapturable(fork, found.uncaptured);
+    if (found.changed.length === 0) return found;
+    const { sessionId, status } = fork;
+    if (status === 'ended') {
+      const where = listed(found.changed);
+      throw uncapturedWork(
+        fork,
+        `it ended before, and its last checkpoint does not hold later work in ${plural(found.changed.length, 'repository', 'repositories')} (${where})`,
+      );
+    }
+    const toolExecutionId = `discard-${random()}`;
+    const taken = await takeCheckpoint({ sessionId, toolExecutionId, reason: 'discard' }, invocation);
+    requireCapturable(fork, missedBy(taken));
+    return { ...found, leftOut: taken.skipped, lastCheckpointId: taken.checkpointId };
+  };
+
+  return { look, keepWork };
+};
