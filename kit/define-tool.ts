@@ -58,14 +58,63 @@ export type Probed<Output> =
   | { happened: false }
   | { happened: 'unknown' };
 
-export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
+interface Compensator<Input extends z.ZodType, Output extends z.ZodType> {
+  name: string;
+  timeoutSeconds?: number;
+  /**
+   * JSONata that also sees `undone`: how much is taken back. Default: everything. A partial tool with an
+   * amount needs it.
+   */
+  amount?: string;
+  /** Default: the currency of the effect. */
+  currency?: string;
+  /** Default: retries for 12 hours, with pauses of up to five minutes. People are told after five minutes. */
+  retry?: Partial<CompensationRetry>;
+  execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
+}
+
+/** What changes something has a compensator, unless nothing can take it back. */
+type WayBack<Input extends z.ZodType, Output extends z.ZodType> =
+  | {
+      effect: 'compensatable' | 'partial';
+      /** Takes the effect back. It must accept that nothing happened, and that it is called again. */
+      compensate: Compensator<Input, Output>;
+    }
+  | { effect: 'read' | 'irreversible'; compensate?: never };
+
+/** Who has a resource for itself says which. */
+type Resource =
+  | {
+      /** JSONata over the arguments: effects on one resource are undone one after the other. */
+      resourceKey: string;
+      /** From this step until its saga has ended, no other saga works on that resource. */
+      exclusive?: boolean;
+    }
+  | { resourceKey?: never; exclusive?: false };
+
+/** An amount has a currency. */
+type Price =
+  | {
+      /**
+       * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`)
+       * or as an exact number. It appears in the ledger and in finance's totals.
+       */
+      amount: string;
+      /** JSONata over the same: `result.currency`, or `"EUR"` in quotes. */
+      currency: string;
+      /** The amounts are whole numbers of the smallest unit (cents), as many providers use them. */
+      minorUnits?: boolean;
+    }
+  | { amount?: never; currency?: never; minorUnits?: false };
+
+/** Facts of which none needs another. */
+interface ToolFacts<Input extends z.ZodType, Output extends z.ZodType> {
   /** Matches `[a-z][a-z0-9_-]*`, at most 48 characters. */
   name: string;
   version: string;
   description: string;
   input: Input;
   output: Output;
-  effect: EffectKind;
   /**
    * Deadline of one call in seconds; default 30. A step of a plan may have another. The function's own
    * timeout must be shorter than the longer of this and the compensator's, plus 5 s. Otherwise the catalog
@@ -77,10 +126,6 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   idempotencyWindowSeconds?: number;
   /** The provider stores errors under the key and answers them again. */
   replaysErrors?: boolean;
-  /** JSONata over the arguments: effects on one resource are undone one after the other. */
-  resourceKey?: string;
-  /** Needs `resourceKey`. From this step until its saga has ended, no other saga works on that resource. */
-  exclusive?: boolean;
   /** The reference by which people find the effect in the provider. */
   externalRef?: (output: z.output<Output>, input: z.output<Input>) => string;
   /**
@@ -89,50 +134,32 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
    * characters. People who work on the saga get it as a link.
    */
   externalUrl?: string;
-  /**
-   * JSONata over `arguments`, `result` and `externalRef`: how much the effect moves, as text (`"12.50"`) or
-   * as an exact number. It appears in the ledger and in finance's totals. Needs `currency`.
-   */
-  amount?: string;
-  /** JSONata over the same: `result.currency`, or `"EUR"` in quotes. */
-  currency?: string;
-  /** The amounts are whole numbers of the smallest unit (cents), as many providers use them. */
-  minorUnits?: boolean;
   /** `YYYY-MM-DD`: after this day the catalog shows the tool as due for review. Sagas do not pin it. */
   reviewBy?: string;
   execute: (input: z.output<Input>, call: ToolCall) => Promise<z.output<Output>>;
-  /** Takes the effect back. It must accept that nothing happened, and that it is called again. */
-  compensate?: {
-    name: string;
-    timeoutSeconds?: number;
-    /**
-     * JSONata that also sees `undone`: how much is taken back. Default: everything. A partial tool with an
-     * amount needs it.
-     */
-    amount?: string;
-    /** Default: the currency of the effect. */
-    currency?: string;
-    /** Default: retries for 12 hours, with pauses of up to five minutes. People are told after five minutes. */
-    retry?: Partial<CompensationRetry>;
-    execute: (undo: Undo<z.output<Input>, z.output<Output>>, call: ToolCall) => Promise<Undone>;
-  };
   /** Asks the provider whether `call.forwardKey` took effect. It must change nothing. */
   probe?: (input: z.output<Input>, call: ToolCall) => Promise<Probed<z.output<Output>>>;
 }
 
+/**
+ * A tool as it is declared. Rules that tie its members together are types here, and `defineTool` checks them
+ * again for programs without types.
+ */
+export type ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> = ToolFacts<Input, Output> &
+  WayBack<Input, Output> &
+  Resource &
+  Price;
+
 /** A tool without type parameters, so that tools of all kinds fit into one list. */
 export interface Tool {
-  readonly definition: Omit<
-    ToolDefinition<z.ZodType, z.ZodType>,
-    'execute' | 'compensate' | 'probe' | 'externalRef'
-  > & {
-    compensate?: {
-      name: string;
-      timeoutSeconds?: number;
-      retry?: Partial<CompensationRetry>;
-      amount?: string;
-      currency?: string;
-    };
+  readonly definition: Omit<ToolFacts<z.ZodType, z.ZodType>, 'execute' | 'probe' | 'externalRef'> & {
+    effect: EffectKind;
+    resourceKey?: string;
+    exclusive?: boolean;
+    amount?: string;
+    currency?: string;
+    minorUnits?: boolean;
+    compensate?: Omit<Compensator<z.ZodType, z.ZodType>, 'execute'>;
   };
   readonly hasProbe: boolean;
   execute(input: unknown, call: ToolCall): Promise<unknown>;

@@ -1,7 +1,20 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { CLIENT_DEFAULTS } from './client-defaults.ts';
-import { calling } from './errors.ts';
+import { calling, isNamed } from './errors.ts';
+
+/** What Secrets Manager says when the secret itself is the problem. */
+const NO_VALUE = ['ResourceNotFoundException', 'InvalidRequestException', 'DecryptionFailure'];
+
+/** Names the secret, and says how to store one. */
+const unreadable = (secretId: string, error: Error): WalkbackError =>
+  new WalkbackError(
+    'ConfigurationError',
+    error.name === 'ResourceNotFoundException'
+      ? `There is no secret ${secretId}. Store one under this name (aws secretsmanager create-secret), or deploy with the name of one that is there: docs/operations.md, Deploy.`
+      : `The secret ${secretId} cannot be read (${error.name}: ${error.message}).`,
+    { cause: error },
+  );
 
 /** Reads a secret that is one plain text; its value appears in no error. */
 export const readSecret = async (
@@ -9,7 +22,13 @@ export const readSecret = async (
   client: SecretsManagerClient = new SecretsManagerClient(CLIENT_DEFAULTS),
 ): Promise<string> => {
   const command = new GetSecretValueCommand({ SecretId: secretId });
-  const { SecretString } = await calling('Secrets Manager', () => client.send(command));
+  const { SecretString } = await calling(`Secrets Manager, asked for the secret ${secretId},`, async () => {
+    try {
+      return await client.send(command);
+    } catch (error) {
+      throw error instanceof Error && isNamed(error, ...NO_VALUE) ? unreadable(secretId, error) : error;
+    }
+  });
   const value = SecretString?.trim() ?? '';
   if (value !== '') return value;
   throw new WalkbackError(

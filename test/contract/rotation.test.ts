@@ -1,5 +1,6 @@
 /** Secrets that are replaced while functions run: the real clients, over the embedded Secrets Manager and E2B. */
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { Hono } from 'hono';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSecret, SECRET_LIFE_MS } from '../../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../../adapters/e2b/rotating.ts';
@@ -62,6 +63,26 @@ test('who never had it is told, and looks again at the next call', async () => {
   const secret = createSecret('not there yet', { client, now });
   await expect(secret()).rejects.toMatchObject({ name: 'ConfigurationError' });
   await expect(secret()).rejects.toMatchObject({ name: 'ConfigurationError' });
+});
+
+test.each([
+  ['ResourceNotFoundException', "Secrets Manager can't find the specified secret.", 'There is no secret'],
+  ['InvalidRequestException', 'it is marked for deletion', 'it is marked for deletion'],
+  ['DecryptionFailure', 'the key is disabled', 'the key is disabled'],
+  ['AccessDeniedException', 'not allowed', 'rights of the function'],
+])('a secret that cannot be read is named: %s', async (__type, message, said) => {
+  const refusing = await listenApp(new Hono().post('/', (c) => c.json({ __type, message }, 400)));
+  disposal.defer(() => refusing.close());
+  const asked = new SecretsManagerClient({
+    endpoint: refusing.url,
+    region: 'us-east-1',
+    credentials,
+    maxAttempts: 1,
+  });
+  disposal.defer(() => asked.destroy());
+  const error = await createSecret(ID, { client: asked, now })().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining(said) });
+  expect(error).toMatchObject({ message: expect.stringContaining(ID) });
 });
 
 test('a revoked E2B key is refused by name, and the next one works in the same instance', async () => {

@@ -20,20 +20,24 @@ const run = promisify(execFile);
 const input = z.strictObject({ n: z.int() });
 const output = z.object({ id: z.string() });
 type Definition = ToolDefinition<typeof input, typeof output>;
+const FACTS = {
+  name: 'act',
+  version: '1',
+  description: 'acts',
+  input,
+  output,
+  execute: async () => ({ id: 'x1' }),
+};
+const compensate = { name: 'undo_act', execute: async () => undefined };
 
 const make = (more: Partial<Definition> = {}) =>
   defineTool({
-    name: 'act',
-    version: '1',
-    description: 'acts',
-    input,
-    output,
+    ...FACTS,
     effect: 'compensatable',
     externalRef: ({ id }) => id,
-    execute: async () => ({ id: 'x1' }),
-    compensate: { name: 'undo_act', execute: async () => undefined },
+    compensate,
     ...more,
-  });
+  } as Definition);
 
 const call = (more: Partial<Definition>, event: unknown = requestOf()) =>
   toolHandler([make(more)], { tombstones: memoryTombstones() })(event);
@@ -415,18 +419,34 @@ describe('a table of tombstones that cannot be reached', () => {
 
 describe('declarations', () => {
   test('that contradict themselves do not load', () => {
-    expect(() => make({ compensate: undefined })).toThrow('has no compensator');
-    expect(() => make({ effect: 'irreversible' })).toThrow('has a compensator');
     // What the catalog would refuse is known before anything is stored.
-    expect(() => make({ exclusive: true })).toThrow('it is exclusive and has no resourceKey');
-    expect(() => make({ amount: 'result.n' })).toThrow('it has one of amount and currency');
-    expect(() => make({ minorUnits: true })).toThrow('no amount of its own');
     const priced = { amount: 'result.n', currency: '"EUR"' };
     expect(() => make({ effect: 'partial', ...priced })).toThrow('it is partial and has an amount');
-    expect(() => make({ effect: 'read', compensate: undefined, ...priced })).toThrow(
-      'it is read and has an amount',
-    );
+    expect(() => defineTool({ ...FACTS, effect: 'read', ...priced })).toThrow('it is read and has an amount');
     expect(make(priced).definition).toMatchObject(priced);
+  });
+
+  // The compiler refuses each of them too, or this file does not compile.
+  // biome-ignore format: the compiler's directive is about the next line only
+  test.each<[string, () => unknown]>([
+    // @ts-expect-error -- compensatable, without a compensator
+    ['no compensator', () => defineTool({ ...FACTS, effect: 'compensatable' })],
+    // @ts-expect-error -- partial, without a compensator
+    ['no compensator', () => defineTool({ ...FACTS, effect: 'partial' })],
+    // @ts-expect-error -- irreversible, with a compensator
+    ['has a compensator', () => defineTool({ ...FACTS, effect: 'irreversible', compensate })],
+    // @ts-expect-error -- read, with a compensator
+    ['has a compensator', () => defineTool({ ...FACTS, effect: 'read', compensate })],
+    // @ts-expect-error -- a resource for itself, and none that is named
+    ['no resourceKey', () => defineTool({ ...FACTS, effect: 'read', exclusive: true })],
+    // @ts-expect-error -- an amount without a currency
+    ['one of amount and currency', () => defineTool({ ...FACTS, effect: 'irreversible', amount: 'result.n' })],
+    // @ts-expect-error -- a currency without an amount
+    ['one of amount and currency', () => defineTool({ ...FACTS, effect: 'irreversible', currency: '"EUR"' })],
+    // @ts-expect-error -- units of an amount that there is not
+    ['no amount of its own', () => defineTool({ ...FACTS, effect: 'irreversible', minorUnits: true })],
+  ])('that the compiler refuses are refused without types, too: %s', (problem, define) => {
+    expect(define).toThrow(problem);
   });
 
   test('become a manifest that the catalog takes, with every schema in it', () => {
