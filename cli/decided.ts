@@ -58,11 +58,27 @@ export const residueOption = (): Option =>
     'with --accept-residue: refuse if something else stands by now than in the plan that said this',
   );
 
-/** What a request accepts. Throws `InvalidInput` when a plan's residue is given, and not that it may stay. */
-export const acceptedIn = (options: { acceptResidue?: boolean; residue?: string }) => {
-  const { acceptResidue, residue } = options;
+export const reasonOption = (): Option =>
+  new Option('--reason <text>', 'with --accept-residue: why it may stay; goes into the ledger');
+
+interface Accepting {
+  acceptResidue?: boolean;
+  residue?: string;
+  reason?: string;
+  dryRun?: boolean;
+}
+
+/**
+ * What a request accepts. Throws `InvalidInput` when a plan's residue is given, and not that it may stay, and
+ * when nobody says why it may.
+ */
+export const acceptedIn = ({ acceptResidue, residue, reason = '', dryRun }: Accepting) => {
   if (residue !== undefined && acceptResidue !== true)
     throw new CliError('InvalidInput', '--residue says what stands: give it with --accept-residue.');
+  if (acceptResidue === true && dryRun !== true && reason.trim() === '')
+    throw new CliError('InvalidInput', '--accept-residue needs a reason.', {
+      hint: 'say why it may stay: --reason "..."',
+    });
   return {
     ...(acceptResidue === true ? { acceptResidue: true } : {}),
     ...(residue === undefined ? {} : { residue }),
@@ -72,7 +88,7 @@ export const acceptedIn = (options: { acceptResidue?: boolean; residue?: string 
 /** Below the plan of a dry run in which something stands. */
 export const residueLine = (residue: string | undefined, stands: number, paint: Paint): string => {
   if (residue === undefined || stands === 0) return '';
-  const words = ['--accept-residue', ...residueWords(residue)].join(' ');
+  const words = ['--accept-residue', ...residueWords(residue), '--reason "..."'].join(' ');
   return `${paint.dim(`  what stands: with ${words} it stays, and it is refused when something else stands by then`)}\n`;
 };
 

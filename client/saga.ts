@@ -54,7 +54,7 @@ export interface Saga {
   rewind(options: SagaRewindOptions, call?: CallOptions): Promise<Answer<'rewind'>>;
   /** Takes back a finished saga. Operators only; `dryRun` answers the plan. */
   undo(
-    options: Pick<RequestOf<'operate-saga'>, 'dryRun' | 'acceptResidue' | 'residue'> & Asker,
+    options: Pick<RequestOf<'operate-saga'>, 'dryRun' | 'acceptResidue' | 'residue' | 'evidence'> & Asker,
     call?: CallOptions,
   ): Promise<Answer<'operate-saga'>>;
   /** Cancels or repairs it. */

@@ -152,7 +152,7 @@ const SAGA_ERRORS = {
   OperationRefused: refusal('conflict', 'walkback saga show says where the saga stands'),
   PointOfNoReturn: refusal(
     'conflict',
-    '--accept-residue (acceptResidue) leaves standing what the message names',
+    '--accept-residue with --reason (acceptResidue and a reason) leaves standing what the message names',
   ),
   ResidueChanged: refusal('conflict', 'make the plan again, and look at what nothing takes back by now'),
   ResourceBusy: laterMaybe(

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 
 /**
- * `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. `in_doubt`: it may have taken
- * effect, and nothing takes it back.
+ * `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. `accepted`: an
+ * undo or a rewind was allowed to leave it. `in_doubt`: it may have taken effect, and nothing takes it back.
  */
 export const EFFECT_STATUSES = [
   'stands',
@@ -12,6 +12,7 @@ export const EFFECT_STATUSES = [
   'undo_failed',
   'resolved',
   'skipped',
+  'accepted',
   'in_doubt',
 ] as const;
 
@@ -81,7 +82,7 @@ export const ledgerEffect = () =>
     amount_problem: z.string().nullable().describe('why there is no amount, although the tool declares one'),
     committed_at: z.string().describe('for an effect in doubt: the time of its call'),
     committed_seq: z.int().describe('the number of its ledger entry'),
-    undone_at: z.string().nullable().describe('when it was undone, resolved or skipped'),
+    undone_at: z.string().nullable().describe('when it was undone, resolved, skipped or accepted'),
     undone_seq: z.int().nullable(),
     undone_by: z.string().nullable(),
     undone_ref: z.string().nullable(),
@@ -91,7 +92,10 @@ export const ledgerEffect = () =>
     residue: z.string().nullable(),
     failed_at: z.string().nullable().describe('when its undo first failed or was blocked'),
     error: z.string().nullable().describe('the error of the last undo that did not work'),
-    evidence: z.string().nullable().describe('the evidence of the operator'),
+    evidence: z
+      .string()
+      .nullable()
+      .describe('the evidence of the operator, or the reason why the effect may stay'),
     doubt: z
       .string()
       .nullable()
@@ -150,6 +154,9 @@ export type LedgerTotals = z.infer<ReturnType<typeof ledgerTotals>>;
 export const isUndoneInPart = ({ status, residue }: LedgerEffect): boolean =>
   status === 'undone' && typeof residue === 'string';
 
-/** An effect that was skipped has the time of that there, and stands. */
-export const undoneAt = ({ status, undone_at: at }: LedgerEffect): string | null =>
-  status === 'skipped' ? null : at;
+/** A person decided that it may stay. `undone_by` says who, and `evidence` why. */
+export const isLetStand = ({ status }: LedgerEffect): boolean =>
+  status === 'skipped' || status === 'accepted';
+
+/** An effect that a person let stand has the time of that there, and stands. */
+export const undoneAt = (row: LedgerEffect): string | null => (isLetStand(row) ? null : row.undone_at);

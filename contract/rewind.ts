@@ -5,7 +5,7 @@ import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
 import { observation, plannedResidue, SAGA_STATUSES, toldWarnings, undoPlan } from './saga-answers.ts';
-import { acceptedResidue, acceptResidue, stepId } from './saga-inputs.ts';
+import { acceptedResidue, acceptResidue, stepId, words } from './saga-inputs.ts';
 
 const STEP_TARGET = '{ stepId } or { steps }';
 const stepTarget = z.union(
@@ -21,6 +21,9 @@ const guidance = z.string().trim().min(1).max(4000).optional();
 const common = () => ({
   acceptResidue,
   residue: acceptedResidue,
+  reason: words
+    .optional()
+    .describe('acceptResidue needs it: why these effects may stay; goes into the ledger'),
   dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
   requestId: id.describe('the same id again, with the same request, is the same rewind'),
   ...asker(),

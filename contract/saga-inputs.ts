@@ -11,7 +11,7 @@ import { EFFECT_STATUSES, ENTRY_STATUSES } from './ledger-answers.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
 
 export const stepId = z.string().min(1).max(64);
-const words = z.string().max(2000);
+export const words = z.string().max(2000);
 const day = z.iso.date();
 /** Of a session. */
 const epoch = z.int().min(1).optional();
@@ -19,7 +19,9 @@ const limit = z.int().min(1).max(1000);
 export const acceptResidue = z
   .boolean()
   .optional()
-  .describe('effects that nothing takes back may stay; without it the answer is PointOfNoReturn');
+  .describe(
+    'effects that nothing takes back may stay, and a reason says why; without it the answer is PointOfNoReturn',
+  );
 export const acceptedResidue = z
   .string()
   .min(1)
@@ -193,7 +195,9 @@ export const operateSagaInput = () =>
           'with stepId: only what the step did in this epoch, 0 before the first rewind; default: in all epochs',
         ),
       ...asker(),
-      evidence: words.optional().describe('resolve, skip and break-lock need it: what was done, or why'),
+      evidence: words
+        .optional()
+        .describe('resolve, skip, break-lock and acceptResidue need it: what was done, or why'),
       dryRun: z.boolean().optional().describe('only with undo: answers the plan and changes nothing'),
       acceptResidue,
       residue: acceptedResidue,

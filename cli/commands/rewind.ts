@@ -14,6 +14,7 @@ import {
   epochOption,
   epochWords,
   plannedAt,
+  reasonOption,
   residueLine,
   residueOption,
   residueWords,
@@ -39,6 +40,7 @@ interface Options {
   guidance?: string;
   acceptResidue?: boolean;
   residue?: string;
+  reason?: string;
   request?: string;
   epoch?: number;
   checkpoint?: string;
@@ -62,18 +64,20 @@ const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
     by: operatorOf(run, by),
     ...(guidance === undefined ? {} : { guidance }),
     ...acceptedIn(options),
+    ...(options.reason === undefined ? {} : { reason: options.reason }),
   };
 };
 
 /** The command that continues this same request, or says that it is done. */
 const sameCommand = ({ options }: Run, input: SessionRewind): string => {
-  const { sessionId, scope, guidance, acceptResidue, residue, requestId, epoch, by = '' } = input;
+  const { sessionId, scope, guidance, acceptResidue, residue, reason, requestId, epoch, by = '' } = input;
   // `head` is another point by then.
   const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
   const words = ['walkback', 'rewind', '--session', sessionId, '--to', point];
   if (scope !== undefined && scope !== 'all') words.push('--scope', scope);
   if (guidance !== undefined) words.push('--guidance', shellWord(guidance));
   if (acceptResidue === true) words.push('--accept-residue', ...residueWords(residue));
+  if (reason !== undefined) words.push('--reason', shellWord(reason));
   if ('messageId' in input.to) words.push(...checkpointWords(input.to.checkpointId));
   words.push(...epochWords(epoch), '--request', requestId, '--by', shellWord(by));
   return withWhere([...words, '--yes'].join(' '), options);
@@ -179,6 +183,7 @@ export const defineRewind = (rewind: Command, app: App): void => {
     .option('--guidance <text>', 'what the agent is told for its next steps')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .addOption(residueOption())
+    .addOption(reasonOption())
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .addOption(epochOption())
     .addOption(checkpointOption())

@@ -4,7 +4,7 @@ import type { SagaRewind } from '../../contract/rewind.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { acceptedIn, residueLine, residueOption } from '../decided.ts';
+import { acceptedIn, reasonOption, residueLine, residueOption } from '../decided.ts';
 import { CliError } from '../failure.ts';
 import { readJson } from '../json-option.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
@@ -23,6 +23,7 @@ interface Options {
   plan?: string;
   acceptResidue?: boolean;
   residue?: string;
+  reason?: string;
   request?: string;
   timeout: number;
   dryRun?: boolean;
@@ -46,6 +47,7 @@ const inputOf = async (run: Run, sagaId: string, options: Options): Promise<Saga
   ...(options.guidance === undefined ? {} : { guidance: options.guidance }),
   ...(options.plan === undefined ? {} : { plan: await readJson(options.plan, '--plan') }),
   ...acceptedIn(options),
+  ...(options.reason === undefined ? {} : { reason: options.reason }),
 });
 
 const act = async (run: Run, sagaId: string, options: Options): Promise<Answer> => {
@@ -112,6 +114,7 @@ export const addSagaRewind = (parent: Command, app: App): void => {
     .option('--plan <json>', 'other steps to go on with: JSON or @FILE')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .addOption(residueOption())
+    .addOption(reasonOption())
     .option('--request <id>', 'request id, to repeat the same request safely', parseId)
     .option('--timeout <seconds>', 'wait this long at most', parseWholeNumber(0, DAY_SECONDS), 600)
     .option('--dry-run', 'show the plan only')

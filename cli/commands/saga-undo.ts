@@ -72,7 +72,7 @@ export const addSagaUndo = (parent: Command, app: App): void => {
     .command('undo')
     .argument('<saga>', 'saga id', parseId)
     .description('take back a saga that is completed')
-    .option('--reason <text>', 'goes into the ledger')
+    .option('--reason <text>', 'goes into the ledger; --accept-residue needs it')
     .option('--accept-residue', 'leave standing what nothing takes back')
     .addOption(residueOption())
     .option('--dry-run', 'show the plan only')

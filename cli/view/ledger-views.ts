@@ -1,4 +1,5 @@
 import {
+  isLetStand,
   isUndoneInPart,
   type LedgerEffect,
   type LedgerTotal,
@@ -77,6 +78,7 @@ const EFFECT_COLUMNS = [
   { head: 'STATUS' },
   { head: 'UNDONE' },
   { head: 'TAKEN BACK', align: 'right' as const },
+  { head: 'BY' },
 ];
 
 /** Functions of older releases do not report doubt. */
@@ -102,6 +104,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     statusOf(row),
     dateTime(undoneAt(row)),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
+    printableLine(row.undone_by ?? '-'),
   ]);
   const problems = rows.filter((row) => (row.amount_problem ?? row.undone_problem) !== null).length;
   const note =
@@ -118,7 +121,12 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     parts === 0
       ? ''
       : `${plural(parts, 'effect was', 'effects were')} undone in part: what stays is in residue with --json.\n`;
-  return `${withLinks(EFFECT_COLUMNS, rows, cells, paint)}${note}${doubtNote}${partNote}`;
+  const letStand = rows.filter(isLetStand).length;
+  const letStandNote =
+    letStand === 0
+      ? ''
+      : `${plural(letStand, 'effect was', 'effects were')} let stand: when and why is in undone_at and evidence with --json.\n`;
+  return `${withLinks(EFFECT_COLUMNS, rows, cells, paint)}${note}${doubtNote}${partNote}${letStandNote}`;
 };
 
 const TOTAL_COLUMNS = [

@@ -84,7 +84,7 @@ const nextLines = ({ status, sagas }: RewindSessionAnswer, again: string): strin
   if (status !== 'STOPPED') return status === 'UNDOING' ? [`next  ${again}`] : [];
   const failed = sagas.filter((saga) => saga.status === 'COMPENSATION_FAILED');
   if (failed.length === 0) {
-    return ['next  rewind again with --accept-residue, to let stand what nothing takes back'];
+    return ['next  rewind again with --accept-residue and --reason, to let stand what nothing takes back'];
   }
   return [
     ...failed.map(

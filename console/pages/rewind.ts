@@ -20,7 +20,7 @@ import {
   unlessOvertaken,
   warningsPart,
 } from '../parts/plan-parts.ts';
-import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
+import { residueTick, undoPlanTable, whyField } from '../parts/undo-plan.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
@@ -38,8 +38,9 @@ const inputOf = (
   { by, params }: Visit,
   given: Readonly<Record<string, string | undefined>>,
 ): SessionRewind => {
-  const { message = '', checkpoint, scope, guidance, residue, request } = given;
+  const { message = '', checkpoint, scope, guidance, residue, reason, request } = given;
   const told = guidance?.trim();
+  const why = reason?.trim();
   return {
     sessionId: params['id'] ?? '',
     to:
@@ -57,6 +58,7 @@ const inputOf = (
     by,
     ...(told ? { guidance: told } : {}),
     ...(residue === 'accepted' ? { acceptResidue: true } : {}),
+    ...(why ? { reason: why } : {}),
   };
 };
 
@@ -123,7 +125,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
         visit.formToken,
         hidden,
         html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
-        ${residueTick(stand, 'rewind')}
+        ${residueTick(stand, 'rewind', whyField('reason', true, input.reason))}
         <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Leave it')}</div>`,
       )}`,
     data: plan,
@@ -137,7 +139,13 @@ const busyPage = ({ formToken }: Visit, input: SessionRewind): Page => ({
     ${form(
       path('sessions', input.sessionId, 'rewind'),
       formToken,
-      { ...pointOf(input), scope: input.scope, request: input.requestId, guidance: input.guidance },
+      {
+        ...pointOf(input),
+        scope: input.scope,
+        request: input.requestId,
+        guidance: input.guidance,
+        reason: input.reason,
+      },
       html`<button class="main" type="submit">Look again</button>`,
     )}</section>`,
   data: { isDone: false, doing: 'Rewinding' },
@@ -168,7 +176,7 @@ export const rewind: Act = async (sent) => {
   const { message, checkpoint, scope, digest: confirmed = '' } = sent.fields;
   /** An address is kept in logs and in the history of the browser: nothing that a person wrote stands in it. */
   const again = async (): Promise<Elsewhere | Page> =>
-    input.guidance === undefined
+    input.guidance === undefined && input.reason === undefined
       ? {
           location:
             path('sessions', input.sessionId, 'rewind') + query({ message, checkpoint, scope, confirmed }),

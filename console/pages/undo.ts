@@ -7,7 +7,7 @@ import { badge, form, link, path } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { refusedPart } from '../parts/plan-parts.ts';
 import { toldSaga } from '../parts/told-saga.ts';
-import { residueTick, undoPlanTable } from '../parts/undo-plan.ts';
+import { residueTick, undoPlanTable, whyField } from '../parts/undo-plan.ts';
 
 const EMPTY: UndoPlan = { undo: [], stands: [] };
 
@@ -35,8 +35,7 @@ const planPage = (
               path('sagas', sagaId, 'undo'),
               formToken,
               { digest },
-              html`<label for="evidence">Why (optional; goes into the ledger)</label><input id="evidence" name="evidence" maxlength="2000" size="48" />
-              ${residueTick(plan.stands.length, 'undo the rest')}
+              html`${plan.stands.length === 0 ? whyField('evidence', false) : residueTick(plan.stands.length, 'undo the rest', whyField('evidence', true))}
               <div class="acts"><button class="main" type="submit">Undo exactly this</button>${link(path('sagas', sagaId), 'Leave it')}</div>`,
             )
           : html`<p class="hint">Its undo was asked for already, and this is what was left of it.</p>`

@@ -80,6 +80,7 @@ const TONES: Readonly<Record<string, string>> = {
   undoing: 'ask',
   undo_failed: 'bad',
   skipped: 'bad',
+  accepted: 'bad',
   resolved: 'calm',
   in_doubt: 'bad',
 };

@@ -44,9 +44,13 @@ const stepsTable = (caption: string, plan: UndoPlan, none: string): Markup =>
     none,
   );
 
-/** `what`: the words as in "To rewind all the same". */
-export const residueTick = (stands: number, what: string): Markup =>
+/** `what`: the words as in "To rewind all the same". `why`: where a person says why it may stay. */
+export const residueTick = (stands: number, what: string, why: Markup): Markup =>
   stands === 0
     ? NOTHING
     : html`<section class="card stop"><h2>Point of no return</h2><p>Nothing takes back ${plural(stands, 'effect')} named above. To ${what} all the same means that ${stands === 1 ? 'it stays' : 'they stay'} as ${stands === 1 ? 'it is' : 'they are'}.</p>
-            <label class="tick"><input type="checkbox" name="residue" value="accepted" required /> ${stands === 1 ? 'It may stay' : 'They may stay'}</label></section>`;
+            <label class="tick"><input type="checkbox" name="residue" value="accepted" required /> ${stands === 1 ? 'It may stay' : 'They may stay'}</label>${why}</section>`;
+
+/** `name`: the field of the request that takes it. */
+export const whyField = (name: 'evidence' | 'reason', isRequired: boolean, value = ''): Markup =>
+  html`<label for="${name}">Why (${isRequired ? 'needed' : 'optional'}; goes into the ledger)</label><input id="${name}" name="${name}" maxlength="2000" size="48" value="${value}"${isRequired ? html` required` : ''} />`;

@@ -12,6 +12,7 @@ export const rewindHash = ({
   scope = 'all',
   guidance,
   acceptResidue = false,
+  reason,
 }: Asked<SessionRewind>) =>
   hashJson({
     sessionId,
@@ -19,6 +20,7 @@ export const rewindHash = ({
     scope,
     guidance: guidance ?? null,
     acceptResidue,
+    reason: reason ?? null,
   });
 
 export const requireSameRequest = (record: RewindRecord, request: Asked<SessionRewind>): void => {

@@ -17,7 +17,7 @@ import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
 import { requireFresh } from '../saga/people/identify.ts';
-import { requireSameResidue, residueKeys, residueOf } from '../saga/people/residue.ts';
+import { requireReason, requireSameResidue, residueKeys, residueOf } from '../saga/people/residue.ts';
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
@@ -173,6 +173,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     invocation: Invocation,
   ): Promise<RewindSessionAnswer> => {
     const { sessionId, requestId, scope = 'all', guidance, acceptResidue = false, dryRun = false } = request;
+    requireReason('reason', request, request.reason);
     const session = await requireSession(sessions, sessionId);
     const known = await store.getRewind(sessionId, requestId);
     if (known !== undefined) requireSameRequest(known, request);
@@ -242,7 +243,9 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       const told = guidance === undefined ? {} : { guidance };
       const isThrough = async () => (await store.getRewind(sessionId, requestId))?.doneAt !== undefined;
       const accepted = record.residue === undefined ? {} : { accepted: new Set(record.residue) };
-      const asked = { sessionId, requestId, by: request.by, acceptResidue, ...accepted, ...told };
+      const { by, reason } = request;
+      const why = reason === undefined ? {} : { reason };
+      const asked = { sessionId, requestId, by, acceptResidue, ...why, ...accepted, ...told };
       const order = { ...asked, isAfter, isThrough };
       const taken = await takeBackSagas(dependencies, order, waitMs);
       if (taken === 'through') return throughBefore();

@@ -42,6 +42,8 @@ interface Order {
   requestId: string;
   isAfter: (saga: PlacedSaga) => boolean;
   acceptResidue: boolean;
+  /** Why it may stay. */
+  reason?: string;
   /** Keys of what was accepted. Without it all of it was, also what came since. */
   accepted?: ReadonlySet<string>;
   guidance?: string;
@@ -76,10 +78,14 @@ const isStopped = ({ head: { state } }: SagaSince): boolean => state.status === 
 const runs = ({ head: { state }, steps }: SagaSince): boolean =>
   state.phase === 'forward' && !state.cancelRequested && (steps === undefined || !isIdle(state.wait));
 
-const undoEvent = ({ requestId }: Order, acceptResidue: boolean) => ({
+/** The reason in the ledger of a saga, which does not know the request of its session. */
+const reasonOf = ({ requestId, reason }: Order): string =>
+  reason === undefined ? `rewind ${requestId}` : `rewind ${requestId}: ${reason}`;
+
+const undoEvent = (order: Order, acceptResidue: boolean) => ({
   type: 'undo' as const,
   acceptResidue,
-  evidence: `rewind ${requestId}`,
+  evidence: reasonOf(order),
 });
 
 /**
@@ -100,7 +106,7 @@ const rewindEvent = (
     requestHash: hashJson({ sessionId, requestId, ...target }),
     ...target,
     ...(guidance === undefined ? {} : { guidance }),
-    ...(acceptResidue ? { acceptResidue } : {}),
+    ...(acceptResidue ? { acceptResidue, reason: reasonOf(order) } : {}),
   };
 };
 

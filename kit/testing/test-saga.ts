@@ -157,7 +157,13 @@ const run = async ({ subject, tools, sagaId, fault, isUndone, options }: Run) =>
   else await machine.start({ sagaId, plan: subject, input: options.input ?? {}, requestedBy: 'testSaga' });
   await machine.settle();
   if (isUndone && memory.heads.get(sagaId)?.state.status === 'COMPLETED') {
-    await machine.operate({ sagaId, action: 'undo', acceptResidue: true, by: 'testSaga' });
+    await machine.operate({
+      sagaId,
+      action: 'undo',
+      acceptResidue: true,
+      evidence: 'a test',
+      by: 'testSaga',
+    });
     await machine.settle();
   }
   const head = memory.heads.get(sagaId);

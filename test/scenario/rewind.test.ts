@@ -72,7 +72,7 @@ test('files and effects of two messages go back together, or the files stay wher
 
   // A compensator fails: files are untouched, and the old epoch is stale.
   faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
-  const stopped = await rewind({ acceptResidue: true, waitSeconds: 60 });
+  const stopped = await rewind({ acceptResidue: true, reason: 'it may stay', waitSeconds: 60 });
   expect(stopped).toMatchObject({ status: 'STOPPED' });
   expect(world.fingerprint()).toEqual(before);
   expect(await observe('asks')).toMatchObject({ status: 'COMPENSATED' });
@@ -82,7 +82,7 @@ test('files and effects of two messages go back together, or the files stay wher
   // An operator repairs it, and the same request goes on.
   faults.closedPeriod = () => false;
   await cloud.invoke('operate-saga', { sagaId: 'late', action: 'retry', by: 'fin' });
-  const through = await rewind({ acceptResidue: true, waitSeconds: 60 });
+  const through = await rewind({ acceptResidue: true, reason: 'it may stay', waitSeconds: 60 });
   expect(through).toMatchObject({
     status: 'REWOUND',
     trimAfterMessageId: 'm1',
@@ -98,7 +98,10 @@ test('files and effects of two messages go back together, or the files stay wher
   // Asked once more, it is the same rewind.
   edit(world.root, 5, world.paths);
   const after = world.fingerprint();
-  expect(await rewind({ acceptResidue: true })).toMatchObject({ status: 'REWOUND', files: through.files });
+  expect(await rewind({ acceptResidue: true, reason: 'it may stay' })).toMatchObject({
+    status: 'REWOUND',
+    files: through.files,
+  });
   expect(world.fingerprint()).toEqual(after);
 });
 
@@ -120,6 +123,7 @@ test('a saga is rewound by the real machine, and goes on with other steps', asyn
       ],
     },
     acceptResidue: true,
+    reason: 'it may stay',
     requestId: 'rw',
     by: 'rita',
     waitSeconds: 60,

@@ -75,7 +75,12 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await loseShadows();
   edit(world.root, 4, world.paths);
   const back = { sessionId, to: { checkpointId: first.checkpointId }, requestId: 'back', by: 'rita' };
-  await cloud.invoke('rewind-session', { ...back, acceptResidue: true, waitSeconds: 40 });
+  await cloud.invoke('rewind-session', {
+    ...back,
+    acceptResidue: true,
+    reason: 'it may stay',
+    waitSeconds: 40,
+  });
   await cloud.invoke('diff', { sessionId, from: first.checkpointId, to: 'now', requestId: 'd' });
   // Who names what is not there is told what is.
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };
@@ -211,6 +216,7 @@ export const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud)
     to: { stepId: 'ticket' },
     requestId: 'back',
     acceptResidue: true,
+    reason: 'it may stay',
     by: 'rita',
   };
   await cloud.invoke('rewind', { ...back, plan: again, waitSeconds: 30 });
@@ -229,7 +235,13 @@ export const workSagas = async ({ cloud, faults, server, ...client }: SagaCloud)
   });
   await client.observe('parent');
 
-  await cloud.invoke('operate-saga', { sagaId: 'done', action: 'undo', by: 'ada', acceptResidue: true });
+  await cloud.invoke('operate-saga', {
+    sagaId: 'done',
+    action: 'undo',
+    by: 'ada',
+    acceptResidue: true,
+    evidence: 'it may stay',
+  });
   await client.observe('done');
 
   await client.start('stopped', 'refund-approved');

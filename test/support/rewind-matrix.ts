@@ -27,12 +27,19 @@ const request: Asked<SagaRewind> = {
   requestId: 'rw',
   guidance: 'Once more.',
   acceptResidue: true,
+  reason: 'it may stay',
   by: 'rita',
 };
 
 /** Asked twice at once, as by a caller who lost the answer. Refused when the saga has turned back by itself. */
 const ask = async ({ machine }: RefundSaga, action: Case['action']): Promise<void> => {
-  const undo = { sagaId: SAGA_ID, action: 'undo', by: 'ada', acceptResidue: true } as const;
+  const undo = {
+    sagaId: SAGA_ID,
+    action: 'undo',
+    by: 'ada',
+    acceptResidue: true,
+    evidence: 'it may stay',
+  } as const;
   const once = () => (action === 'is undone' ? machine.operate(undo) : machine.rewind(request));
   for (const { status, reason } of (await Promise.allSettled([once(), once()])).map((settled) =>
     settled.status === 'rejected' ? settled : { status: settled.status, reason: undefined },

@@ -206,7 +206,14 @@ export const callsOf = async (plan: Plan): Promise<number> => {
 export type Deed = 'dies before' | 'dies after' | 'is cancelled' | 'is rewound';
 
 const rewind = (saga: TreeSaga, to: SagaRewind['to']) =>
-  saga.machine.rewind({ sagaId: ROOT, to, requestId: 'rw', acceptResidue: true, by: 'rita' });
+  saga.machine.rewind({
+    sagaId: ROOT,
+    to,
+    requestId: 'rw',
+    acceptResidue: true,
+    reason: 'it may stay',
+    by: 'rita',
+  });
 
 /** What a person does. There may be nothing to do it to any more, or not yet. */
 const act = async (saga: TreeSaga, deed: 'is cancelled' | 'is rewound'): Promise<void> => {

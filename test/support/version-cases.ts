@@ -222,6 +222,7 @@ const run = async (actions: readonly Action[], seed: number) => {
           to: { steps: one.steps },
           requestId,
           acceptResidue: true,
+          reason: 'it may stay',
           by: 'ada',
           ...(tail === undefined ? {} : { plan: { steps: tail } }),
         });
@@ -246,7 +247,7 @@ const run = async (actions: readonly Action[], seed: number) => {
           sagaId: one.saga,
           action: one.kind,
           by: 'ada',
-          ...(one.kind === 'undo' ? { acceptResidue: true } : {}),
+          ...(one.kind === 'undo' ? { acceptResidue: true, evidence: 'it may stay' } : {}),
         });
         return;
       case 'close':

@@ -110,7 +110,11 @@ describe('walkback rewind', () => {
     expect(failure).toMatchObject({ name: 'PointOfNoReturn', exitCode: 4 });
     expect(failure?.hint).toContain('--accept-residue');
     expect(calls).toHaveLength(1);
-    const accepted = await runCommand([...WORDS, '--accept-residue'], { answers, env, typed: 'no\n' });
+    const accepted = await runCommand([...WORDS, '--accept-residue', '--reason', 'old'], {
+      answers,
+      env,
+      typed: 'no\n',
+    });
     expect(accepted.failure).toMatchObject({ name: 'NotConfirmed', exitCode: 1 });
     expect(accepted.calls[0]).toMatchObject({ input: { acceptResidue: true, dryRun: true } });
   });
@@ -122,12 +126,17 @@ describe('walkback rewind', () => {
       'walkback-rewind-session': ({ dryRun }: { dryRun?: boolean }) => (dryRun === true ? plan : DONE),
       'walkback-timeline': TIMELINE,
     };
-    const words = [...WORDS, '--accept-residue'];
+    const words = [...WORDS, '--accept-residue', '--reason', 'they have read it'];
     const accepted = async (argv: string[], typed?: string) => {
       const { calls } = await runCommand(argv, { answers, env, ...(typed === undefined ? {} : { typed }) });
       return calls.findLast(({ name }) => name === 'walkback-rewind-session')?.input;
     };
-    expect(await accepted(words, 'yes\n')).toMatchObject({ acceptResidue: true, residue: 'now', epoch: 2 });
+    expect(await accepted(words, 'yes\n')).toMatchObject({
+      acceptResidue: true,
+      residue: 'now',
+      reason: 'they have read it',
+      epoch: 2,
+    });
     expect(await accepted([...words, '--residue', 'before', '--yes'])).toMatchObject({ residue: 'before' });
     expect(await accepted([...words, '--yes'])).not.toHaveProperty('residue');
     const shown = await runCommand([...WORDS, '--dry-run'], { answers, env });
@@ -141,7 +150,9 @@ describe('walkback rewind', () => {
       env,
       typed: 'yes\n',
     });
-    expect(unfinished.failure?.hint).toMatch(/--accept-residue --residue now --checkpoint \S+ --epoch 2/);
+    expect(unfinished.failure?.hint).toMatch(
+      /--accept-residue --residue now --reason 'they have read it' --checkpoint \S+ --epoch 2/,
+    );
   });
 
   test.each([

@@ -37,6 +37,8 @@ test('the plan says what is undone and what stays, and exactly that is asked for
   expect(text).toMatch(/5\.00.*EUR.*re-1.*is undone/s);
   expect(text).toMatch(/mail.*stands.*irreversible/s);
   expect(text).toContain('Nothing takes back 1 effect named above');
+  // Who lets something stand says why.
+  expect(text).toMatch(/<input id="evidence" [^>]*required/);
   const answer = await send({ residue: 'accepted', evidence: 'wrong order' });
   expect(answer.headers.get('location')).toBe('/sagas/s');
   expect(done()).toMatchObject([
@@ -50,7 +52,9 @@ test('without the tick nothing is accepted, and where nothing stays there is non
   expect(some.done()).toMatchObject([{ action: 'undo' }]);
   expect(some.done()[0]).not.toHaveProperty('acceptResidue');
   expect(some.done()[0]).not.toHaveProperty('residue');
-  expect((await opened([])).text).not.toContain('type="checkbox"');
+  const none = await opened([]);
+  expect(none.text).not.toContain('type="checkbox"');
+  expect(none.text).toMatch(/<input id="evidence" (?![^>]*required)/);
 });
 
 test('what changed meanwhile is shown again, and nothing is done', async () => {

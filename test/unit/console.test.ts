@@ -428,6 +428,37 @@ describe('what somebody else was quicker with', () => {
     expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, residue: 'seen', requestId: 'r-1' }] : []);
   });
 
+  test('who lets something stand by a rewind says why, and what was written is in no address and not lost', async () => {
+    let epoch = 1;
+    const stands = [{ step: 'mail', tool: 'mail', externalRef: null, reason: 'irreversible' }];
+    const plan = { undo: [], stands };
+    const { fetchPage, fetchOnly, enter, calls } = made({
+      'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+        if (dryRun === true)
+          return {
+            requestId: 'r',
+            status: 'PLANNED',
+            epoch,
+            residue: 'seen',
+            sagas: [{ sagaId: 's-1', status: 'COMPLETED', epoch: 0, after: null, plan }],
+          };
+        epoch = 2;
+        throw new WalkbackError('StaleEpoch', 'somebody rolled back');
+      },
+    });
+    const { cookie } = await enter();
+    const shownPlan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    expect(shownPlan).toMatch(/<input id="reason" [^>]*required/);
+    const reason = 'they have read it';
+    const form = { ...formOf(shownPlan), scope: 'all', residue: 'accepted', reason };
+    const answer = await fetchOnly('/sessions/s/rewind', { headers: { cookie, origin: ORIGIN }, form });
+    expect(answer.headers.get('location') ?? '').not.toMatch(/read/);
+    const sent = await fetchPage('/sessions/s/rewind', { headers: { cookie, origin: ORIGIN }, form });
+    expect(await sent.text()).toContain(`value="${reason}"`);
+    const asked = calls.flatMap(({ input }) => ((input as { dryRun?: true }).dryRun === true ? [] : [input]));
+    expect(asked).toMatchObject([{ acceptResidue: true, residue: 'seen', reason }]);
+  });
+
   test.each(['Ask the customer first.', '客'.repeat(4000)])(
     'guidance of a rewind is in no address, and is not lost, of any length',
     async (guidance) => {

@@ -127,6 +127,40 @@ describe('effects', () => {
     expect(parts.end().all).toEqual(all);
   });
 
+  test('that an undo or a rewind was allowed to leave are found, with who let them stand, when and why', async () => {
+    const wire: readonly (readonly [number, Fact])[] = [
+      [1, started(0, 'pay')],
+      [1, committed(0, 'pay')],
+      [2, started(1, 'wire', { effect: 'irreversible' })],
+      [2, committed(1, 'wire', EUR('999.00'))],
+    ];
+    const undone = ledgerOf('undone', 'shop', [
+      ...wire,
+      [
+        3,
+        { direction: 'saga', status: 'undo_requested', acceptResidue: true, evidence: 'the bank keeps it' },
+      ],
+      [4, undo('committed', 0, 'pay')],
+      [4, { direction: 'saga', status: 'compensated' }],
+    ]);
+    const to = { requestId: 'r', requestHash: 'h', after: null, cursor: 0, acceptResidue: true } as const;
+    const rewound = (id: string, floor: number) =>
+      ledgerOf(id, 'shop', [
+        ...wire,
+        [3, { direction: 'saga', status: 'rewind_requested', ...to, floor, reason: 'agreed by phone' }],
+        [5, { direction: 'saga', status: 'rewound', epoch: 1 }],
+      ]);
+    const all = openLedger([undone, rewound('rewound', 1), rewound('beyond', 2), order]);
+    const rows = await all.effects({ ...march, status: 'accepted' });
+    expect(rows).toMatchObject([
+      { saga_id: 'undone', step: 's1', undone_at: at(3), evidence: 'the bank keeps it', ...EUR('999.00') },
+      { saga_id: 'rewound', step: 's1', undone_at: at(3), undone_by: 'engine', evidence: 'agreed by phone' },
+    ]);
+    expect(await all.effects({ sagaId: 'beyond', status: 'stands' })).toHaveLength(2);
+    const { csv = '' } = await all.query({ ...march, view: 'effects', status: 'accepted', format: 'csv' });
+    expect(csv).toContain('"the bank keeps it"');
+  });
+
   test('come in pages that lose nothing and repeat nothing', async () => {
     const whole = await ledger.effects(march);
     for (const limit of [1, 2, 3]) expect(await ledger.effects({ ...march, limit })).toEqual(whole);

@@ -43,19 +43,21 @@ describe('of one saga', () => {
       return { ...answer, plan: saga.plan };
     };
     const act = way === 'undo' ? undo : rewind;
+    const why = way === 'undo' ? { evidence: 'it may stay' } : { reason: 'it may stay' };
+    const accepted = { acceptResidue: true, ...why };
     const { residue, plan } = await act({ dryRun: true });
     expect(plan?.stands).toMatchObject([{ step: 'mail' }]);
     expect((await act({ dryRun: true })).residue).toBe(residue);
     await wireToo();
     const { version } = await head();
-    await expect(act({ acceptResidue: true, residue })).rejects.toMatchObject({
+    await expect(act({ ...accepted, residue })).rejects.toMatchObject({
       name: 'ResidueChanged',
       message: expect.stringContaining('wire of saga s (wire, ref '),
     });
     expect((await head()).version).toBe(version);
     const again = await act({ dryRun: true });
     expect(again.residue).not.toBe(residue);
-    await act({ acceptResidue: true, residue: again.residue });
+    await act({ ...accepted, residue: again.residue });
     await machine.settle();
     expect((await head()).version).toBeGreaterThan(version);
   });
@@ -67,7 +69,7 @@ describe('of a session', () => {
     const { residue, epoch } = await session.rewind({ dryRun: true });
     await session.start('late', 'm2', ['mail']);
     await session.machine.settle();
-    const asked = { acceptResidue: true, residue, epoch };
+    const asked = { acceptResidue: true, reason: 'it may stay', residue, epoch };
     await expect(session.rewind(asked)).rejects.toMatchObject({
       name: 'ResidueChanged',
       message: expect.stringContaining('mail of saga late (mail, ref '),
@@ -75,7 +77,7 @@ describe('of a session', () => {
     expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
     expect(session.stage.session().epoch).toBe(1);
     // Who does not say which plan he saw accepts all that stands, as ever.
-    const answer = await session.carryOut({ acceptResidue: true });
+    const answer = await session.carryOut({ acceptResidue: true, reason: 'it may stay' });
     expect(answer.status).toBe('REWOUND');
   });
 
@@ -92,14 +94,20 @@ describe('of a session', () => {
         return original.createRewind(record);
       };
       const { residue } = await session.rewind({ dryRun: true });
-      const asked = { acceptResidue: true, residue };
+      const asked = { acceptResidue: true, reason: 'it may stay', residue };
       const stopped = await session.carryOut(asked);
       expect(stopped.status).toBe('STOPPED');
       expect(stopped.sagas.find(({ sagaId }) => sagaId === 'late')).toMatchObject({
         status: 'COMPLETED',
         plan: { stands: [{ step: 'mail' }] },
       });
-      await session.machine.operate({ sagaId: 'late', action: 'undo', acceptResidue: true, by: 'fin' });
+      await session.machine.operate({
+        sagaId: 'late',
+        action: 'undo',
+        acceptResidue: true,
+        evidence: 'it may stay',
+        by: 'fin',
+      });
       await session.machine.settle();
       expect((await session.carryOut(asked)).status).toBe('REWOUND');
     },
@@ -127,7 +135,7 @@ describe('of a session', () => {
       return original.createRewind(record);
     };
     const { residue } = await session.rewind({ dryRun: true });
-    const asked = { acceptResidue: true, residue };
+    const asked = { acceptResidue: true, reason: 'it may stay', residue };
     const stopped = await session.carryOut(asked);
     expect(stopped.status).toBe('STOPPED');
     expect(stopped.sagas.find(({ sagaId }) => sagaId === 'chat')).toMatchObject({
@@ -155,7 +163,9 @@ describe('of a session', () => {
       return original.createRewind(record);
     };
     const { residue } = await session.rewind({ dryRun: true });
-    expect(await session.carryOut({ acceptResidue: true, residue })).toMatchObject({ status: 'STOPPED' });
+    expect(await session.carryOut({ acceptResidue: true, reason: 'it may stay', residue })).toMatchObject({
+      status: 'STOPPED',
+    });
   });
 
   test('a saga that did only what nothing takes back, once the rewind has begun, stops one that accepts nothing', async () => {

@@ -36,6 +36,7 @@ test('the ledger and what is told of it agree with what the tools did', async ()
   expect(found.slice(0, 20)).toEqual([]);
   expect(tally.of('sagas')).toBeGreaterThan(2 * WORLDS);
   const between = ['interrupted', 'died', 'again answer', 'again operate', 'again rewind', 'again submit'];
-  const expected = [...FACTS, ...between, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
+  const rows = ['stands', 'undone', 'resolved', 'skipped', 'accepted'].map((status) => `row ${status}`);
+  const expected = [...FACTS, ...rows, ...between, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
   expect(expected.filter((name) => tally.of(name) === 0)).toEqual([]);
 }, 600_000);

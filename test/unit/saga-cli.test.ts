@@ -237,14 +237,24 @@ describe('walkback saga', () => {
       });
       return { stdout, input: calls.findLast((call) => call.name === name)?.input };
     };
-    expect((await acts(['--accept-residue'], 'yes\n')).input).toMatchObject({
+    const accepting = ['--accept-residue', '--reason', 'it may stay'];
+    expect((await acts(accepting, 'yes\n')).input).toMatchObject({
       acceptResidue: true,
       residue: 'now',
+      [argv[0] === 'undo' ? 'evidence' : 'reason']: 'it may stay',
     });
-    const named = await acts(['--accept-residue', '--residue', 'before', '--yes']);
+    const named = await acts([...accepting, '--residue', 'before', '--yes']);
     expect(named.input).toMatchObject({ residue: 'before' });
-    expect((await acts(['--accept-residue', '--yes'])).input).not.toHaveProperty('residue');
-    expect((await acts(['--dry-run'])).stdout).toContain('--accept-residue --residue now');
+    expect((await acts([...accepting, '--yes'])).input).not.toHaveProperty('residue');
+    expect((await acts(['--dry-run'])).stdout).toContain('--accept-residue --residue now --reason "..."');
+    for (const more of [['--yes'], ['--yes', '--reason', ' ']]) {
+      const { calls, failure } = await runCommand(['saga', ...argv, '--accept-residue', ...more], {
+        answers,
+        env,
+      });
+      expect(failure).toMatchObject({ name: 'InvalidInput', hint: expect.stringContaining('--reason') });
+      expect(calls).toEqual([]);
+    }
   });
 
   test('the question names the session and the directory whose work it is', async () => {

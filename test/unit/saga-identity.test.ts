@@ -279,8 +279,21 @@ describe('leaving behind what nothing takes back', () => {
     const saga = await finished();
     const ask = (by: Actor) =>
       isUndo
-        ? saga.machine.operate({ sagaId: SAGA, action: 'undo', acceptResidue: true, by })
-        : saga.machine.rewind({ sagaId: SAGA, to: { steps: 1 }, requestId: 'r', acceptResidue: true, by });
+        ? saga.machine.operate({
+            sagaId: SAGA,
+            action: 'undo',
+            acceptResidue: true,
+            evidence: 'it may stay',
+            by,
+          })
+        : saga.machine.rewind({
+            sagaId: SAGA,
+            to: { steps: 1 },
+            requestId: 'r',
+            acceptResidue: true,
+            reason: 'it may stay',
+            by,
+          });
     const nowMs = saga.clock.now().getTime();
     await expect(ask(signedIn(nowMs, FRESH_SECONDS + 1))).rejects.toMatchObject({ name: 'ProofTooOld' });
     expect((await saga.seen()).state.status).toBe('COMPLETED');
@@ -292,7 +305,7 @@ describe('leaving behind what nothing takes back', () => {
     const session = await rewindStage({ mailed: true });
     const nowMs = session.sagas.clock.now().getTime();
     const ask = (seconds: number, more: object = {}) =>
-      session.rewind({ acceptResidue: true, by: signedIn(nowMs, seconds), ...more });
+      session.rewind({ acceptResidue: true, reason: 'it may stay', by: signedIn(nowMs, seconds), ...more });
     await expect(ask(FRESH_SECONDS + 1)).rejects.toMatchObject({ name: 'ProofTooOld' });
     expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
     expect(session.stage.session().epoch).toBe(1);

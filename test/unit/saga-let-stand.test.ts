@@ -23,11 +23,94 @@ const operation = (
 
 type Saga = Awaited<ReturnType<typeof scriptedSaga>>;
 
+/** A completed saga of `pay` and `mail`. */
+const mailed = async (): Promise<Saga> => {
+  const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
+  await saga.begin();
+  await saga.machine.settle();
+  return saga;
+};
+
+type Way = 'undo' | 'rewind';
+
+/** Takes `mailed` back, over the mail. */
+const over = ({ machine }: Saga, way: Way, reason?: string) =>
+  way === 'undo'
+    ? machine.operate({
+        sagaId: SAGA,
+        action: 'undo',
+        by: 'rita',
+        acceptResidue: true,
+        ...(reason !== undefined && { evidence: reason }),
+      })
+    : machine.rewind({
+        sagaId: SAGA,
+        to: { steps: 2 },
+        requestId: 'r',
+        by: 'rita',
+        acceptResidue: true,
+        ...(reason !== undefined && { reason }),
+      });
+
 const rowOf = async (saga: Saga, step: string) => {
   const effects = createSagaEffects();
   for (const entry of (await saga.seen()).entries) effects.add(entry);
   return effects.end().committed.find(({ row }) => row.step === step)?.row;
 };
+
+test.each<Way>(['undo', 'rewind'])(
+  'an effect that an %s accepts has a row that says who let it stand, when and why',
+  async (way) => {
+    const saga = await mailed();
+    await over(saga, way, 'the customer has read it');
+    await saga.machine.settle();
+    const { entries, observation, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    const asked = entries.find(({ status }) => status === 'undo_requested' || status === 'rewind_requested');
+    expect(await rowOf(saga, 'mail')).toMatchObject({
+      epoch: 0,
+      status: 'accepted',
+      undone_at: asked?.at,
+      undone_seq: asked?.seq,
+      undone_by: 'rita',
+      undone_amount: null,
+      evidence: 'the customer has read it',
+    });
+    expect(observation.notCompensated).toMatchObject([
+      { step: 'mail', accepted: true, reason: expect.stringMatching(/by rita.*: the customer has read it/) },
+    ]);
+  },
+);
+
+test('what a rewind accepts stands undecided until it ends, and when it is given up', async () => {
+  const saga = await scriptedSaga({
+    tools: TOOLS,
+    answer: async ({ operation: asked }) => {
+      if (asked !== 'compensate') return committed();
+      expect(await rowOf(saga, 'mail')).toMatchObject({ status: 'stands', evidence: null });
+      await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'olga' });
+      return committed();
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  await over(saga, 'rewind', 'it may stay');
+  await saga.machine.settle();
+  expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
+  expect(await rowOf(saga, 'mail')).toMatchObject({ status: 'stands', evidence: null });
+});
+
+test.each<Way>(['undo', 'rewind'])('nothing is accepted by an %s without a reason', async (way) => {
+  const saga = await mailed();
+  const before = await saga.seen();
+  for (const reason of [undefined, '', '  ']) {
+    await expect(over(saga, way, reason)).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringMatching(/^(evidence|reason): acceptResidue needs a reason/),
+    });
+  }
+  expect((await saga.seen()).head).toEqual(before.head);
+});
 
 const skipped = async () => {
   const saga = await scriptedSaga({
@@ -87,7 +170,14 @@ test('what a rewind left is resolved while the saga goes forward, and does not h
   await saga.begin();
   await saga.machine.settle();
   const to = { stepId: 'pay' };
-  await saga.machine.rewind({ sagaId: SAGA, to, requestId: 'r', acceptResidue: true, by: 'rita' });
+  await saga.machine.rewind({
+    sagaId: SAGA,
+    to,
+    requestId: 'r',
+    acceptResidue: true,
+    reason: 'it may stay',
+    by: 'rita',
+  });
   await saga.machine.settle();
   const { state, observation, isSound } = await saga.seen();
   expect(isSound).toBe(true);
@@ -103,7 +193,14 @@ test('of a step that was let stand twice, each is resolved with its own evidence
   const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
   const rewind = async (requestId: string) => {
     const to = { stepId: 'pay' };
-    await saga.machine.rewind({ sagaId: SAGA, to, requestId, acceptResidue: true, by: 'rita' });
+    await saga.machine.rewind({
+      sagaId: SAGA,
+      to,
+      requestId,
+      acceptResidue: true,
+      reason: 'it may stay',
+      by: 'rita',
+    });
     await saga.machine.settle();
   };
   await saga.begin();
@@ -133,7 +230,14 @@ test('of a step that was let stand twice, one is resolved by its epoch, and the 
   await saga.machine.settle();
   for (const requestId of ['one', 'two']) {
     const to = { stepId: 'pay' };
-    await saga.machine.rewind({ sagaId: SAGA, to, requestId, acceptResidue: true, by: 'rita' });
+    await saga.machine.rewind({
+      sagaId: SAGA,
+      to,
+      requestId,
+      acceptResidue: true,
+      reason: 'it may stay',
+      by: 'rita',
+    });
     await saga.machine.settle();
   }
   const request = { ...operation('resolve', 'mail', 'recalled the second'), epoch: 1 };

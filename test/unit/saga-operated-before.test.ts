@@ -80,7 +80,7 @@ describe('a step that a person decided', () => {
     });
     await saga.begin();
     await saga.machine.settle();
-    await operate(saga, { action: 'undo', acceptResidue: true });
+    await operate(saga, { action: 'undo', acceptResidue: true, evidence: 'it may stay' });
     await saga.machine.settle();
     await expect(
       operate(saga, { action: 'skip', stepId: 'mail', evidence: 'it may stay' }),

@@ -211,7 +211,7 @@ describe('what nothing takes back', () => {
 
   test('stays when it is accepted, and is told of', async () => {
     const saga = await finished({ tools });
-    await saga.machine.rewind(rewind({ acceptResidue: true }));
+    await saga.machine.rewind(rewind({ acceptResidue: true, reason: 'it may stay' }));
     await saga.machine.settle();
     const { state, observation, isSound } = await saga.seen();
     expect(isSound).toBe(true);

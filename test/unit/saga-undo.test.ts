@@ -144,7 +144,7 @@ describe('undo of a completed saga', () => {
       message: expect.stringContaining('confirm'),
     });
     expect((await saga.seen()).head).toEqual(before.head);
-    await saga.machine.operate({ ...request, acceptResidue: true });
+    await saga.machine.operate({ ...request, acceptResidue: true, evidence: 'it may stay' });
     await saga.machine.settle();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
     const { observation } = await saga.seen();
@@ -198,7 +198,7 @@ describe('undo of a completed saga', () => {
     expect([state.status, isSound]).toEqual(['COMPLETED', true]);
     expect(story).not.toContain('saga undo_requested');
     // Who accepts it is told the plan of what is done.
-    const { plan } = await saga.machine.operate({ ...undo, acceptResidue: true });
+    const { plan } = await saga.machine.operate({ ...undo, acceptResidue: true, evidence: 'it may stay' });
     expect(plan).toMatchObject({ undo: [{ step: 'pay' }], stands: [{ step: 'mail' }] });
   });
 

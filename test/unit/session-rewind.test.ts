@@ -53,9 +53,19 @@ describe('a rewind of a session', () => {
     expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
     expect(session.stage.session().epoch).toBe(1);
     expect(session.undone()).toEqual([]);
-    const answer = await session.carryOut({ acceptResidue: true });
+    await expect(session.rewind({ acceptResidue: true })).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringContaining('reason: acceptResidue needs a reason'),
+    });
+    expect(await session.sagas.store.getRewind(SESSION, 'rw')).toBeUndefined();
+    const answer = await session.carryOut({ acceptResidue: true, reason: 'they have read it' });
     expect(answer.status).toBe('REWOUND');
     expect(session.undone()).toEqual(['mailed:0:undo', 'done:1:undo', 'done:0:undo']);
+    const entries = await session.sagas.store.listEntries('mailed');
+    expect(entries.find(({ status }) => status === 'undo_requested')).toMatchObject({
+      acceptResidue: true,
+      evidence: 'rewind rw: they have read it',
+    });
   });
 
   describe('of a completed saga that goes on meanwhile to what nothing takes back', () => {
@@ -125,11 +135,17 @@ describe('a rewind of a session', () => {
         expect(session.files()).toEqual(before);
         // Whoever lets it stand goes on, by hand or with a rewind that accepts it.
         if (when === 'when the rewind is recorded') {
-          await session.machine.operate({ sagaId: 'done', action: 'undo', acceptResidue: true, by: 'fin' });
+          await session.machine.operate({
+            sagaId: 'done',
+            action: 'undo',
+            acceptResidue: true,
+            evidence: 'it may stay',
+            by: 'fin',
+          });
           await session.machine.settle();
           expect(await session.carryOut()).toMatchObject({ status: 'REWOUND' });
         } else {
-          const accepted = { requestId: 'rw-2', acceptResidue: true };
+          const accepted = { requestId: 'rw-2', acceptResidue: true, reason: 'it may stay' };
           expect(await session.carryOut(accepted)).toMatchObject({ status: 'REWOUND' });
         }
         expect((await store.getHead('done'))?.state.status).toBe('COMPENSATED');
@@ -310,7 +326,13 @@ test('what a person let stand before is named in the plan, and refuses nothing',
   await machine.operate({ sagaId: 'done', action: 'skip', stepId: 'book', evidence: 'kept', by: 'olga' });
   isRefused = false;
   await machine.settle();
-  await machine.operate({ sagaId: 'mailed', action: 'undo', acceptResidue: true, by: 'olga' });
+  await machine.operate({
+    sagaId: 'mailed',
+    action: 'undo',
+    acceptResidue: true,
+    evidence: 'it may stay',
+    by: 'olga',
+  });
   await machine.settle();
   const planned = await session.rewind({ dryRun: true });
   expect(planned.sagas).toMatchObject([

@@ -123,6 +123,7 @@ const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
       cursor: count,
       guidance: text.optional(),
       acceptResidue: z.literal(true).optional(),
+      reason: text.optional(),
       plan: z.looseObject({ planHash: text, stepCount: count, replaces: text }).optional(),
     }),
   'saga rewound': () => z.looseObject({ epoch: count }),

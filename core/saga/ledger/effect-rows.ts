@@ -5,6 +5,7 @@
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
+import { type Acceptance, createAcceptances, placeOf, reasonIn } from './acceptances.ts';
 import { residueOf } from './text.ts';
 
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
@@ -13,7 +14,7 @@ type Started = Entry<'forward'> & { status: 'started' };
 /** Where in the ledger a row comes from. */
 interface EffectTrace {
   committedHash: string;
-  /** Hash of the entry that says when it was undone, resolved or skipped. */
+  /** Hash of the entry that says when it was undone, resolved, skipped or accepted. */
   undoneHash: string | null;
   /** Number of the last entry that the row is made of. Other entries change nothing in the row. */
   lastSeq: number;
@@ -33,8 +34,6 @@ interface Open {
   doubt?: Doubt;
   committed?: CommittedEffect;
 }
-
-const placeOf = (entry: { stepIndex: number; epoch: number }): string => `${entry.stepIndex}@${entry.epoch}`;
 
 const textOf = (error: SagaError | undefined): string | null =>
   error === undefined ? null : `${error.name}: ${error.message}`;
@@ -139,6 +138,13 @@ const afterOperator = (row: LedgerEffect, entry: Entry<'operator'>): LedgerEffec
     : { ...row, status: entry.status, ...undoneBy(entry), evidence };
 };
 
+const afterAcceptance = (row: LedgerEffect, request: Acceptance['request']): LedgerEffect => ({
+  ...row,
+  status: 'accepted',
+  ...undoneBy(request),
+  evidence: reasonIn(request),
+});
+
 /** Entries that end the time in which people had to work on the saga. */
 const RECONCILED: readonly string[] = ['compensated', 'rewound', 'step_settled'];
 /** Entries that end the way back. What is in doubt then stays in doubt. */
@@ -171,6 +177,7 @@ export const createSagaEffects = () => {
   const open = new Map<string, Open>();
   const failures: SagaEffects['failures'] = [];
   const children: SagaEffects['children'] = [];
+  const acceptances = createAcceptances();
   let agent = '';
 
   /** Gives an effect in doubt its row. */
@@ -197,6 +204,22 @@ export const createSagaEffects = () => {
       reconciliation.reconciledAt = entry.at;
       reconciliation.seconds = secondsBetween(reconciliation.failedAt, entry.at);
       last.lastSeq = entry.seq;
+    }
+  };
+
+  /** `entry`: the one from which on the request holds. */
+  const accept = ({ places, request }: Acceptance, entry: LedgerEntry): void => {
+    for (const place of places) {
+      const effect = open.get(place);
+      // A step that runs other sagas is no effect of its own.
+      if (effect === undefined) continue;
+      surface(effect, entry);
+      if (effect.committed === undefined) continue;
+      const { row, trace } = effect.committed;
+      effect.committed = {
+        row: afterAcceptance(row, request),
+        trace: { ...trace, undoneHash: request.hash, lastSeq: entry.seq },
+      };
     }
   };
 
@@ -239,6 +262,7 @@ export const createSagaEffects = () => {
 
   return {
     add: (entry: LedgerEntry): void => {
+      for (const acceptance of acceptances.add(entry)) accept(acceptance, entry);
       if (entry.direction === 'saga') addSaga(entry);
       if (entry.direction === 'forward' || entry.direction === 'probe') addForward(entry);
       if (entry.direction === 'undo' || entry.direction === 'operator') addLater(entry);

@@ -171,6 +171,8 @@ export type Fact =
       /** What the saga, or the agent behind it, is told for the way on. */
       guidance?: string;
       acceptResidue?: true;
+      /** Why these effects may stay. */
+      reason?: string;
       /** Another plan from `cursor` on, and the hash of the plan that it replaces. */
       plan?: { planHash: string; stepCount: number; replaces: string };
     }

@@ -2,6 +2,7 @@
 import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { requireReason } from './residue.ts';
 
 const checkBreak = ({ action, resourceKey, evidence = '' }: Asked<OperateSagaInput>): void => {
   if ((action === 'break-lock') !== (resourceKey !== undefined)) {
@@ -34,6 +35,7 @@ export const checkOperation = (request: Asked<OperateSagaInput>): void => {
   if (request.action !== 'undo' && ofUndo !== undefined) {
     throw new WalkbackError('InvalidInput', 'dryRun, acceptResidue and residue belong to the action undo.');
   }
+  requireReason('evidence', request, request.evidence);
   if (request.error !== undefined && (request.action !== 'retry' || request.stepId !== undefined)) {
     throw new WalkbackError('InvalidInput', 'error: only a retry without a step can be chosen by it.');
   }

@@ -5,6 +5,7 @@
 import type { RewoundSaga } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
+import { hasText } from '../ledger/text.ts';
 import { namedStands } from './undo-plan.ts';
 
 type Planned = Pick<RewoundSaga, 'sagaId' | 'plan'>;
@@ -24,6 +25,19 @@ export const residueKeys = (sagas: readonly Planned[]): string[] =>
 
 export const residueOf = (sagas: readonly Planned[]): string =>
   sha256Hex(residueKeys(sagas).join('\n')).slice(0, RESIDUE_LENGTH);
+
+/** Who lets an effect stand says why, because the ledger shows it to whoever asks later. */
+export const requireReason = (
+  field: 'evidence' | 'reason',
+  { acceptResidue, dryRun }: { acceptResidue?: boolean | undefined; dryRun?: boolean | undefined },
+  reason = '',
+): void => {
+  if (acceptResidue !== true || dryRun === true || hasText(reason)) return;
+  throw new WalkbackError(
+    'InvalidInput',
+    `${field}: acceptResidue needs a reason why these effects may stay.`,
+  );
+};
 
 /** Refuses before anything is written: what was accepted is what the plan named. */
 export const requireSameResidue = (sagas: readonly Planned[], residue: string | undefined): void => {

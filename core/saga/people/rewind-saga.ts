@@ -19,7 +19,7 @@ import { ensureDriven } from './ensure-driven.ts';
 import { observeFamily } from './family-view.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
-import { requireSameResidue, residueOf } from './residue.ts';
+import { requireReason, requireSameResidue, residueOf } from './residue.ts';
 import { type RewindTarget, rewindTarget } from './rewind-target.ts';
 import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
@@ -33,8 +33,15 @@ type Request = LedgerEntry & { status: 'rewind_requested' };
 
 const POLL_MS = 250;
 
-const hashOf = ({ sagaId, to, guidance, plan, acceptResidue = false }: Asked<SagaRewind>) =>
-  hashJson({ sagaId, to, guidance: guidance ?? null, plan: plan ?? null, acceptResidue });
+const hashOf = ({ sagaId, to, guidance, plan, acceptResidue = false, reason }: Asked<SagaRewind>) =>
+  hashJson({
+    sagaId,
+    to,
+    guidance: guidance ?? null,
+    plan: plan ?? null,
+    acceptResidue,
+    reason: reason ?? null,
+  });
 
 const requestIn = (entries: readonly ToldEntry[], requestId: string): Request | undefined => {
   const asked = entries.find((entry) => entry.status === 'rewind_requested' && entry.requestId === requestId);
@@ -132,7 +139,7 @@ const attempt = async (
   request: Asked<SagaRewind>,
 ): Promise<RewindAnswer | undefined> => {
   const { store } = dependencies;
-  const { sagaId, requestId, to, guidance, acceptResidue = false, dryRun = false, by } = request;
+  const { sagaId, requestId, to, guidance, acceptResidue = false, reason, dryRun = false, by } = request;
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
   const entries = await readTrueLedger(store, head);
@@ -168,6 +175,7 @@ const attempt = async (
     ...target,
     ...(guidance === undefined ? {} : { guidance }),
     ...(acceptResidue ? { acceptResidue } : {}),
+    ...(acceptResidue && reason !== undefined ? { reason } : {}),
     ...(tail === undefined ? {} : { plan: tail.plan }),
   };
   const moved = await move(dependencies, sagaId, ifUnmoved(head, event), by);
@@ -191,6 +199,7 @@ export const createRewindSaga =
   async (request: Asked<SagaRewind>): Promise<RewindAnswer> => {
     const { sagaId, requestId, waitSeconds = 0, by, dryRun } = request;
     const { store, clock } = dependencies;
+    requireReason('reason', request, request.reason);
     const look = () =>
       untilUnmoved(clock, `rewind ${requestId} of saga ${sagaId}`, () => attempt(dependencies, request));
     let answer = await look();

@@ -1,6 +1,7 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
 import type { ObservedStep } from '../../../contract/saga-answers.ts';
+import { createAcceptances, placeOf, reasonIn } from '../ledger/acceptances.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
 import { residueOf } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -24,6 +25,8 @@ export interface Story {
   /** Error of the last failed compensator. */
   undoError?: SagaError;
   evidence?: string;
+  /** An undo or a rewind was allowed to leave it. */
+  accepted?: { by: string; reason: string | null };
   /** For a submitted step: the message that it belongs to, and when it came. */
   submitted?: { sessionId: string | null; messageId: string | null; createdAt: string };
   /** The place of its result in the ledger, and the result. */
@@ -31,8 +34,6 @@ export interface Story {
 }
 
 type StepEntry = Extract<LedgerEntry, { step: string }> & Pick<ToldEntry, 'leftOut'>;
-
-const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
 
 const told = (story: Story, entry: StepEntry): void => {
   if (entry.direction === 'step' && entry.status === 'submitted') {
@@ -67,11 +68,18 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
   const stories = new Map<string, Story>();
   for (const effect of state.effects) {
     const unknown = { step: '?', tool: '?', idempotencyKey: null, externalRef: null };
-    stories.set(placeOf(effect.step, effect.epoch), { effect, ...unknown });
+    stories.set(placeOf({ stepIndex: effect.step, epoch: effect.epoch }), { effect, ...unknown });
   }
+  const acceptances = createAcceptances();
   for (const entry of entries) {
+    for (const { places, request } of acceptances.add(entry)) {
+      for (const place of places) {
+        const story = stories.get(place);
+        if (story !== undefined) story.accepted = { by: request.actor, reason: reasonIn(request) };
+      }
+    }
     if (!('step' in entry)) continue;
-    const story = stories.get(placeOf(entry.stepIndex, entry.epoch));
+    const story = stories.get(placeOf(entry));
     if (story === undefined) continue;
     story.step = entry.step;
     story.tool = entry.tool;

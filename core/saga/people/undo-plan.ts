@@ -9,10 +9,10 @@ import { observed } from './stories.ts';
 const MAX_NAMED = 10;
 
 /** The reason of a step that a person let stand. */
-export const letStandReason = ({ effect, evidence }: Story): string =>
-  effect.kind === 'irreversible' && evidence === undefined
-    ? 'irreversible, and accepted as that when the saga was taken back'
-    : `skipped by an operator: ${evidence ?? 'no reason given'}`;
+export const letStandReason = ({ accepted, evidence }: Story): string =>
+  accepted === undefined
+    ? `skipped by an operator: ${evidence ?? 'no reason given'}`
+    : `irreversible, and accepted as that by ${accepted.by} when the saga was taken back: ${accepted.reason ?? 'no reason given'}`;
 
 /** The plan of one saga. What the sagas below did is in tree-plan.ts. */
 export const undoPlanOf = (stories: readonly Story[]): UndoPlan => {

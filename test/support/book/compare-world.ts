@@ -59,6 +59,7 @@ export const compareWorld = async (world: EndedWorld): Promise<string[]> => {
   const { query, byDay, bySaga, totals } = await readLedger(memory, clock);
   found.push(...(await compareViews({ memory, query, exported, random, rows: byDay, totals })));
   if (sorted(byDay) !== sorted(bySaga)) found.push('rows by day differ from rows by saga');
+  for (const { status } of bySaga) tally.count(`row ${status}`);
   const rows = new Map(bySaga.map((row) => [rowKey(row), row]));
   if (rows.size !== bySaga.length) found.push('an effect has two rows');
   const { locks } = await createListLocks({ store: memory.store, clock })({ limit: 1000 });

@@ -34,8 +34,8 @@ const ROWS: Partial<Record<EffectStatus, readonly LedgerEffect['status'][]>> = {
   committed: ['stands'],
   undone: ['undone'],
   resolved: ['resolved'],
-  // Of one that was in doubt nobody knows whether it happened.
-  skipped: ['skipped', 'stands', 'in_doubt'],
+  // By an operator, or by an undo or a rewind that was allowed to leave it.
+  skipped: ['skipped', 'accepted'],
 };
 
 const differsInRow = (status: EffectStatus, row: LedgerEffect, booked?: BookedEffect): string[] => {
@@ -44,6 +44,8 @@ const differsInRow = (status: EffectStatus, row: LedgerEffect, booked?: BookedEf
   if (ROWS[status]?.includes(row.status) !== true) found.push(`its row is ${row.status}`);
   if (amount !== null && booked !== undefined && exact(amount) !== exact(booked.amount))
     found.push(`its row says ${amount}, the book ${booked.amount}`);
+  if (row.status === 'accepted' && (row.undone_by === null || row.evidence === null))
+    found.push('its row does not say who let it stand, and why');
   if (row.status !== 'undone') return found;
   if (undone !== null && booked?.undone !== undefined && exact(undone) !== exact(booked.undone))
     found.push(`its row says ${undone} was given back, the book ${booked.undone}`);

@@ -95,6 +95,7 @@ export const createPeople = (dependencies: PeopleDependencies) => {
         by: 'rita',
         guidance: 'another way',
         acceptResidue: random.chance(0.6),
+        reason: 'it may stay',
       }),
     );
   };
@@ -103,7 +104,9 @@ export const createPeople = (dependencies: PeopleDependencies) => {
     undos += 1;
     if (undos > MOST_UNDOS) return;
     const acceptResidue = random.chance(0.6);
-    await ask(machine.operate({ sagaId, action: 'undo', by: 'olga', acceptResidue }));
+    await ask(
+      machine.operate({ sagaId, action: 'undo', by: 'olga', acceptResidue, evidence: 'it may stay' }),
+    );
   };
 
   const park = async (sagaId: string): Promise<void> => {

@@ -48,7 +48,9 @@ export const createPeople = (dependencies: PeopleDependencies) => {
   };
   const undo = async (sagaId: string): Promise<void> => {
     const acceptResidue = random.chance(0.5);
-    await ask(`undo ${sagaId}`, () => machine.operate({ sagaId, action: 'undo', by: 'olga', acceptResidue }));
+    await ask(`undo ${sagaId}`, () =>
+      machine.operate({ sagaId, action: 'undo', by: 'olga', acceptResidue, evidence: 'it may stay' }),
+    );
   };
   const rewindSaga = async (sagaId: string): Promise<void> => {
     rewound += 1;
@@ -56,7 +58,9 @@ export const createPeople = (dependencies: PeopleDependencies) => {
     const to = { steps: random.between(1, 3) };
     const acceptResidue = random.chance(0.5);
     const requestId = fresh('back');
-    await ask(`rewind ${sagaId}`, () => machine.rewind({ sagaId, to, requestId, acceptResidue, by: 'rita' }));
+    await ask(`rewind ${sagaId}`, () =>
+      machine.rewind({ sagaId, to, requestId, acceptResidue, reason: 'it may stay', by: 'rita' }),
+    );
   };
   const rollBack = async (): Promise<void> => {
     const { checkpointId } = random.pick(views.targets());

@@ -161,6 +161,7 @@ export const createRewinds = (dependencies: RewindDependencies) => {
         requestId,
         to: { checkpointId: target.checkpointId },
         acceptResidue: random.chance(0.6),
+        reason: 'it may stay',
         // So that its rollback is told from others.
         by: `rita ${requestId}`,
         waitSeconds: 0,
@@ -200,7 +201,13 @@ export const createRewinds = (dependencies: RewindDependencies) => {
           state.interactive !== undefined || isAfter(messageId, createdAt);
         for (const { sagaId } of completed.filter(mayStop))
           await ask(`undo ${sagaId}`, () =>
-            machine.operate({ sagaId, action: 'undo', acceptResidue: true, by: 'olga' }),
+            machine.operate({
+              sagaId,
+              action: 'undo',
+              acceptResidue: true,
+              evidence: 'it may stay',
+              by: 'olga',
+            }),
           );
       }
       return open;
