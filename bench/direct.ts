@@ -109,6 +109,7 @@ export const startDirectSession = (
         nowTag: `t${calls - 1}`,
         gone: [],
         markers: false,
+        refusesMarkers: true,
         labels: { ours: 'now', theirs: 'change' },
         isExported: true,
         repositories: now.repositories.flatMap(knownFrom).map((known) => ({

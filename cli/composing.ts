@@ -59,7 +59,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
       const what =
         lines.length === 0
           ? 'Nothing to do: it has no work that is not there already.'
-          : 'Nothing to do: all of its work was brought before.';
+          : 'Nothing to do: what its last checkpoint holds is there already, or was brought before.';
       return { value: answer, text: () => `${[what, ...lines].join('\n')}\n` };
     }
     const { undoCheckpointId } = answer;

@@ -105,7 +105,9 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
     const question = async () =>
       `Roll back ${options.path === undefined ? 'all repositories' : plural(options.path.length, 'path')} in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
-    if (!(await confirm(run.terminal, question))) {
+    // With conflicts, the call itself refuses with an error of its own.
+    const isAsked = (plan.conflicts ?? []).length === 0;
+    if (isAsked && !(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
     // What is confirmed is the plan that was shown.

@@ -180,6 +180,10 @@ export const mergeInput = () =>
         .boolean()
         .optional()
         .describe('only into a fork: conflicts are written into its files, to be resolved there'),
+      allowMarkers: z
+        .boolean()
+        .optional()
+        .describe('merges files that still have conflict markers; without it they are conflicts'),
       expectUnchanged: z
         .boolean()
         .optional()

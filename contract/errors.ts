@@ -256,6 +256,10 @@ const COMMAND_ERRORS = {
   DataDirInUse: laterMaybe(
     refusal('unavailable', 'another command works there: wait for it, or choose another --data'),
   ),
+  CheckpointIncomplete: refusal(
+    'notRestorable',
+    'it was taken: correct what is missing, and take another; --allow-partial goes back to it as it is',
+  ),
   NotConfirmed: refusal('failed', 'answer yes, or pass --yes'),
   RewindUnfinished: laterMaybe(
     refusal('unavailable', 'the same command with its --request goes on, or says how far it is'),

@@ -31,6 +31,7 @@ export const CONFLICT_KINDS = [
   'file/directory',
   'rename',
   'repository',
+  'markers',
 ] as const;
 
 const conflict = () =>

@@ -50,6 +50,7 @@ export const composeScript = (
       CHANGES_MOST: CHANGES_LIMITS.all,
       EXPORT: request.isExported ? 1 : 0,
       MARKERS: request.markers ? 1 : 0,
+      NO_MARKERS: request.refusesMarkers ? 1 : '',
       LABEL_OURS: refName(request.labels.ours),
       LABEL_THEIRS: refName(request.labels.theirs),
       KNOWN_PATH: known.map((one) => one.path),

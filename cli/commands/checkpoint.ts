@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { freshId } from '../../client/ids.ts';
+import type { CheckpointAnswer } from '../../contract/checkpoint-answers.ts';
+import { plural } from '../../core/shared/plural.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
@@ -29,6 +31,12 @@ const said = ({ title, text }: Options) =>
           ...(text === undefined ? {} : { text }),
         },
       };
+
+const incomplete = ({ checkpointId, failures }: CheckpointAnswer): CliError =>
+  new CliError(
+    'CheckpointIncomplete',
+    `Checkpoint ${checkpointId} was taken, but it lacks ${failures.length === 0 ? 'a repository' : plural(failures.length, 'path')}.`,
+  );
 
 const NO_MESSAGE = 'Give --message, whose work is there, or --for, whose tool call comes next.';
 
@@ -71,7 +79,11 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
             ...said(options),
           }),
         );
-        return { value: answer, text: () => takenCheckpoint(answer, run.paint) };
+        return {
+          value: answer,
+          text: () => takenCheckpoint(answer, run.paint),
+          failure: answer.complete ? undefined : incomplete(answer),
+        };
       }),
     );
 };

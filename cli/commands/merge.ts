@@ -12,6 +12,7 @@ interface Options {
   into?: string;
   path?: string[];
   markers?: boolean;
+  allowMarkers?: boolean;
   expectUnchanged?: boolean;
   request?: string;
   epoch?: number;
@@ -54,6 +55,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
     requestId,
     ...(paths === undefined ? {} : { paths }),
     ...(options.markers === true ? { markers: true } : {}),
+    ...(options.allowMarkers === true ? { allowMarkers: true } : {}),
     ...(options.expectUnchanged === true ? { expectUnchanged: true } : {}),
   };
   return composing(run, {
@@ -73,6 +75,7 @@ const act = async (run: Run, from: string, options: Options): Promise<Answer> =>
       into,
       ...(paths ?? []).flatMap((path) => ['--path', shellWord(path)]),
       ...(options.markers === true ? ['--markers'] : []),
+      ...(options.allowMarkers === true ? ['--allow-markers'] : []),
       ...(options.expectUnchanged === true ? ['--expect-unchanged'] : []),
     ],
     ask: (how) => run.invoke('walkback-merge', { ...input, ...how }),
@@ -88,6 +91,7 @@ export const defineMerge = (merge: Command, app: App): void => {
     .option('--into <id>', 'the session that it comes into (default: what the fork began in)', parseId)
     .option('--path <path>', 'only this file, directory or repository; may be given again', collectPaths)
     .option('--markers', 'only into a fork: write conflicts into its files')
+    .option('--allow-markers', 'also merge files that still have conflict markers')
     .option(
       '--expect-unchanged',
       'refuse (TargetMoved) unless the target is as it was when the fork began, or was merged last',

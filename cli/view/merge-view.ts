@@ -1,17 +1,12 @@
 import type { ForkSessionAnswer } from '../../contract/checkpoint-answers.ts';
-import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
+import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
-import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { truncate } from '../terminal/text.ts';
 import { withWhere } from '../where-words.ts';
+import { conflictLines, conflictSum } from './conflict-lines.ts';
 import { repositoryLines, warningLines } from './rollback-view.ts';
-
-const MOST_CONFLICTS = 20;
-/** Least width for a conflict's message. Its path is never cut. */
-const LEAST_MESSAGE_WIDTH = 40;
 
 /** The part of a merge's or revert's answer that is shown. */
 type Shown = Pick<RollbackAnswer, 'repositories' | 'conflicts' | 'warnings' | 'epoch' | 'checkpointId'>;
@@ -20,21 +15,6 @@ interface Look {
   paint: Paint;
   width: number;
 }
-
-const placeOf = ({ repository, path }: Conflict): string => {
-  if (path === '.') return repository;
-  return repository === '.' ? path : `${repository}/${path}`;
-};
-
-const conflictLines = ({ conflicts = [] }: Shown, { paint, width }: Look): string[] => {
-  const lines = conflicts.slice(0, MOST_CONFLICTS).map((one) => {
-    const place = printableLine(placeOf(one));
-    const room = Math.max(LEAST_MESSAGE_WIDTH, width - 6 - visibleLength(place));
-    return `  ${paint.red('✖')} ${place}  ${truncate(printableLine(`${one.kind}: ${one.message}`), room)}`;
-  });
-  const more = conflicts.length - lines.length;
-  return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
-};
 
 /** The plan of a merge or a revert. */
 export const plannedMerge = (plan: Shown, title: string, look: Look): string => {
@@ -45,7 +25,7 @@ export const plannedMerge = (plan: Shown, title: string, look: Look): string => 
     ...(conflicts.length > 0 ? [] : repositoryLines(plan.repositories, paint, width)),
     ...conflictLines(plan, look),
     ...warningLines(plan, paint),
-    ...(conflicts.length > 0 ? [`  ${plural(conflicts.length, 'conflict')}: nothing would be changed`] : []),
+    ...conflictSum(plan),
   ].join('\n')}\n`;
 };
 

@@ -5,6 +5,7 @@ import { listSome, printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { padEnd, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
+import { conflictLines, conflictSum } from './conflict-lines.ts';
 import { withLink } from './link-lines.ts';
 
 type Restored = RollbackAnswer['repositories'][number];
@@ -114,10 +115,12 @@ export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
   const { paint, width } = how;
   return `${[
     `${paint.bold('Plan')}: ${goalText(plan, how)}`,
-    ...repositoryLines(plan.repositories, paint, width),
+    ...((plan.conflicts ?? []).length > 0 ? [] : repositoryLines(plan.repositories, paint, width)),
+    ...conflictLines(plan, how),
     ...messageLines(plan, 'leaves behind'),
     ...effectLines(plan, paint),
     ...warningLines(plan, paint),
+    ...conflictSum(plan),
   ].join('\n')}\n`;
 };
 

@@ -220,6 +220,8 @@ export type Composition =
       alsoBases?: { base: CheckpointRef; below: CheckpointRef }[];
       paths?: string[];
       markers: boolean;
+      /** Also files that still have conflict markers. */
+      allowMarkers?: true;
       /** Only into a state that still equals the base. Absent in journals of older releases. */
       expectUnchanged?: true;
     };

@@ -104,6 +104,7 @@ one_step() {
   all_here "$TREE" "$base" "$theirs" -- "$META" "$base_meta" "$theirs_meta" || return
   with_unseen "$base" "$theirs" "$base_meta" "$theirs_meta" 2>>"$OUT.err" && theirs=$RESULT || return
   if [ ${#ONLY[@]} -gt 0 ]; then only_paths "$base" "$theirs" 2>>"$OUT.err" && theirs=$RESULT || return; fi
+  [ -z "$NO_MARKERS" ] || left_markers "$base" "$theirs" || return
   merge_trees "$base" "$TREE" "$theirs" && merge_meta "$base_meta" "$META" "$theirs_meta" "$TREE" "$base" 2>>"$OUT.err" || return
   [ "$CONFLICTS" = 0 ] || [ "$MARKERS" = 1 ] || return 0
   TREE=$RESULT META=$RESULT_META
@@ -147,6 +148,7 @@ compose_one() {
   if [ "${C_NEW[i]}" = 1 ]; then
     BASE=${KNOWN_BASE[i]} HEAD_COMMIT=${KNOWN_BASE_COMMIT[i]} now=''
     all_here "$TREE" -- "$META" || return
+    [ -z "$NO_MARKERS" ] || left_markers "$EMPTY" "$TREE" || return
     [ "${C_AROUND[i]}" = - ] || occupied "$i" || return
   fi
   for s in "${steps[@]}"; do one_step "$s" 2>>"$OUT.err" && last=${S_THEIRS_TREE[s]} || return; done

@@ -109,9 +109,53 @@ kind_of() {
   fi
 }
 
+# marked_in TREE ARRAY: which of the paths in OUT.suspects have all three lines of a conflict.
+marked_in() {
+  local line
+  local -n of_marked=$2
+  # shellcheck disable=SC2016 # grep ends with 1 when no file has them
+  xargs -0 -- "$BASH" -c 'git --literal-pathspecs grep -lzIE --all-match -e "^<{7}([[:space:]]|$)" -e "^={7}[[:space:]]?$" -e "^>{7}([[:space:]]|$)" "$0" -- "$@" || [ $? = 1 ]' "$1" <"$OUT.suspects" >"$OUT.marked" || return
+  while IFS= read -r -d '' line; do of_marked[./${line#*:}]=1; done <"$OUT.marked"
+}
+
+# left_markers BASE THEIRS: records the files of THEIRS that have conflict markers which BASE does not have.
+left_markers() {
+  local path
+  local -A before=() after=()
+  git diff-tree -r -z --name-only --no-renames --diff-filter=AMT -G'^(<<<<<<<|>>>>>>>)' "$1" "$2" >"$OUT.suspects" || return
+  [ -s "$OUT.suspects" ] || return 0
+  marked_in "$1" before && marked_in "$2" after || return
+  while IFS= read -r -d '' path; do
+    [ -z "${after[./$path]-}" ] || [ -n "${before[./$path]-}" ] || conflict "$path" markers 'it has conflict markers that nobody resolved' || return
+  done <"$OUT.suspects"
+}
+
+# in_their_way INTO FROM: records what stands in INTO where a path of the array ONLY has a directory above it in
+# FROM. It would go, although nobody named it.
+in_their_way() {
+  local path above kept
+  local -a parents=()
+  local -A comes=() stands=()
+  for path in "${ONLY[@]}"; do
+    while [[ $path == */* ]]; do path=${path%/*} && parents+=("$path"); done
+  done
+  entries_of "$1" stands "${parents[@]}" && entries_of "$2" comes "${ONLY[@]}" || return
+  for path in "${ONLY[@]}"; do
+    [ -n "${comes[./$path]-}" ] || continue
+    above=$path kept=''
+    while [[ $above == */* ]]; do
+      above=${above%/*}
+      case ${stands[./$above]-} in '' | 040000) ;; *) kept=$above ;; esac
+      [ -z "${ASKED[./$above]-}" ] || kept=''
+    done
+    [ -z "$kept" ] || { stands[./$kept]='' && conflict "$kept" file/directory "it is no directory here, and would make room for $path"; } || return
+  done
+}
+
 # only_paths INTO FROM: RESULT is the tree INTO with the paths in the array ONLY as they are in FROM.
 only_paths() {
   local path
+  in_their_way "$1" "$2" || return
   local -x GIT_INDEX_FILE=$OUT.only GIT_WORK_TREE=$RUN/nothing
   mkdir -p -- "$GIT_WORK_TREE" && rm -f -- "$GIT_INDEX_FILE" && git read-tree "$1" || return
   git --literal-pathspecs ls-files -z -- "${ONLY[@]}" >"$OUT.only.old" && git --literal-pathspecs ls-tree -r -z "$2" -- "${ONLY[@]}" >"$OUT.only.new" || return

@@ -17,7 +17,8 @@ const begun = async () => {
   const second = await stage.checkpoint('s1', 'm2');
   const epoch = async () => (await stage.store.getSession('s1'))?.epoch;
   const read = (path: string) => stage.sh(sandboxId, `cat ${path}`).trim();
-  return { stage, first, second, epoch, read, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
+  const sh = (script: string) => stage.sh(sandboxId, script, 'app');
+  return { stage, first, second, epoch, read, sh, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
 };
 
 describe('a rollback of some paths', () => {
@@ -57,6 +58,30 @@ describe('a rollback of some paths', () => {
       expect(await epoch()).toBe(before);
     },
   );
+
+  test('says what is in their way above them, and takes nothing of it unless it is named', async () => {
+    await using world = await begun();
+    const { stage, second, sh } = world;
+    for (const [name, way, look] of [
+      ['file', 'echo mine > d', 'cat d'],
+      ['link', 'ln -s a d', 'readlink d'],
+    ] as const) {
+      sh(`rm -r d; ${way}`);
+      const mine = sh(look);
+      const paths = ['app/d/x'];
+      const to = second.checkpointId;
+      const plan = await stage.rollback('s1', `plan-${name}`, to, { paths, dryRun: true });
+      expect(plan.conflicts, name).toMatchObject([{ repository: 'app', path: 'd', kind: 'file/directory' }]);
+      await expect(stage.rollback('s1', `r-${name}`, to, { paths }), name).rejects.toMatchObject({
+        name: 'ChangesetConflict',
+        message: expect.stringMatching(/app\/d \(file\/directory.*Name the paths in their way/),
+      });
+      expect(sh(look), name).toBe(mine);
+      const both = await stage.rollback('s1', `both-${name}`, to, { paths: ['app/d/x', 'app/d'] });
+      expect(both, name).toMatchObject({ status: 'APPLIED' });
+      expect(sh('cat d/x')).toBe('b\n');
+    }
+  });
 
   test('to where they are already changes nothing', async () => {
     await using world = await begun();

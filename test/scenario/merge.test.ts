@@ -106,6 +106,58 @@ test('only the named files and repositories go back, and all else stays', async 
   await expect(rollback('p3', ['elsewhere/x'])).rejects.toMatchObject({ errorType: 'InvalidInput' });
 });
 
+test('work with conflict markers is not merged, unless that is asked for', async () => {
+  const world = await stage.open();
+  shell(world.root, 'cp api/a.txt api/sample; printf "<<<<<<< a\n1\n=======\n2\n>>>>>>> b\n" > api/sample');
+  await world.checkpoint('t1', 'msg-1');
+  const fork = await stage.forkOf(world);
+  // Titles of text files and a sample that was there before are no conflicts.
+  shell(fork.root, 'printf "A title\n=======\n" > web/title.rst; echo more >> api/sample');
+  await fork.checkpoint('fine');
+  expect((await stage.merge(fork, world, 'fine')).status).toBe('APPLIED');
+
+  shell(
+    fork.root,
+    `mkdir born; cd born; git init -q -b main; printf '<<<<<<< now\r\nmine\r\n=======\r\ntheirs\r\n>>>>>>> other\r\n' > 'left over'
+     cd ../web; printf '<<<<<<< now\n1\n||||||| base\n0\n=======\n2\n>>>>>>> other\n' > name.txt; echo fine > fine`,
+  );
+  await fork.checkpoint('marked');
+  const before = world.fingerprint();
+  const plan = await stage.merge(fork, world, 'plan', { dryRun: true });
+  expect(plan.conflicts).toMatchObject([
+    { repository: 'born', path: 'left over', kind: 'markers' },
+    { repository: 'web', path: 'name.txt', kind: 'markers' },
+  ]);
+  await expect(stage.merge(fork, world, 'no')).rejects.toMatchObject({
+    errorType: 'ChangesetConflict',
+    message: expect.stringMatching(/conflict markers: born\/left over.*web\/name\.txt.*allowMarkers/),
+  });
+  expect(world.fingerprint()).toEqual(before);
+  expect((await stage.merge(fork, world, 'some', { paths: ['web/fine'] })).status).toBe('APPLIED');
+  expect((await stage.merge(fork, world, 'yes', { allowMarkers: true })).status).toBe('APPLIED');
+  expect(shell(world.root, 'head -1 web/name.txt "born/left over"')).toContain('<<<<<<< now');
+});
+
+test('a merge says what its source holds that no checkpoint holds', async () => {
+  const world = await stage.open();
+  const fork = await stage.forkOf(world);
+  shell(fork.root, 'echo only > web/only');
+  const nothing = await stage.merge(fork, world, 'm0');
+  expect(nothing).toMatchObject({
+    status: 'NOTHING',
+    warnings: [expect.stringMatching(new RegExp(`${fork.sessionId}.*no checkpoint holds.*web`))],
+  });
+  await fork.checkpoint('f1');
+  shell(fork.root, 'echo later > api/later');
+  const plan = await stage.merge(fork, world, 'm1', { dryRun: true });
+  expect(plan).toMatchObject({
+    status: 'PLANNED',
+    warnings: [expect.stringMatching(/no checkpoint holds.*api/)],
+  });
+  await fork.checkpoint('f2');
+  expect(await stage.merge(fork, world, 'm2', { dryRun: true })).toMatchObject({ warnings: [] });
+});
+
 test('a repository that the fork deleted goes, one that a message made is taken back, and the plans say so', async () => {
   const world = await stage.open();
   await world.checkpoint('t1', 'msg-1');

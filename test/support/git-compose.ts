@@ -133,6 +133,7 @@ export const composeSnapshot = async (
         ),
         repositories: asked(missing),
         markers: flags.markers ?? false,
+        refusesMarkers: false,
         labels: { ours: 'target', theirs: 'fork' },
         isExported: flags.plan !== true && decided.conflicts.length === 0,
       },

@@ -122,6 +122,15 @@ describe('walkback session end --discard', () => {
 });
 
 describe('walkback checkpoint', () => {
+  test('of what cannot be captured in full it shows, and fails by the table', async () => {
+    const failures = [{ path: 'web', reason: 'no access' }];
+    const { stdout, failure } = await runCommand(['checkpoint', '--session', 's', '--message', 'm'], {
+      answers: { 'walkback-checkpoint': { ...CHECKPOINT, complete: false, failures } },
+    });
+    expect(stdout).toMatch(/incomplete:[^]*missing +web: no access/);
+    expect(failure).toMatchObject({ name: 'CheckpointIncomplete', exitCode: 6 });
+  });
+
   test('asks with what was given, and a fresh tool id', async () => {
     const { calls, stdout, failure } = await runCommand(
       ['checkpoint', '--session', 's', '--message', 'msg-1', '--epoch', '3'],

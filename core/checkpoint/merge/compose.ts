@@ -163,6 +163,7 @@ export const createCompose = (deps: CaptureDeps) => {
       isOwn: (state) => !foreign.has(state),
     });
     const markers = composition.kind === 'merge' && composition.markers;
+    const refusesMarkers = composition.kind === 'merge' && !markers && composition.allowMarkers !== true;
     // A path that is asked for by name comes as it was, whatever is there now.
     const inside =
       composition.kind === 'paths' ? new Map() : insideOthers(decisions, now.repositories, steps);
@@ -203,6 +204,7 @@ export const createCompose = (deps: CaptureDeps) => {
             nowTag: now.toolExecutionId,
             gone,
             markers,
+            refusesMarkers,
             labels: LABELS,
             isExported: input.isStored && (conflicts.length === 0 || markers),
           },

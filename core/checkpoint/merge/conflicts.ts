@@ -26,11 +26,17 @@ const TOLD: Record<Composition['kind'], { subject: string; wayOn: string }> = {
   },
 };
 
+const MARKED = {
+  subject: 'The work still has conflict markers',
+  wayOn:
+    'Resolve them where the work is, take a checkpoint, and merge again, or merge them as they are (allowMarkers, --allow-markers)',
+};
+
 const conflictError = (
   conflicts: readonly Conflict[],
-  { kind }: Pick<Composition, 'kind'>,
+  { kind: of }: Pick<Composition, 'kind'>,
 ): WalkbackError => {
-  const { subject, wayOn } = TOLD[kind];
+  const { subject, wayOn } = conflicts.every(({ kind }) => kind === 'markers') ? MARKED : TOLD[of];
   const named = conflicts.slice(0, MAX_NAMED).map((one) => `${placeOf(one)} (${one.kind}: ${one.message})`);
   const more = conflicts.length - named.length;
   return new WalkbackError(

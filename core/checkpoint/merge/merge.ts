@@ -27,6 +27,7 @@ import {
   unreadTimelines,
 } from './merge-base.ts';
 import { createCompositionSteps } from './steps.ts';
+import { createUncapturedSource } from './uncaptured-source.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;
 
@@ -117,6 +118,7 @@ export const createMerge = (deps: RollbackDeps) => {
   const { store } = deps;
   const stepsOf = createCompositionSteps(deps);
   const move = createMove(deps);
+  const uncapturedSource = createUncapturedSource(deps);
 
   /** The merged checkpoint may be gone since, because its retention is over. The answer stays the same. */
   const pointOf = async ({ sessionId, seq, checkpointId }: NamedRef) => ({
@@ -170,6 +172,7 @@ export const createMerge = (deps: RollbackDeps) => {
       base: named(timelines, base),
       ...(others.length > 0 && { alsoBases: alsoBases(timelines, base, others) }),
       markers: input.markers ?? false,
+      ...(input.allowMarkers === true && { allowMarkers: true }),
       ...(isExpected && { expectUnchanged: true }),
       ...(input.paths !== undefined && { paths: input.paths }),
     };
@@ -207,6 +210,7 @@ export const createMerge = (deps: RollbackDeps) => {
       from: input.from,
       paths,
       markers: input.markers ?? false,
+      allowMarkers: input.allowMarkers === true ? true : undefined,
       expectUnchanged: input.expectUnchanged === true ? true : undefined,
     });
     const begun = await store.getRollback(into, requestId);
@@ -221,23 +225,28 @@ export const createMerge = (deps: RollbackDeps) => {
     const seen = begun?.composition?.kind === 'merge' ? undefined : await look(input).catch(unlessBegun);
     // "Nothing to merge" is no answer when the caller decided in another epoch.
     const isCurrent = epoch === undefined || epoch === seen?.into.epoch;
-    const answered =
-      seen?.isNothing === true && isCurrent
-        ? await nothing(seen.into, seen.warnings)
-        : await move(
-            {
-              sessionId: into,
-              requestId,
-              epoch,
-              dryRun,
-              hash,
-              // While the target has not changed since the look, the composition is still right.
-              choose: async ({ session }) => ({
-                composition: (seen?.into.version === session.version ? seen : await look(input)).composition,
-              }),
-            },
-            invocation,
-          );
+    const isNothing = seen?.isNothing === true && isCurrent;
+    const done = () =>
+      move(
+        {
+          sessionId: into,
+          requestId,
+          epoch,
+          dryRun,
+          hash,
+          // While the target has not changed since the look, the composition is still right.
+          choose: async ({ session }) => ({
+            composition: (seen?.into.version === session.version ? seen : await look(input)).composition,
+          }),
+        },
+        invocation,
+      );
+    const [answered, uncaptured] = await Promise.all([
+      isNothing ? nothing(seen.into, seen.warnings) : done(),
+      isNothing || (dryRun === true && begun === undefined)
+        ? uncapturedSource(input.from, requestId, invocation)
+        : [],
+    ]);
     // Another call may have begun the same request, with what the fork held at that time.
     const journal = begun ?? (await store.getRollback(into, requestId));
     const merge = journal?.composition?.kind === 'merge' ? journal.composition : seen?.composition;
@@ -245,7 +254,7 @@ export const createMerge = (deps: RollbackDeps) => {
     const [from, base] = await Promise.all([pointOf(merge.from), pointOf(merge.base)]);
     // What is stored of a merge is its answer for ever. A plan is looked at now.
     const isPlan = answered.status === 'PLANNED';
-    const warnings = [...((isPlan && seen?.warnings) || []), ...answered.warnings];
+    const warnings = [...((isPlan && seen?.warnings) || []), ...answered.warnings, ...uncaptured];
     return { ...answered, warnings, from, base };
   };
 };

@@ -61,6 +61,8 @@ export interface ComposeRequest
    * what their directories held without them.
    */
   gone: { path: string; tag?: string }[];
+  /** Files that the steps bring, and that have conflict markers which their base does not have, are conflicts. */
+  refusesMarkers: boolean;
   /** Writes conflicts into the files as git does, between markers with these names. */
   markers: boolean;
   labels: { ours: string; theirs: string };

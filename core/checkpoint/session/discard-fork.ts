@@ -7,8 +7,8 @@ import type { DiscardedFork } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { plural } from '../../shared/plural.ts';
-import { createDryCapture } from '../capture/capture.ts';
 import { createTakeCheckpoint } from '../capture/take-checkpoint.ts';
+import { createUncapturedWork, missedBy } from '../capture/uncaptured-work.ts';
 import type { Session } from '../model.ts';
 import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 
@@ -28,10 +28,6 @@ const uncapturedWork = (fork: Session, why: string, cause?: unknown): WalkbackEr
     { cause, details: { sessionId: fork.sessionId, sandboxId: fork.sandboxId } },
   );
 
-/** Of a capture, also where a repository failed without a reason. */
-const missedBy = ({ failures, complete }: { failures: Uncaptured[]; complete: boolean }): Uncaptured[] =>
-  failures.length > 0 || complete ? failures : [{ path: '.', reason: 'the capture is not complete' }];
-
 /** Throws `UncapturedWork` for work that a checkpoint would not hold. */
 const requireCapturable = (fork: Session, uncaptured: readonly Uncaptured[]): void => {
   if (uncaptured.length === 0) return;
@@ -40,28 +36,9 @@ const requireCapturable = (fork: Session, uncaptured: readonly Uncaptured[]): vo
 };
 
 export const createDiscardFork = (deps: DiscardDeps) => {
-  const { store, sandboxes, random } = deps;
-  const dryCapture = createDryCapture(deps);
+  const { random } = deps;
+  const uncapturedWorkOf = createUncapturedWork(deps);
   const takeCheckpoint = createTakeCheckpoint(deps);
-
-  const capturedNow = async (fork: Session, invocation: Invocation): Promise<Partial<DiscardedFork>> => {
-    const [sandbox, head] = await Promise.all([
-      sandboxes.open(fork.sandboxId, { fresh: true }),
-      store.getCheckpoint(fork.sessionId, fork.headSeq),
-    ]);
-    const about = { toolExecutionId: `discard-${random()}`, messageId: null, reason: 'discard' };
-    const now = await dryCapture({ session: fork, sandbox, head, ...about }, invocation);
-    // A repository that could not be captured counts as uncaptured, not as changed.
-    const before = new Map((head?.repositories ?? []).map((state) => [state.path, state.state]));
-    const changed = now.repositories.filter(({ path, state, changed: isChanged }) =>
-      state === 'captured' ? isChanged : state === 'absent' && before.get(path) === 'captured',
-    );
-    return {
-      changed: changed.map(({ path }) => path),
-      uncaptured: missedBy(now),
-      leftOut: now.skipped,
-    };
-  };
 
   /** `isDropping`: an error of the sandbox counts as work that cannot be captured. */
   const look = async (fork: Session, isDropping: boolean, invocation: Invocation): Promise<DiscardedFork> => {
@@ -75,7 +52,7 @@ export const createDiscardFork = (deps: DiscardDeps) => {
       lastCheckpointId: null,
     };
     try {
-      return { ...none, ...(await capturedNow(fork, invocation)) };
+      return { ...none, ...(await uncapturedWorkOf(fork, `discard-${random()}`, invocation)) };
     } catch (error) {
       if (!isWalkbackError(error)) throw error;
       // It is gone, or paused. A paused sandbox keeps its work: it is not killed.
