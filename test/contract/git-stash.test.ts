@@ -1,8 +1,9 @@
 /** The stash is in no checkpoint. What of it was there at one, and is not there after a restore to it, is said. */
 import { expect, test } from 'vitest';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import { files } from '../support/fingerprint.ts';
 import type { Harness } from '../support/git-harness.ts';
-import { applies, withTwoFiles } from '../support/git-repositories.ts';
+import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 
 const stash = (harness: Harness, name: string, directory = 'app'): string =>
   harness.sh(`echo ${name} >> a.txt; git stash push -qm ${name}; git rev-parse stash@{0}`, directory).trim();
@@ -112,4 +113,49 @@ test('worktrees share it, and a list that git would wait for is not read', async
   harness.sh('rm -rf .git/logs/refs/stash; mkfifo .git/logs/refs/stash', 'app');
   const [app] = (await harness.capture()).repositories;
   expect([app?.state, app?.stash]).toEqual(['captured', undefined]);
+});
+
+const PUT_ASIDE = `echo two > a.txt; echo staged > staged; git add staged; echo new > new; mkdir -p out; echo '*.log' > .git/info/exclude; echo log > out/a.log`;
+const ALL = 'git stash push -q --all';
+const WITHOUT_OURS = `${ALL} -- ':(top,exclude).agent-shadow'`;
+
+test('git stash --all without our folder, from a directory below: a checkpoint later it comes out again', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(PUT_ASIDE, 'app');
+  const before = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh(`mkdir below; cd below; ${WITHOUT_OURS}`, 'app');
+  expect(harness.sh('ls; git status --porcelain', 'app')).toBe('a.txt\nbelow\nsrc\n');
+  await harness.capture();
+  harness.sh('rmdir below; git stash pop -q --index', 'app');
+  expect(world(harness, ['app'])).toEqual(before);
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+});
+
+test('git stash --all with our folder: all other files come out again, and checkpoints go on', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(PUT_ASIDE, 'app');
+  const before = world(harness, ['app']);
+  const filesThere = files(harness.root);
+  const first = await harness.capture();
+  harness.sh(ALL, 'app');
+  await harness.capture();
+  harness.sh('! git stash pop -q 2> ../../said; grep -q "agent-shadow.* already exists" ../../said', 'app');
+  harness.sh('git stash drop -q', 'app');
+  expect(files(harness.root)).toEqual(filesThere);
+  harness.sh('echo later > later', 'app');
+  expect((await harness.capture()).report.failures).toEqual([]);
+  await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(before);
+});
+
+// The program would have to keep its files where git does not list them.
+test.fails('git stash --all takes nothing of ours along, so git stash pop succeeds', async () => {
+  await using harness = await withTwoFiles(['app']);
+  harness.sh(PUT_ASIDE, 'app');
+  await harness.capture();
+  harness.sh(ALL, 'app');
+  await harness.capture();
+  harness.sh('git stash pop -q', 'app');
 });
