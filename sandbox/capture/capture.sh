@@ -272,6 +272,7 @@ main() {
   read_umask
   read_user_config
   read_mounts
+  find_mapped || fault "the files that processes have mapped could not be looked for"
   capture_all
   if [ -f "$RUN/rescan" ]; then
     rm -f -- "$BULK"/[0-9]*.* "$RUN"/[0-9]*.* "$RUN/rescan" || fault "the files of the first look could not be removed"

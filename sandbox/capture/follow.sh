@@ -61,14 +61,46 @@ last_look() {
   find_time "$since" && SINCE=$TEXT
 }
 
+# find_mapped: MAPPED becomes the files below the projects root that a process has mapped and may write. What it
+# writes need not change their times. Other users' processes are seen only by root.
+MAPPED=()
+find_mapped() {
+  local status=0 places=(/proc/[0-9]*/map_files)
+  [ ${#places[@]} -gt 0 ] || return 0
+  glob_quote "$ROOT"
+  find "${places[@]}" -perm -200 -lname "$TEXT/*" -printf '%l\0' >"$RUN/mapped" 2>/dev/null || status=$?
+  ! ended $status && mapfile -d '' -t MAPPED <"$RUN/mapped"
+}
+
+# mapped_here: prints those of this repository as touched, with older modification times, and those that were
+# mapped at the look before: the process may have ended since. $SHADOW/mapped notes those of this look.
+mapped_here() {
+  local path inner known=$SHADOW/mapped now=()
+  for path in "${MAPPED[@]}"; do
+    [[ $path == "$PWD"/* ]] || continue
+    path=${path#"$PWD"/}
+    case $path in .git/* | .agent-shadow/*) continue ;; esac
+    for inner in "${NESTED[@]}" "${HELD[@]}"; do [[ $path != "$inner"/* ]] || continue 2; done
+    now+=("$path")
+  done
+  [ ${#now[@]} -gt 0 ] || [ -s "$known" ] || return 0
+  list_into "$known.part" "${now[@]}" && pass_on "$known.part" "$known" | sort -zu | existing | sed -z 's#^#of/./#'
+}
+
 # add_changed: makes the index match the working files. WHOLE asks for a look at everything.
 add_changed() {
   FOLLOWED='' SAME_NAMES=''
-  if [ -z "$SINCE" ]; then
+  [ -n "$SINCE" ] || : >"$OUT.touched" || return
+  mapped_here >>"$OUT.touched" && add_touched_or_all || return
+  [ ! -f "$SHADOW/mapped.part" ] || mv -f -- "$SHADOW/mapped.part" "$SHADOW/mapped"
+}
+
+add_touched_or_all() {
+  if [ -z "$SINCE" ] && [ ! -s "$OUT.touched" ]; then
     add_all
     return
   fi
-  [ -n "$WHOLE" ] || add_followed || return
+  [ -z "$SINCE" ] || [ -n "$WHOLE" ] || add_followed || return
   [ -z "$FOLLOWED" ] || return 0
   sed -nz 's#^o[fl]/\./##p' "$OUT.touched" >"$OUT.old-times" && read_again && add_all
 }
@@ -127,8 +159,10 @@ add_touched() {
       names+=("$path")
     done
   fi
+  # Also those that are ignored although the host tracks them, which add_ignored adds.
+  list_into "$OUT.old-times" "${old[@]}" && read_again || return
   [ ${#names[@]} -gt 0 ] || { FOLLOWED=1 && return; }
-  list_into "$OUT.old-times" "${old[@]}" && read_again && BRING=(--add --remove) && bring "${names[@]}"
+  BRING=(--add --remove) && bring "${names[@]}"
 }
 
 # bring PATH...: lets git look at these paths, with the options BRING. FOLLOWED stays empty when git says
