@@ -143,7 +143,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     anchorRetention: anchorDays === undefined ? undefined : Duration.days(anchorDays),
     ledgerExportRetention: exportDays === undefined ? undefined : Duration.days(exportDays),
     eventArchiveRetention: archiveDays === undefined ? undefined : Duration.days(archiveDays),
-    removalPolicy: flag('deletionProtection', true) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: flag('deletionProtection', true) ? undefined : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),
     runbookUrl,
     toolFunctions: optionalText('toolFunctions')

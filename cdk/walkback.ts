@@ -80,8 +80,8 @@ export interface WalkbackProps {
   /** How long events can be replayed. Default: 30 days. */
   eventArchiveRetention?: Duration;
   /**
-   * For tables, bucket and logs. Any value except DESTROY also protects tables from deletion. Default:
-   * RETAIN.
+   * For tables, buckets, key and logs. Any value except DESTROY also protects tables from deletion. Default:
+   * RETAIN_ON_UPDATE_OR_DELETE, so a first deployment that fails leaves only the protected tables behind.
    */
   removalPolicy?: RemovalPolicy;
   /** X-Ray tracing. Default: on. */
@@ -162,7 +162,7 @@ export class Walkback extends Construct {
     this.#securityGroups =
       props.securityGroups ??
       (vpc && [new SecurityGroup(this, 'Network', { vpc, description: 'Functions of Walkback' })]);
-    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    const { removalPolicy } = this.#functionDefaults();
     this.tables = new Tables(this, 'Tables', { removalPolicy, encryptionKey });
     this.bundles = new BundleBucket(this, 'Bundles', {
       removalPolicy,
@@ -294,7 +294,7 @@ export class Walkback extends Construct {
     return {
       namePrefix: this.#namePrefix,
       logRetention: this.#props.logRetention ?? RetentionDays.ONE_MONTH,
-      removalPolicy: this.#props.removalPolicy ?? RemovalPolicy.RETAIN,
+      removalPolicy: this.#props.removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       tracing: this.#props.tracing ?? true,
       encryptionKey,
       vpc,

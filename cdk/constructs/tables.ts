@@ -54,7 +54,10 @@ export class Tables extends Construct {
       encryptionKey: props.encryptionKey,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: props.removalPolicy !== RemovalPolicy.DESTROY,
-      removalPolicy: props.removalPolicy,
+      // DynamoDB refuses to delete a protected table. So CloudFormation must not try it when a first deployment
+      // fails: the stack would end as ROLLBACK_FAILED.
+      removalPolicy:
+        props.removalPolicy === RemovalPolicy.DESTROY ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
     };
     const streamed = {
       ...shared,

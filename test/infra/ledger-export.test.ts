@@ -108,7 +108,7 @@ describe('the export', () => {
     const [, bucket] =
       entriesOf(template, 'AWS::S3::Bucket').find(([id]) => id.includes('LedgerExport')) ?? [];
     expect(bucket).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         PublicAccessBlockConfiguration: { BlockPublicPolicy: true, RestrictPublicBuckets: true },
         LifecycleConfiguration: { Rules: [{ Prefix: 'results/', ExpirationInDays: 30 }] },

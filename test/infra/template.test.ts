@@ -90,6 +90,23 @@ describe('the tables', () => {
   });
 });
 
+test('outlives the stack, except for what a first deployment that fails has just made', () => {
+  const kept = Object.values(template.Resources).filter(
+    ({ UpdateReplacePolicy }) => UpdateReplacePolicy === 'Retain',
+  );
+  const kindsWith = (policy: string): string[] => [
+    ...new Set(kept.filter(({ DeletionPolicy }) => DeletionPolicy === policy).map(({ Type }) => Type)),
+  ];
+  expect(kindsWith('RetainExceptOnCreate').sort()).toEqual([
+    'AWS::KMS::Key',
+    'AWS::Logs::LogGroup',
+    'AWS::S3::Bucket',
+    'AWS::SecretsManager::Secret',
+  ]);
+  // Protected, so that CloudFormation could not delete them.
+  expect(kindsWith('Retain')).toEqual(['AWS::DynamoDB::Table']);
+});
+
 describe('the ledger', () => {
   test('is changed by nobody: no policy allows it, and the table itself denies it to everybody', () => {
     const ledger = tableId('Ledger');
@@ -178,7 +195,7 @@ describe('the ledger', () => {
 describe('the bucket', () => {
   test('is private, encrypted, versioned and cleans up after itself', () => {
     const bucket = bucketOf('Bundles');
-    expect(bucket).toMatchObject({ DeletionPolicy: 'Retain' });
+    expect(bucket).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate' });
     expect(bucket.Properties).toMatchObject({
       PublicAccessBlockConfiguration: {
         BlockPublicAcls: true,
@@ -227,7 +244,7 @@ describe('the anchors of the ledger', () => {
 
   test('are locked for 400 days by the bucket itself, in governance mode', () => {
     expect(bucketOf('Anchors')).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         ObjectLockEnabled: true,
         ObjectLockConfiguration: { Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: 400 } } },
