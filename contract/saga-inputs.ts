@@ -232,9 +232,7 @@ export const queryLedgerInput = () =>
     view: z
       .enum(['entries', 'effects', 'totals'])
       .optional()
-      .describe(
-        'effects: each committed effect and its undo in one row; totals: their sums; default entries',
-      ),
+      .describe('effects: each effect and its undo in one row; totals: their sums; default entries'),
     tool: z.string().min(1).max(100).optional().describe('for effects and totals: only this tool'),
     agent: z.string().min(1).max(200).optional().describe('for effects and totals: who started the saga'),
     reference: z
@@ -243,6 +241,12 @@ export const queryLedgerInput = () =>
       .max(500)
       .optional()
       .describe('for effects and totals: a resource key or a reference, such as that of a customer'),
+    doubt: z
+      .boolean()
+      .optional()
+      .describe(
+        'for effects and totals: true: only those of which nobody knows whether they happened, whatever became of them; false: only the others',
+      ),
     format: z.enum(['json', 'csv']).optional(),
     evidence: z
       .boolean()

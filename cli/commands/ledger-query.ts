@@ -24,12 +24,24 @@ interface Which {
   tool?: string;
   agent?: string;
   reference?: string;
+  doubt?: boolean;
   effects?: boolean;
   totals?: boolean;
   below?: boolean;
 }
 
-const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: Which): QueryLedgerInput => ({
+const queryOf = ({
+  saga,
+  status,
+  ref,
+  day,
+  from,
+  to,
+  tool,
+  agent,
+  reference,
+  doubt,
+}: Which): QueryLedgerInput => ({
   ...(saga === undefined ? {} : { sagaId: saga }),
   ...(status === undefined ? {} : { status }),
   ...(ref === undefined ? {} : { externalRef: ref }),
@@ -39,6 +51,7 @@ const queryOf = ({ saga, status, ref, day, from, to, tool, agent, reference }: W
   ...(tool === undefined ? {} : { tool }),
   ...(agent === undefined ? {} : { agent }),
   ...(reference === undefined ? {} : { reference }),
+  ...(doubt === undefined ? {} : { doubt }),
 });
 
 const withWhich = (command: Command): Command =>
@@ -53,11 +66,12 @@ const withWhich = (command: Command): Command =>
     .option('--day <day>', 'of this day, YYYY-MM-DD in UTC', parseDay)
     .option('--from <day>', 'from this day on; without it: the week that ends with --to', parseDay)
     .option('--to <day>', 'up to this day; without it: up to today', parseDay)
-    .option('--effects', 'each committed effect and its undo in one row')
+    .option('--effects', 'each effect and its undo in one row')
     .addOption(new Option('--totals', 'sums of these effects, by tool, agent and day').conflicts('effects'))
     .option('--tool <name>', 'effects of this tool')
     .option('--agent <name>', 'effects of the sagas that this agent started')
-    .option('--reference <text>', 'effects with this resource key or reference, like that of a customer');
+    .option('--reference <text>', 'effects with this resource key or reference, like that of a customer')
+    .option('--doubt', 'effects of which nobody knows whether they happened, whatever became of them');
 
 interface Read {
   value: { readonly [view: string]: unknown };
@@ -116,8 +130,8 @@ const requireStatus = (which: Which): void => {
   );
 };
 
-const isOfEffects = ({ effects, tool, agent, reference }: Which): boolean =>
-  effects === true || (tool ?? agent ?? reference) !== undefined;
+const isOfEffects = ({ effects, tool, agent, reference, doubt }: Which): boolean =>
+  effects === true || (tool ?? agent ?? reference ?? doubt) !== undefined;
 
 /** Filters that only effects have select effects by themselves. */
 const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {

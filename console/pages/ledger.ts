@@ -67,7 +67,7 @@ const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['sta
 
 /** What is requested from the function: a saga, else a reference, else days (today if none are given). */
 const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
-  const { saga, ref, from, to, tool, agent, reference } = asked;
+  const { saga, ref, from, to, tool, agent, reference, doubt } = asked;
   const view = viewOf(asked['view']);
   const status = statusFor(view, asked['status']);
   const which = saga
@@ -84,6 +84,7 @@ const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput =
           ...(tool ? { tool } : {}),
           ...(agent ? { agent } : {}),
           ...(reference ? { reference } : {}),
+          ...(doubt ? { doubt: choice('doubt', doubt, ['true', 'false']) === 'true' } : {}),
         }),
     ...(status && (view !== 'entries' || 'from' in which) ? { status } : {}),
   };
@@ -129,7 +130,7 @@ const readTotals = async (
 
 /** Names the filters that are not used, so that nobody believes they were. */
 const unusedPart = (asked: Visit['query'], view: View): Markup => {
-  const { saga, ref, status, from, to, tool, agent, reference } = asked;
+  const { saga, ref, status, from, to, tool, agent, reference, doubt } = asked;
   const isWhole = Boolean(saga) || Boolean(ref);
   const isEntries = view === 'entries';
   const unused = [
@@ -139,6 +140,7 @@ const unusedPart = (asked: Visit['query'], view: View): Markup => {
     ...(isEntries && tool ? ['tool'] : []),
     ...(isEntries && agent ? ['agent'] : []),
     ...(isEntries && reference ? ['resource'] : []),
+    ...(isEntries && doubt ? ['doubt'] : []),
   ];
   const whole = saga ? 'saga' : 'reference';
   const all = isWhole
@@ -156,6 +158,16 @@ const belowPart = ({ below = [] }: LedgerAnswer, here: (saga: string) => string)
 const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
   html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" size="14" value="${value ?? ''}" /></div>`;
 
+const DOUBTS = { '': 'all', true: 'in doubt', false: 'known to have happened' } as const;
+
+const doubtFilter = (asked: string | undefined): Markup =>
+  html`<div><label for="doubt">Whether it happened</label><select id="doubt" name="doubt">${Object.entries(
+    DOUBTS,
+  ).map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === asked ? html` selected` : ''}>${text}</option>`,
+  )}</select></div>`;
+
 const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput): Markup =>
   html`<form class="filters" method="get" action="/ledger">
     <div><label for="view">Show</label><select id="view" name="view">${Object.entries(VIEWS).map(
@@ -168,7 +180,7 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
     ).map(
       (one) =>
         html`<option value="${one}"${one === asked['status'] ? html` selected` : ''}>${one.replaceAll('_', ' ')}</option>`,
-    )}</select></div><button type="submit">Show</button></form>`;
+    )}</select></div>${view === 'entries' ? NOTHING : doubtFilter(asked['doubt'])}<button type="submit">Show</button></form>`;
 
 export const showLedger: Show = async (visit) => {
   const { ask, query: asked, now } = visit;

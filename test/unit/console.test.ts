@@ -648,6 +648,13 @@ test.each([
     'All of this saga is shown, whatever its days, reference.',
   ],
   ['view=effects&from=&to=&saga=&status=in_doubt&tool=pay', { status: 'in_doubt', tool: 'pay' }, undefined],
+  ['view=effects&status=undo_failed&doubt=true', { status: 'undo_failed', doubt: true }, undefined],
+  ['view=totals&doubt=false', { doubt: false }, undefined],
+  [
+    'view=entries&from=2026-01-01&to=2026-01-02&doubt=true',
+    { from: '2026-01-01', to: '2026-01-02' },
+    'All entries of these days are shown, whatever their doubt.',
+  ],
 ])('the ledger page, of another view than the form was of: %s', async (asked, input, said) => {
   const none = { all: [], byTool: [], byAgent: [], byDay: [], reconciliations: [], secondsToReconcile: null };
   const { fetchPage, enter, calls } = made({

@@ -252,7 +252,8 @@ describe('effects', () => {
   test('refuse what does not go together, and say what does', async () => {
     const refused: [QueryLedgerInput, string][] = [
       [{ view: 'effects', sagaId: 'refund-1', day: '2026-03-01' }, 'Give one of'],
-      [{ tool: 'pay', day: '2026-03-01' }, 'view: tool, agent and reference'],
+      [{ tool: 'pay', day: '2026-03-01' }, 'view: tool, agent, reference and doubt'],
+      [{ doubt: false, day: '2026-03-01' }, 'view: tool, agent, reference and doubt'],
       [{ view: 'effects', status: 'committed' }, 'status: an effect is stands, undoing'],
       [{ status: 'stands' }, 'status: no entry is stands'],
       [{ status: 'undone', day: '2026-03-01' }, 'status: no entry is undone'],
@@ -302,7 +303,7 @@ describe('an effect in doubt', () => {
     [1, unknown(0, 'mail')],
     [30, failedSaga],
   ]);
-  /** Settled forward, or taken back at once: no doubt is left. */
+  /** `pay` is settled forward, so no doubt is left. `book` is taken back at once by its key. */
   const settled = ledgerOf('settled', 'shop', [
     [1, started(0, 'pay')],
     [1, unknown(0, 'pay')],
@@ -324,9 +325,14 @@ describe('an effect in doubt', () => {
     [1, started(0, 'saga', { children: [] })],
     [3, failedSaga],
   ]);
-  const ledger = openLedger([doubtful, resolved, irreversible, settled, denied, parentOf]);
+  /** It may still be settled forward. */
+  const underway = ledgerOf('underway', 'shop', [
+    [1, started(0, 'pay')],
+    [1, unknown(0, 'pay')],
+  ]);
+  const ledger = openLedger([doubtful, resolved, irreversible, settled, denied, parentOf, underway]);
 
-  test('has a row when nothing takes it back, or that did not work; it is found as any other', async () => {
+  test('has a row once it is not settled forward, whatever became of it; it is found as any other', async () => {
     const found = async (asked: QueryLedgerInput) =>
       (await ledger.effects(asked)).map(({ saga_id, status, doubt }) => `${saga_id} ${status} ${doubt}`);
     const all = [
@@ -334,9 +340,14 @@ describe('an effect in doubt', () => {
       'resolved undone Lost: no answer',
       'mail in_doubt Lost: no answer',
       'settled undone null',
+      'settled undone Lost: no answer',
     ];
     expect(await found(march)).toEqual(all);
     expect(await found({ ...march, status: 'in_doubt' })).toEqual([all[2]]);
+    const doubts = all.filter((one) => one.includes('Lost'));
+    expect(await found({ ...march, doubt: true })).toEqual(doubts);
+    expect(await found({ ...march, doubt: false })).toEqual(['settled undone null']);
+    expect(await found({ ...march, doubt: true, status: 'undo_failed' })).toEqual([all[0]]);
     expect(await found({ ...march, reference: 'customer-9' })).toEqual(all.slice(0, 2));
     expect(await found({ sagaId: 'doubt' })).toEqual([all[0]]);
     expect(await found({ externalRef: 're_9' })).toEqual([all[1]]);
@@ -349,9 +360,9 @@ describe('an effect in doubt', () => {
       {
         key: null,
         currency: null,
-        effects: 4,
+        effects: 5,
         amount: '0',
-        undoneEffects: 2,
+        undoneEffects: 3,
         undone: '0',
         net: '0',
         byHandEffects: 0,

@@ -37,6 +37,13 @@ test('the ledger and what is told of it agree with what the tools did', async ()
   expect(tally.of('sagas')).toBeGreaterThan(2 * WORLDS);
   const between = ['interrupted', 'died', 'again answer', 'again operate', 'again rewind', 'again submit'];
   const rows = ['stands', 'undone', 'resolved', 'skipped', 'accepted'].map((status) => `row ${status}`);
-  const expected = [...FACTS, ...rows, ...between, ...Object.keys(FAULTS).map((name) => `fault ${name}`)];
+  const doubts = ['undone', 'resolved', 'skipped'].map((status) => `doubt ${status}`);
+  const expected = [
+    ...FACTS,
+    ...rows,
+    ...doubts,
+    ...between,
+    ...Object.keys(FAULTS).map((name) => `fault ${name}`),
+  ];
   expect(expected.filter((name) => tally.of(name) === 0)).toEqual([]);
 }, 600_000);

@@ -566,6 +566,8 @@ describe('walkback ledger', () => {
       view: 'effects',
       limit: 200,
     });
+    const doubts = await runCommand([...of, '--doubt', '--status', 'undo_failed'], { answers, env });
+    expect(doubts.calls[0]?.input).toMatchObject({ view: 'effects', doubt: true, status: 'undo_failed' });
     expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
     expect(shown.stdout).not.toContain('in part');

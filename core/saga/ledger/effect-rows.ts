@@ -1,6 +1,6 @@
 /**
  * Makes one row for every effect of a saga, together with its undo, from the saga's entries: effects that
- * were committed, and effects still in doubt when a person is needed. Reads and steps that run other sagas
+ * were committed, and effects in doubt that were not settled forward. Reads and steps that run other sagas
  * are no effects of their own. Pure.
  */
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
@@ -149,8 +149,6 @@ const afterAcceptance = (row: LedgerEffect, request: Acceptance['request']): Led
 const RECONCILED: readonly string[] = ['compensated', 'rewound', 'step_settled'];
 /** Entries that end the way back. What is in doubt then stays in doubt. */
 const WAYS_END: readonly string[] = [...RECONCILED, 'compensation_failed'];
-/** Undo entries after which no forward entry follows, and a person may have to look. */
-const TROUBLE: readonly string[] = ['delayed', 'failed', 'blocked'];
 
 const secondsBetween = (from: string, until: string): number =>
   Math.round((Date.parse(until) - Date.parse(from)) / 1000);
@@ -250,9 +248,9 @@ export const createSagaEffects = () => {
   const addLater = (entry: Entry<'undo'> | Entry<'operator'>): void => {
     const effect = open.get(placeOf(entry));
     if (effect === undefined) return;
-    if (entry.direction === 'operator' || TROUBLE.includes(entry.status)) surface(effect, entry);
-    // It was taken back at once, by its key, so no doubt is left.
-    if (entry.status === 'committed' && effect.committed === undefined) delete effect.doubt;
+    // From here on it is not settled forward any more. That it is taken back by its key, without an error,
+    // does not say that it never happened.
+    surface(effect, entry);
     if (effect.committed === undefined) return;
     const { row: before, trace } = effect.committed;
     const row = entry.direction === 'undo' ? afterUndo(before, entry) : afterOperator(before, entry);

@@ -161,9 +161,9 @@ const checkQuery = (query: QueryLedgerInput): void => {
       'Give one of sagaId, externalRef, anchorsOf, status or day, or from and to (status and days go together), or none for the last seven days.',
     );
   }
-  const { tool, agent, reference } = query;
-  if (isEntries && (tool ?? agent ?? reference) !== undefined) {
-    refuse('view: tool, agent and reference go with the views effects and totals.');
+  const { tool, agent, reference, doubt } = query;
+  if (isEntries && (tool ?? agent ?? reference ?? doubt) !== undefined) {
+    refuse('view: tool, agent, reference and doubt go with the views effects and totals.');
   }
   if (isEntries && isDays && SAGA_STATUSES.some((known) => known === status)) {
     refuse('status: sagas in a status are asked for without days; of days, an entry has one, as committed.');

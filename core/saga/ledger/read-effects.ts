@@ -42,17 +42,18 @@ export interface Sink {
 type Store = Pick<SagaStore, 'getHead' | 'pageEntries' | 'listEntriesByDay' | 'listEntriesByExternalRef'>;
 
 const isWanted =
-  ({ tool, agent, reference, status }: QueryLedgerInput) =>
+  ({ tool, agent, reference, status, doubt }: QueryLedgerInput) =>
   ({ row }: FoundEffect): boolean =>
     (tool === undefined || row.tool === tool) &&
     (agent === undefined || row.agent === agent) &&
     (status === undefined || row.status === status) &&
+    (doubt === undefined || (row.doubt !== null) === doubt) &&
     (reference === undefined ||
       [row.resource_key, row.external_ref, row.undone_ref].some((one) => one === reference));
 
 /** Whether a saga itself is wanted: filters of effects choose no sagas, except the filter by who started it. */
-const isWantedSaga = ({ tool, agent, reference, status }: QueryLedgerInput, saga: ReadSaga): boolean =>
-  (tool ?? reference ?? status) === undefined && (agent === undefined || saga.agent === agent);
+const isWantedSaga = ({ tool, agent, reference, status, doubt }: QueryLedgerInput, saga: ReadSaga): boolean =>
+  (tool ?? reference ?? status ?? doubt) === undefined && (agent === undefined || saga.agent === agent);
 
 /**
  * The entries at which a row may stand. An effect that was in doubt may have been committed later, and then

@@ -141,13 +141,25 @@ const drawQuery = (random: Random, rows: readonly LedgerEffect[]): QueryLedgerIn
     ...(random.chance(0.3) ? { tool: other.tool } : {}),
     ...(random.chance(0.2) ? { agent: other.agent } : {}),
     ...(random.chance(0.3) ? { status: other.status } : {}),
+    ...(random.chance(0.2) ? { doubt: random.chance(0.7) } : {}),
     ...(random.chance(0.2) ? { reference: random.pick(references) } : {}),
   };
 };
 
 /** What the filter means, in its own words. */
 const isMeant =
-  ({ sagaId, externalRef, day, from = day, to = day, tool, agent, status, reference }: QueryLedgerInput) =>
+  ({
+    sagaId,
+    externalRef,
+    day,
+    from = day,
+    to = day,
+    tool,
+    agent,
+    status,
+    doubt,
+    reference,
+  }: QueryLedgerInput) =>
   (row: LedgerEffect): boolean =>
     (sagaId === undefined || row.saga_id === sagaId) &&
     (externalRef === undefined || [row.external_ref, row.undone_ref].includes(externalRef)) &&
@@ -156,6 +168,7 @@ const isMeant =
     (tool === undefined || row.tool === tool) &&
     (agent === undefined || row.agent === agent) &&
     (status === undefined || row.status === status) &&
+    (doubt === undefined || doubt === (row.doubt !== null)) &&
     (reference === undefined || [row.resource_key, row.external_ref, row.undone_ref].includes(reference));
 
 const QUERIES = 4;

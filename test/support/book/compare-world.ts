@@ -59,7 +59,10 @@ export const compareWorld = async (world: EndedWorld): Promise<string[]> => {
   const { query, byDay, bySaga, totals } = await readLedger(memory, clock);
   found.push(...(await compareViews({ memory, query, exported, random, rows: byDay, totals })));
   if (sorted(byDay) !== sorted(bySaga)) found.push('rows by day differ from rows by saga');
-  for (const { status } of bySaga) tally.count(`row ${status}`);
+  for (const { status, doubt } of bySaga) {
+    tally.count(`row ${status}`);
+    if (doubt !== null) tally.count(`doubt ${status}`);
+  }
   const rows = new Map(bySaga.map((row) => [rowKey(row), row]));
   if (rows.size !== bySaga.length) found.push('an effect has two rows');
   const { locks } = await createListLocks({ store: memory.store, clock })({ limit: 1000 });
@@ -81,5 +84,11 @@ export const compareWorld = async (world: EndedWorld): Promise<string[]> => {
     found.push(...compared.found);
   }
   for (const { key } of book.effects.values()) if (!known.has(key)) found.push(`${key} is in no saga`);
+  // Each effect of the provider has one row. Only rows in doubt may be of what never happened.
+  const never = bySaga.filter((row) => row.doubt !== null && !book.effects.has(rowKey(row)));
+  if (bySaga.length !== book.effects.size + never.length)
+    found.push(
+      `${bySaga.length} rows, ${never.length} of nothing: the provider has ${book.effects.size} effects`,
+    );
   return [...found, ...compareTold(told, book), ...compareTotals(byDay, totals)];
 };

@@ -69,7 +69,8 @@ const differsInEffect = (
   if (stands && GONE.includes(status)) found.push('it stands');
   if (!stands && status === 'committed') found.push('it does not stand');
   if (stands && !isTold) found.push('it stands and the observation does not say so');
-  if (row === undefined && status === 'committed') found.push('it has no row');
+  if (row === undefined && booked !== undefined) found.push('it has no row');
+  if (row?.doubt === null && booked === undefined) found.push('its row is in no doubt');
   return row === undefined ? found : [...found, ...differsInRow(status, row, booked)];
 };
 

@@ -11,6 +11,9 @@ export const unsure = (more: object): Invoked => ({
 });
 const died: Invoked = { Error: 'Runtime.ExitError', Cause: '' };
 
+const isCommitted = (invoked: Invoked): boolean =>
+  'Payload' in invoked && JSON.stringify(invoked.Payload).includes('"outcome":"committed"');
+
 export interface FailingCall {
   serve: () => Invoked;
   /** It acts three seconds after the deadline. */
@@ -63,7 +66,9 @@ export const FAULTS = {
   },
   isUnsure: () => unsure({ answered: true }),
   breaksItsContract: ({ serve }) => {
-    serve();
+    const served = serve();
+    // It breaks its contract by its result. It does not say that it did what it refused.
+    if (!isCommitted(served)) return served;
     return {
       Payload: { outcome: 'committed', result: null, error: { name: 'InvalidResult', message: 'x' } },
     };
