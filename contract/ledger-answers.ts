@@ -1,5 +1,6 @@
 /** What finance reads of the ledger: every effect with its undo, and their sums. */
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from './amount-direction.ts';
 
 /**
  * `undoing`: its compensator was begun, or is delayed. `resolved`, `skipped`: by an operator. `accepted`: an
@@ -79,6 +80,10 @@ export const ledgerEffect = () =>
     status: z.enum(EFFECT_STATUSES),
     amount,
     currency: z.string().nullable(),
+    amount_direction: z
+      .enum(AMOUNT_DIRECTIONS)
+      .nullable()
+      .describe('which way its money went, as its tool declares; an undo goes the other way'),
     amount_problem: z.string().nullable().describe('why there is no amount, although the tool declares one'),
     committed_at: z.string().describe('for an effect in doubt: the time of its call'),
     committed_seq: z.int().describe('the number of its ledger entry'),
@@ -106,21 +111,32 @@ export const ledgerEffect = () =>
   });
 export type LedgerEffect = z.infer<ReturnType<typeof ledgerEffect>>;
 
+const moved = () =>
+  z.object({
+    amount: z.string().describe('what the effects moved: an exact decimal'),
+    undone: z.string().describe('what compensators took back'),
+    byHand: z
+      .string()
+      .describe(
+        'what the effects moved that were undone by hand; only the evidence says how much of it was taken back',
+      ),
+  });
+
 const total = () =>
   z.object({
     key: z.string().nullable().describe('the tool, agent or day; null for all'),
     currency: z.string().nullable().describe('null: effects without an amount'),
     effects: z.int(),
-    amount: z.string(),
     undoneEffects: z.int(),
-    undone: z.string(),
-    net: z.string().describe('`amount` less `undone`; what was undone by hand is still in it'),
     byHandEffects: z
       .int()
       .describe('undone by hand: `resolved` by an operator, with evidence; not in `undone`'),
-    byHandAmount: z
+    in: moved().describe('of tools whose amount is `in`, such as a charge'),
+    out: moved().describe('of tools whose amount is `out`, such as a refund'),
+    neither: moved().describe('of tools whose amount is only booked or reserved; not in `net`'),
+    net: z
       .string()
-      .describe('the amounts of these effects; only the evidence says how much of them was taken back'),
+      .describe('`in` less `out`, each without what was taken back; what was undone by hand is still in it'),
   });
 export type LedgerTotal = z.infer<ReturnType<typeof total>>;
 

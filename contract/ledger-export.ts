@@ -39,6 +39,7 @@ const EFFECTS: Columns<EffectLine> = {
   status: 'string',
   amount: 'string',
   currency: 'string',
+  amount_direction: 'string',
   amount_problem: 'string',
   committed_at: 'string',
   committed_seq: 'int',

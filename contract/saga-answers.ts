@@ -3,6 +3,7 @@
  * does not know.
  */
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from './amount-direction.ts';
 import { cursor, externalUrl } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
@@ -407,6 +408,10 @@ const ledgerRow = () =>
         'what an effect moved, or its compensator took back: an exact decimal; older releases: absent',
       ),
     currency: z.string().nullish(),
+    amount_direction: z
+      .enum(AMOUNT_DIRECTIONS)
+      .nullish()
+      .describe('which way that money went; null: without an amount'),
     external_url: z
       .string()
       .nullish()

@@ -1,5 +1,6 @@
 /** Declares a tool: what it does, how it is taken back, and how to find out whether it happened. */
 import type * as z from 'zod';
+import type { AmountDirection } from '../contract/amount-direction.ts';
 import type { Json } from '../contract/json.ts';
 import type { CompensationRetry, EffectKind, RetryPolicy } from '../core/saga/model/tool.ts';
 import { contradictions } from '../core/saga/plan/tool-rules.ts';
@@ -92,7 +93,7 @@ type Resource =
     }
   | { resourceKey?: never; exclusive?: false };
 
-/** An amount has a currency. */
+/** An amount has a currency and a direction. */
 type Price =
   | {
       /**
@@ -102,10 +103,15 @@ type Price =
       amount: string;
       /** JSONata over the same: `result.currency`, or `"EUR"` in quotes. */
       currency: string;
+      /**
+       * Which way the money goes, seen from you: `in` for a charge, `out` for a refund or a payment, `neither`
+       * for what is only booked or reserved. Totals add up each on its own.
+       */
+      amountDirection: AmountDirection;
       /** The amounts are whole numbers of the smallest unit (cents), as many providers use them. */
       minorUnits?: boolean;
     }
-  | { amount?: never; currency?: never; minorUnits?: false };
+  | { amount?: never; currency?: never; amountDirection?: never; minorUnits?: false };
 
 /** Facts of which none needs another. */
 interface ToolFacts<Input extends z.ZodType, Output extends z.ZodType> {
@@ -158,6 +164,7 @@ export interface Tool {
     exclusive?: boolean;
     amount?: string;
     currency?: string;
+    amountDirection?: AmountDirection;
     minorUnits?: boolean;
     compensate?: Omit<Compensator<z.ZodType, z.ZodType>, 'execute'>;
   };

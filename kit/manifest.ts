@@ -83,6 +83,7 @@ export const manifestOf = (tool: Tool, served: string | { endpoint: string }): T
     ...(definition.exclusive === true ? { exclusive: true } : {}),
     ...(definition.amount === undefined ? {} : { amount: definition.amount }),
     ...(definition.currency === undefined ? {} : { currency: definition.currency }),
+    ...(definition.amountDirection === undefined ? {} : { amountDirection: definition.amountDirection }),
     ...(definition.minorUnits === true ? { minorUnits: true } : {}),
     ...(definition.reviewBy === undefined ? {} : { reviewBy: definition.reviewBy }),
     schemas: {

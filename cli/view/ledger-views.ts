@@ -7,6 +7,7 @@ import {
   undoneAt,
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { directionsIn } from '../../core/saga/ledger/totals.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { formatSpan, printableLine } from '../../present/text.ts';
 import { type Column, table } from '../terminal/table.ts';
@@ -66,6 +67,12 @@ const money = (amount: string | null, currency: string | null, problem: string |
   return problem === null ? '-' : '?';
 };
 
+/** `84.00 EUR out`. */
+const going = (row: LedgerEffect): string => {
+  const text = money(row.amount, row.currency, row.amount_problem);
+  return row.amount === null || row.amount_direction === null ? text : `${text} ${row.amount_direction}`;
+};
+
 const EFFECT_COLUMNS = [
   { head: 'COMMITTED' },
   { head: 'SAGA' },
@@ -100,7 +107,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     printableLine(row.agent),
     printableLine(row.resource_key ?? '-'),
     printableLine(row.external_ref ?? '-'),
-    money(row.amount, row.currency, row.amount_problem),
+    going(row),
     statusOf(row),
     dateTime(undoneAt(row)),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
@@ -129,39 +136,39 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
   return `${withLinks(EFFECT_COLUMNS, rows, cells, paint)}${note}${doubtNote}${partNote}${letStandNote}`;
 };
 
-const TOTAL_COLUMNS = [
-  { head: 'CURRENCY' },
-  { head: 'EFFECTS', align: 'right' as const },
-  { head: 'AMOUNT', align: 'right' as const },
-  { head: 'UNDONE', align: 'right' as const },
-  { head: 'TAKEN BACK', align: 'right' as const },
-  { head: 'NET', align: 'right' as const },
-  { head: 'BY HAND', align: 'right' as const },
-  { head: 'THEIR AMOUNT', align: 'right' as const },
-];
+interface TotalColumn extends Column {
+  cell: (total: LedgerTotal) => string;
+}
 
-const totalCells = (one: LedgerTotal): string[] => {
-  const { currency, effects, amount, undoneEffects, undone, net, byHandEffects, byHandAmount } = one;
-  return currency === null
-    ? ['no amount', String(effects), '-', String(undoneEffects), '-', '-', String(byHandEffects), '-']
-    : [
-        currency,
-        String(effects),
-        amount,
-        String(undoneEffects),
-        undone,
-        net,
-        String(byHandEffects),
-        byHandAmount,
-      ];
+const right = (head: string, cell: TotalColumn['cell']): TotalColumn => ({ head, align: 'right', cell });
+
+/** For sums without a currency there is no amount. */
+const sum = (head: string, cell: TotalColumn['cell']): TotalColumn =>
+  right(head, (one) => (one.currency === null ? '-' : cell(one)));
+
+/** A direction has columns when money went that way, and what was undone by hand when something was. */
+const totalColumns = (all: readonly LedgerTotal[]): TotalColumn[] => {
+  const directions = directionsIn(all);
+  const isByHand = all.some(({ byHandEffects }) => byHandEffects > 0);
+  return [
+    { head: 'CURRENCY', cell: ({ currency }) => currency ?? 'no amount' },
+    right('EFFECTS', ({ effects }) => String(effects)),
+    right('UNDONE', ({ undoneEffects }) => String(undoneEffects)),
+    ...directions.flatMap((direction) => [
+      sum(direction.toUpperCase(), (one) => one[direction].amount),
+      sum(`${direction.toUpperCase()} TAKEN BACK`, (one) => one[direction].undone),
+    ]),
+    sum('NET', ({ net }) => net),
+    ...(isByHand
+      ? [
+          right('BY HAND', ({ byHandEffects }) => String(byHandEffects)),
+          ...directions.map((direction) =>
+            sum(`${direction.toUpperCase()} BY HAND`, (one) => one[direction].byHand),
+          ),
+        ]
+      : []),
+  ];
 };
-
-const totalsTable = (head: string, totals: readonly LedgerTotal[], paint: Paint): string =>
-  table(
-    [{ head }, ...TOTAL_COLUMNS],
-    totals.map((one) => [printableLine(one.key ?? 'all'), ...totalCells(one)]),
-    paint,
-  );
 
 const reconciledLine = ({ reconciliations, secondsToReconcile }: LedgerTotals): string => {
   if (reconciliations.length === 0) return '';
@@ -182,11 +189,18 @@ const byHandLine = ({ all }: LedgerTotals): string => {
 export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
   if (totals.all.length === 0) return `No effects.\n${reconciledLine(totals)}`;
   const { all, byTool, byAgent, byDay } = totals;
+  const columns = totalColumns(all);
+  const totalsTable = (head: string, sums: readonly LedgerTotal[]): string =>
+    table(
+      [{ head }, ...columns],
+      sums.map((one) => [printableLine(one.key ?? 'all'), ...columns.map(({ cell }) => cell(one))]),
+      paint,
+    );
   const tables = [
-    totalsTable('TOTAL', all, paint),
-    totalsTable('TOOL', byTool, paint),
-    totalsTable('AGENT', byAgent, paint),
-    totalsTable('DAY', byDay, paint),
+    totalsTable('TOTAL', all),
+    totalsTable('TOOL', byTool),
+    totalsTable('AGENT', byAgent),
+    totalsTable('DAY', byDay),
   ];
   return `${tables.join('\n')}${byHandLine(totals)}${reconciledLine(totals)}`;
 };

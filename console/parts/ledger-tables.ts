@@ -1,6 +1,7 @@
 /** Ledger entries, effects and totals as tables. */
 
 import { html } from 'hono/html';
+import type { AmountDirection } from '../../contract/amount-direction.ts';
 import {
   isUndoneInPart,
   type LedgerEffect,
@@ -10,8 +11,20 @@ import {
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { isWebAddress } from '../../contract/web-address.ts';
+import { directionsIn } from '../../core/saga/ledger/totals.ts';
 import { formatSpan } from '../../present/text.ts';
-import { badge, folded, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
+import {
+  badge,
+  type Column,
+  folded,
+  link,
+  type Markup,
+  NOTHING,
+  path,
+  shown,
+  table,
+  time,
+} from './markup.ts';
 
 const personIn = (detail: string): boolean => {
   try {
@@ -33,6 +46,10 @@ export const money = (amount: string | null | undefined, currency: string | null
   amount === null || amount === undefined
     ? NOTHING
     : html`<span class="number">${shown(amount)} ${shown(currency)}</span>`;
+
+/** `25.00 EUR out`. */
+const going = ({ amount, currency, amount_direction: direction }: LedgerRow | LedgerEffect): Markup =>
+  amount === null || amount === undefined ? NOTHING : html`${money(amount, currency)} ${shown(direction)}`;
 
 /**
  * The reference by which a provider knows the effect, as a link to where it shows it (`url`). Some references
@@ -61,7 +78,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Mark
         cell: ({ direction, status, attempt }: LedgerRow) =>
           html`<span class="whole">${shown(`${direction} ${status.replaceAll('_', ' ')}`)}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
       },
-      { title: 'Amount', isNumber: true as const, cell: (one: LedgerRow) => money(one.amount, one.currency) },
+      { title: 'Amount', isNumber: true as const, cell: going },
       { title: 'Reference', cell: (one: LedgerRow) => reference(one.external_ref, one.external_url) },
       {
         title: 'Error',
@@ -105,7 +122,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
       { title: 'Agent', cell: (one) => shown(one.agent) },
       { title: 'Resource', cell: (one) => shown(one.resource_key) },
       { title: 'Reference', cell: (one) => reference(one.external_ref, one.external_url) },
-      { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
+      { title: 'Amount', isNumber: true, cell: going },
       {
         title: 'Now',
         cell: (one) =>
@@ -120,7 +137,29 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
     'No effect fits.',
   );
 
+const DIRECTION_TITLES: Readonly<Record<AmountDirection, string>> = {
+  in: 'In',
+  out: 'Out',
+  neither: 'Neither',
+};
+
+/** For sums without a currency there is no amount. */
+const sum = ({ currency }: LedgerTotal, amount: string): Markup =>
+  currency === null ? NOTHING : money(amount, currency);
+
+/** A direction has columns when money went that way. */
+const movedColumns = (directions: readonly AmountDirection[]): Column<LedgerTotal>[] =>
+  directions.flatMap((direction) => [
+    {
+      title: DIRECTION_TITLES[direction],
+      isNumber: true,
+      cell: (one) => sum(one, one[direction].amount),
+    },
+    { title: 'Taken back', isNumber: true, cell: (one) => sum(one, one[direction].undone) },
+  ]);
+
 const totalRows = (
+  directions: readonly AmountDirection[],
   caption: string,
   key: string,
   rows: readonly LedgerTotal[],
@@ -133,32 +172,21 @@ const totalRows = (
         title: key,
         cell: (one) => html`<a href="${to(one)}">${shown(one.key ?? one.currency ?? 'none')}</a>`,
       },
-      { title: 'Effects', isNumber: true, cell: ({ effects }) => effects },
       {
-        title: 'Amount',
+        title: 'Effects',
         isNumber: true,
-        cell: (one) =>
-          one.currency === null
-            ? html`<span class="hint">without an amount</span>`
-            : money(one.amount, one.currency),
+        cell: ({ effects, currency }) =>
+          currency === null ? html`${effects} <span class="hint">without an amount</span>` : effects,
       },
       { title: 'Undone', isNumber: true, cell: ({ undoneEffects }) => undoneEffects },
-      {
-        title: 'Taken back',
-        isNumber: true,
-        cell: (one) => money(one.currency === null ? null : one.undone, one.currency),
-      },
-      {
-        title: 'Net',
-        isNumber: true,
-        cell: (one) => money(one.currency === null ? null : one.net, one.currency),
-      },
+      ...movedColumns(directions),
+      { title: 'Net', isNumber: true, cell: (one) => sum(one, one.net) },
       { title: 'Undone by hand', isNumber: true, cell: ({ byHandEffects }) => byHandEffects },
-      {
-        title: 'Their amount, still in net',
-        isNumber: true,
-        cell: (one) => money(one.currency === null ? null : one.byHandAmount, one.currency),
-      },
+      ...directions.map((direction) => ({
+        title: `Of ${direction}, by hand`,
+        isNumber: true as const,
+        cell: (one: LedgerTotal) => sum(one, one[direction].byHand),
+      })),
     ],
     rows,
     'Nothing to add up.',
@@ -169,10 +197,10 @@ export const totalsPart = (
   totals: LedgerTotals,
   here: (more: Readonly<Record<string, string | undefined>>) => string,
 ): Markup =>
-  html`${totalRows('In all', 'Currency', totals.all, () => here({ view: 'effects' }))}
-  ${totalRows('By tool', 'Tool', totals.byTool, ({ key }) => here({ view: 'effects', tool: key ?? '' }))}
-  ${totalRows('By agent', 'Agent', totals.byAgent, ({ key }) => here({ view: 'effects', agent: key ?? '' }))}
-  ${totalRows('By day', 'Day (UTC)', totals.byDay, ({ key }) => here({ view: 'effects', from: key ?? '', to: key ?? '' }))}
+  html`${totalRows(directionsIn(totals.all), 'In all', 'Currency', totals.all, () => here({ view: 'effects' }))}
+  ${totalRows(directionsIn(totals.all), 'By tool', 'Tool', totals.byTool, ({ key }) => here({ view: 'effects', tool: key ?? '' }))}
+  ${totalRows(directionsIn(totals.all), 'By agent', 'Agent', totals.byAgent, ({ key }) => here({ view: 'effects', agent: key ?? '' }))}
+  ${totalRows(directionsIn(totals.all), 'By day', 'Day (UTC)', totals.byDay, ({ key }) => here({ view: 'effects', from: key ?? '', to: key ?? '' }))}
   <h2>Time to reconcile</h2>${
     totals.secondsToReconcile === null
       ? NOTHING

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LEDGER_QUERIES } from '../../cdk/constructs/ledger-queries.ts';
-import { ledgerEffect } from '../../contract/ledger-answers.ts';
+import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
+import { type LedgerTotal, ledgerEffect } from '../../contract/ledger-answers.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
@@ -20,6 +21,17 @@ let template: Template;
 beforeAll(async () => {
   template = await loadTemplate();
 });
+
+const columnsOf = (direction: string, { amount, undone, byHand }: LedgerTotal['in']) => ({
+  [`${direction}_amount`]: amount,
+  [`${direction}_undone`]: undone,
+  [`${direction}_by_hand`]: byHand,
+});
+const SUMS = ['undone_effects', 'by_hand_effects', 'net'].concat(
+  AMOUNT_DIRECTIONS.flatMap((direction) =>
+    Object.keys(columnsOf(direction, { amount: '', undone: '', byHand: '' })),
+  ),
+);
 
 describe('totals', () => {
   test('of the exported lines are those of query-ledger, for amounts of any size', async () => {
@@ -67,16 +79,20 @@ describe('totals', () => {
         }
         const { byTool, reconciliations: known } = await openLedger(ledgers, NOW).totals(march);
         const summed = database.prepare(LEDGER_QUERIES['totals-by-tool']).all();
-        const text = (one: Record<string, unknown>) =>
-          `${String(one['tool'])} ${String(one['currency'])} ${String(one['effects'])} ${Number(one['amount'])} ${String(one['undone_effects'])} ${Number(one['undone'])} ${Number(one['net'])} ${String(one['by_hand_effects'])} ${Number(one['by_hand_amount'])}`;
+        const text = ({ tool, currency, effects: count, ...one }: Record<string, unknown>) =>
+          [tool, currency, count, ...SUMS.map((name) => `${name} ${Number(one[name])}`)]
+            .map(String)
+            .join(' ');
         expect(summed.map(text).toSorted()).toEqual(
           byTool
-            .map(({ key, undoneEffects, byHandEffects, byHandAmount, ...one }) =>
+            .map(({ key, undoneEffects, byHandEffects, in: got, out, neither, ...one }) =>
               text({
                 tool: key,
                 undone_effects: undoneEffects,
                 by_hand_effects: byHandEffects,
-                by_hand_amount: byHandAmount,
+                ...columnsOf('in', got),
+                ...columnsOf('out', out),
+                ...columnsOf('neither', neither),
                 ...one,
               }),
             )

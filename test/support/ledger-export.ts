@@ -1,6 +1,7 @@
 /** Objects of the ledger's export in memory, sagas with every fate that an effect can have, and a reader of tables as Athena is. */
 import * as fc from 'fast-check';
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
 import { createExportSaga, type ExportStore } from '../../core/saga/ledger/export-ledger.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createResolver } from '../../local/resolve.ts';
@@ -140,6 +141,7 @@ const effectsOf = (amount: fc.Arbitrary<string>) =>
     tool: fc.constantFrom('pay', 'book', 'mail'),
     amount: fc.option(amount),
     currency: fc.constantFrom('EUR', 'USD'),
+    amountDirection: fc.constantFrom(...AMOUNT_DIRECTIONS),
     fate: fc.constantFrom(...FATES),
     back: amount,
   });
@@ -156,31 +158,33 @@ export const sagasOf = (exact: boolean): fc.Arbitrary<LedgerEntry[][]> =>
     )
     .map((sagas) =>
       sagas.map(({ agent, effects }, index) => {
-        const facts = effects.flatMap(({ hour, later, tool, amount, currency, fate, back }, step) => {
-          const price = amount === null ? {} : { amount, currency };
-          const forward: [number, Fact][] = [
-            [
-              hour,
-              started(step, tool, {
-                resourceKey: `customer-${step}`,
-                ...(fate === 'in_doubt' ? { effect: 'irreversible' } : {}),
-              }),
-            ],
-            [
-              hour,
-              DOUBTS[fate] === undefined
-                ? committed(step, tool, { ...price, externalRef: `ref-${index}-${step}` })
-                : unknown(step, tool),
-            ],
-          ];
-          const undone = factsOf(fate, step, tool, amount === null ? {} : { amount: back, currency });
-          // No two at the same moment, so that each failure of a saga has a time of its own.
-          const laterFacts = undone.map((fact, at): [number, Fact] => [
-            hour + later + step / 10 + (at + 1) / 100,
-            fact,
-          ]);
-          return [...forward, ...laterFacts];
-        });
+        const facts = effects.flatMap(
+          ({ hour, later, tool, amount, currency, amountDirection, fate, back }, step) => {
+            const price = amount === null ? {} : { amount, currency, amountDirection };
+            const forward: [number, Fact][] = [
+              [
+                hour,
+                started(step, tool, {
+                  resourceKey: `customer-${step}`,
+                  ...(fate === 'in_doubt' ? { effect: 'irreversible' } : {}),
+                }),
+              ],
+              [
+                hour,
+                DOUBTS[fate] === undefined
+                  ? committed(step, tool, { ...price, externalRef: `ref-${index}-${step}` })
+                  : unknown(step, tool),
+              ],
+            ];
+            const undone = factsOf(fate, step, tool, amount === null ? {} : { amount: back, currency });
+            // No two at the same moment, so that each failure of a saga has a time of its own.
+            const laterFacts = undone.map((fact, at): [number, Fact] => [
+              hour + later + step / 10 + (at + 1) / 100,
+              fact,
+            ]);
+            return [...forward, ...laterFacts];
+          },
+        );
         return ledgerOf(
           `root:${index}`,
           agent,

@@ -26,6 +26,7 @@ const TREE_TOOLS = [
   scriptedTool('part', 'partial', {
     amount: 'arguments.cents',
     currency: '"EUR"',
+    amountDirection: 'out',
     minorUnits: true,
     compensation: { name: 'undo_part', timeoutSeconds: 10, retry: RETRY, amount: 'undone.cents' },
   }),

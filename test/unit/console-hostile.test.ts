@@ -45,7 +45,7 @@ const hostile = (schema: Schema, name = '', lines = TEXT): unknown => {
   if (type === 'boolean') return true;
   if (type === 'integer' || type === 'number') return 1;
   // These are read as numbers and as JSON.
-  if (/^(?:amount|undone|net|byHandAmount)$/.test(name)) return '1.00';
+  if (/^(?:amount|undone|net|byHand)$/.test(name)) return '1.00';
   if (name === 'detail') return JSON.stringify({ person: TEXT });
   return /(?:At|since|until|_at)$/.test(name) || name === 'at'
     ? '2026-01-02T10:00:00.000Z'

@@ -420,7 +420,7 @@ describe('a table of tombstones that cannot be reached', () => {
 describe('declarations', () => {
   test('that contradict themselves do not load', () => {
     // What the catalog would refuse is known before anything is stored.
-    const priced = { amount: 'result.n', currency: '"EUR"' };
+    const priced = { amount: 'result.n', currency: '"EUR"', amountDirection: 'out' } as const;
     expect(() => make({ effect: 'partial', ...priced })).toThrow('it is partial and has an amount');
     expect(() => defineTool({ ...FACTS, effect: 'read', ...priced })).toThrow('it is read and has an amount');
     expect(make(priced).definition).toMatchObject(priced);
@@ -443,6 +443,10 @@ describe('declarations', () => {
     ['one of amount and currency', () => defineTool({ ...FACTS, effect: 'irreversible', amount: 'result.n' })],
     // @ts-expect-error -- a currency without an amount
     ['one of amount and currency', () => defineTool({ ...FACTS, effect: 'irreversible', currency: '"EUR"' })],
+    // @ts-expect-error -- an amount that goes nowhere
+    ['no amountDirection', () => defineTool({ ...FACTS, effect: 'irreversible', amount: 'result.n', currency: '"EUR"' })],
+    // @ts-expect-error -- a direction of no amount
+    ['no amount; give it one', () => defineTool({ ...FACTS, effect: 'irreversible', amountDirection: 'in' })],
     // @ts-expect-error -- units of an amount that there is not
     ['no amount of its own', () => defineTool({ ...FACTS, effect: 'irreversible', minorUnits: true })],
   ])('that the compiler refuses are refused without types, too: %s', (problem, define) => {

@@ -78,7 +78,7 @@ describe('with --below', () => {
   test('sums are of the same rows', async () => {
     const value = await json('--totals');
     expect(value.totals.all).toMatchObject([
-      { currency: 'EUR', effects: 4, amount: '20.00' },
+      { currency: 'EUR', effects: 4, out: { amount: '20.00' } },
       { currency: null, effects: 1 },
     ]);
     const filtered = await json('--totals', '--tool', 'put');

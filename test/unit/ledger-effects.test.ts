@@ -1,6 +1,9 @@
 /** What finance reads: each committed effect and its undo in one row, and sums of exactly these rows. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { totalsTables } from '../../cli/view/ledger-views.ts';
+import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
 import { type QueryLedgerInput, queryLedgerInput } from '../../contract/saga-inputs.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
@@ -19,7 +22,10 @@ import {
   unknown,
 } from '../support/ledger-world.ts';
 
-const EUR = (amount: string) => ({ amount, currency: 'EUR' });
+const EUR = (amount: string) => ({ amount, currency: 'EUR', amountDirection: 'out' });
+const paid = (amount: string) => ({ amount, currency: 'EUR', amount_direction: 'out' });
+const moved = (amount: string, undone = '0', byHand = '0') => ({ amount, undone, byHand });
+const none = moved('0');
 
 const refund = ledgerOf('refund-1', 'shop', [
   [1, started(0, 'look', { effect: 'read' })],
@@ -67,7 +73,7 @@ describe('effects', () => {
       agent: 'shop',
       resource_key: 'customer-7',
       external_ref: 're_1',
-      ...EUR('19.99'),
+      ...paid('19.99'),
       committed_at: at(2),
       undone_at: at(51),
       undone_ref: 're_1_back',
@@ -117,11 +123,17 @@ describe('effects', () => {
     const both = openLedger([refund, byHand('hand-1', '0.10'), byHand('hand-2', '0.20')]);
     const { all, byTool } = await both.totals(march);
     expect(all).toMatchObject([
-      { currency: 'EUR', effects: 3, undoneEffects: 1, undone: '12.00', net: '8.29', byHandEffects: 2 },
-      { currency: null, effects: 1, byHandEffects: 1, byHandAmount: '0' },
+      {
+        currency: 'EUR',
+        effects: 3,
+        undoneEffects: 1,
+        byHandEffects: 2,
+        out: moved('20.29', '12.00', '0.30'),
+        net: '-8.29',
+      },
+      { currency: null, effects: 1, byHandEffects: 1, out: none },
     ]);
-    expect(all[0]?.byHandAmount).toBe('0.30');
-    expect(byTool.map(({ key, byHandAmount: hand }) => `${key} ${hand}`)).toEqual(['book 0', 'pay 0.30']);
+    expect(byTool.map(({ key, out }) => `${key} ${out.byHand}`)).toEqual(['book 0', 'pay 0.30']);
     const parts = createTotals();
     for (const sagaId of ['refund-1', 'hand-1', 'hand-2']) parts.addTotals(await both.totals({ sagaId }));
     expect(parts.end().all).toEqual(all);
@@ -153,12 +165,66 @@ describe('effects', () => {
     const all = openLedger([undone, rewound('rewound', 1), rewound('beyond', 2), order]);
     const rows = await all.effects({ ...march, status: 'accepted' });
     expect(rows).toMatchObject([
-      { saga_id: 'undone', step: 's1', undone_at: at(3), evidence: 'the bank keeps it', ...EUR('999.00') },
+      { saga_id: 'undone', step: 's1', undone_at: at(3), evidence: 'the bank keeps it', ...paid('999.00') },
       { saga_id: 'rewound', step: 's1', undone_at: at(3), undone_by: 'engine', evidence: 'agreed by phone' },
     ]);
     expect(await all.effects({ sagaId: 'beyond', status: 'stands' })).toHaveLength(2);
     const { csv = '' } = await all.query({ ...march, view: 'effects', status: 'accepted', format: 'csv' });
     expect(csv).toContain('"the bank keeps it"');
+  });
+
+  test('go in or out, and no sum adds up what went in opposite directions', async () => {
+    const going = (id: string, amountDirection: string, amount: string, more: [number, Fact][] = []) =>
+      ledgerOf(id, 'shop', [
+        [2, started(0, id, {})],
+        [2, committed(0, id, { amount, currency: 'EUR', amountDirection })],
+        ...more,
+      ]);
+    const both = openLedger([
+      going('charge', 'in', '84.00'),
+      going('refund', 'out', '854.59', [
+        [3, undo('committed', 0, 'refund', { amount: '54.59', currency: 'EUR', amountDirection: 'in' })],
+      ]),
+      going('hold', 'neither', '7.00'),
+    ]);
+    const { all, byTool } = await both.totals(march);
+    expect(all).toMatchObject([
+      {
+        currency: 'EUR',
+        effects: 3,
+        in: moved('84.00'),
+        out: moved('854.59', '54.59'),
+        neither: moved('7.00'),
+        net: '-716.00',
+      },
+    ]);
+    expect(byTool.map(({ key, net }) => `${key} ${net}`)).toEqual([
+      'charge 84.00',
+      'hold 0',
+      'refund -800.00',
+    ]);
+    const text = totalsTables(await both.totals(march), createPaint(false));
+    expect(
+      text
+        .split('\n')
+        .slice(0, 2)
+        .map((line) => line.trim().split(/ {2,}/)),
+    ).toEqual([
+      [
+        'TOTAL',
+        'CURRENCY',
+        'EFFECTS',
+        'UNDONE',
+        'IN',
+        'IN TAKEN BACK',
+        'OUT',
+        'OUT TAKEN BACK',
+        'NEITHER',
+        'NEITHER TAKEN BACK',
+        'NET',
+      ],
+      ['all', 'EUR', '3', '1', '84.00', '0', '854.59', '54.59', '7.00', '0', '-716.00'],
+    ]);
   });
 
   test('come in pages that lose nothing and repeat nothing', async () => {
@@ -184,40 +250,40 @@ describe('effects', () => {
         key: null,
         currency: 'EUR',
         effects: 2,
-        amount: '19.98',
         undoneEffects: 1,
-        undone: '12.00',
-        net: '7.98',
         byHandEffects: 0,
-        byHandAmount: '0',
+        in: none,
+        out: moved('19.98', '12.00'),
+        neither: none,
+        net: '-7.98',
       },
       {
         key: null,
         currency: null,
         effects: 2,
-        amount: '0',
         undoneEffects: 0,
-        undone: '0',
-        net: '0',
         byHandEffects: 1,
-        byHandAmount: '0',
+        in: none,
+        out: none,
+        neither: none,
+        net: '0',
       },
     ]);
     expect(byTool.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
       'book null 0',
       'gift null 0',
-      'pay EUR 7.98',
+      'pay EUR -7.98',
     ]);
     expect(byAgent.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
-      'robot EUR -0.01',
+      'robot EUR 0.01',
       'robot null 0',
-      'shop EUR 7.99',
+      'shop EUR -7.99',
       'shop null 0',
     ]);
     expect(byDay.map(({ key, currency, net }) => `${key} ${currency} ${net}`)).toEqual([
-      '2026-03-01 EUR 7.99',
+      '2026-03-01 EUR -7.99',
       '2026-03-01 null 0',
-      '2026-03-02 EUR -0.01',
+      '2026-03-02 EUR 0.01',
       '2026-03-02 null 0',
     ]);
     // From the first failure until nothing was left, however often it was tried.
@@ -236,10 +302,10 @@ describe('effects', () => {
     ]);
     const { csv = '' } = await hostile.query({ ...march, view: 'effects', format: 'csv' });
     const [, line = ''] = csv.split('\r\n');
-    expect(line).toContain(`"'=cmd()","'-1+1",,"stands",-5.00,"EUR"`);
+    expect(line).toContain(`"'=cmd()","'-1+1",,"stands",-5.00,"EUR","out"`);
     const totals = await hostile.query({ ...march, view: 'totals', format: 'csv' });
-    expect(totals.csv?.split('\r\n')[1]).toBe('"all",,"EUR",1,-5.00,0,0,-5.00,0,0');
-    expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,-5.00,0,0,-5.00,0,0`);
+    expect(totals.csv?.split('\r\n')[1]).toBe('"all",,"EUR",1,0,0,0,0,0,-5.00,0,0,0,0,0,5.00');
+    expect(totals.csv).toContain(`"agent","'=cmd()","EUR",1,0,0,0,0,0,-5.00,0,0,0,0,0,5.00`);
   });
 
   test('take no status that nothing can have, as that of an entry which no day lists', () => {
@@ -361,12 +427,12 @@ describe('an effect in doubt', () => {
         key: null,
         currency: null,
         effects: 5,
-        amount: '0',
         undoneEffects: 3,
-        undone: '0',
-        net: '0',
         byHandEffects: 0,
-        byHandAmount: '0',
+        in: none,
+        out: none,
+        neither: none,
+        net: '0',
       },
     ]);
   });
@@ -393,6 +459,7 @@ describe('whatever was done', () => {
     tool: fc.constantFrom('pay', 'book', 'mail'),
     cents: fc.option(cents),
     currency: fc.constantFrom('EUR', 'USD'),
+    amountDirection: fc.constantFrom(...AMOUNT_DIRECTIONS),
     back: fc.option(fc.record({ later: fc.integer({ min: 0, max: 100 }), cents })),
   });
   const sagas = fc.array(
@@ -412,18 +479,27 @@ describe('whatever was done', () => {
               `s-${index}`,
               agent,
               effects
-                .flatMap(({ hour, tool, cents: value, currency, back }, step): [number, Fact][] => [
-                  [hour, started(step, tool)],
-                  [hour, committed(step, tool, value === null ? {} : { amount: money(value), currency })],
-                  ...(back === null
-                    ? []
-                    : [
-                        [
-                          hour + back.later,
-                          undo('committed', step, tool, { amount: money(back.cents), currency }),
-                        ] as [number, Fact],
-                      ]),
-                ])
+                .flatMap(
+                  ({ hour, tool, cents: value, currency, amountDirection, back }, step): [number, Fact][] => [
+                    [hour, started(step, tool)],
+                    [
+                      hour,
+                      committed(
+                        step,
+                        tool,
+                        value === null ? {} : { amount: money(value), currency, amountDirection },
+                      ),
+                    ],
+                    ...(back === null
+                      ? []
+                      : [
+                          [
+                            hour + back.later,
+                            undo('committed', step, tool, { amount: money(back.cents), currency }),
+                          ] as [number, Fact],
+                        ]),
+                  ],
+                )
                 .toSorted(([one], [other]) => one - other),
             ),
           ),
@@ -431,18 +507,26 @@ describe('whatever was done', () => {
         );
         const rows = await ledger.effects({ ...march, limit });
         const all = list.flatMap(({ effects }) => effects);
+        // Without an amount of the effect, its ledger does not say which way the money went.
+        const wayOf = (one: (typeof all)[number]) => (one.cents === null ? 'neither' : one.amountDirection);
         expect(rows).toHaveLength(all.length);
         const totals = await ledger.totals(march);
         const summed = createTotals();
         for (const row of rows) summed.add(row, []);
         expect(totals).toEqual(summed.end());
         for (const currency of ['EUR', 'USD']) {
-          const of = all.filter((one) => one.currency === currency);
-          const expected = of.reduce((sum, one) => sum + (one.cents ?? 0), 0);
-          const expectedBack = of.reduce((sum, one) => sum + (one.back?.cents ?? 0), 0);
           const found = totals.all.find((one) => one.currency === currency);
-          expect(Number((found?.amount ?? '0').replace('.', ''))).toBe(expected);
-          expect(Number((found?.undone ?? '0').replace('.', ''))).toBe(expectedBack);
+          const centsOf = (text = '0') => Number(text.replace('.', ''));
+          const left = { in: 0, out: 0, neither: 0 };
+          for (const direction of AMOUNT_DIRECTIONS) {
+            const of = all.filter((one) => one.currency === currency && wayOf(one) === direction);
+            const expected = of.reduce((sum, one) => sum + (one.cents ?? 0), 0);
+            const expectedBack = of.reduce((sum, one) => sum + (one.back?.cents ?? 0), 0);
+            expect(centsOf(found?.[direction].amount)).toBe(expected);
+            expect(centsOf(found?.[direction].undone)).toBe(expectedBack);
+            left[direction] = expected - expectedBack;
+          }
+          expect(centsOf(found?.net)).toBe(left.in - left.out);
         }
         for (const by of [totals.byTool, totals.byAgent, totals.byDay]) {
           expect(by.reduce((sum, one) => sum + one.effects, 0)).toBe(all.length);

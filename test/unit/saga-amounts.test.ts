@@ -1,5 +1,6 @@
 /** What an effect moved, and what was taken back, is in the ledger; a bad value is told and stops nothing. */
 import { describe, expect, test } from 'vitest';
+import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
@@ -8,7 +9,7 @@ import { parseTool } from '../../core/saga/plan/catalog.ts';
 import type { Invoked } from '../../core/saga/ports.ts';
 import { committed, lost, rejected, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
-const PRICED = { amount: 'result.amount', currency: 'result.currency' };
+const PRICED = { amount: 'result.amount', currency: 'result.currency', amountDirection: 'out' } as const;
 
 const payTool = (more: Partial<ToolManifest> = {}): ToolManifest =>
   scriptedTool('pay', 'compensatable', { ...PRICED, ...more });
@@ -55,6 +56,20 @@ describe('an amount in the ledger', () => {
       { direction: 'forward', money: '19.99 USD' },
       { direction: 'undo', money: '19.99 USD' },
     ]);
+  });
+
+  test('goes the way that its tool declares, and the other way when it is taken back', async () => {
+    const ways = { in: 'out', out: 'in', neither: 'neither' } as const;
+    for (const way of AMOUNT_DIRECTIONS) {
+      const { entries } = await run(payTool({ minorUnits: true, amountDirection: way }), (request) =>
+        isUndo(request) ? committed(null) : committed(PAID),
+      );
+      const rows = entries.map(toRow).filter(({ amount }) => amount != null);
+      expect(rows.map(({ direction, amount_direction: went }) => `${direction} ${went}`)).toEqual([
+        `forward ${way}`,
+        `undo ${ways[way]}`,
+      ]);
+    }
   });
 
   test('is taken back too when the compensator answers that it found nothing', async () => {
@@ -155,7 +170,9 @@ describe('an amount in the ledger', () => {
     expect(rows.map(fromRow)).toEqual(entries);
     // As a release reads them that knows no such columns.
     const known = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([name]) => !['amount', 'currency'].includes(name))),
+      Object.fromEntries(
+        Object.entries(row).filter(([name]) => !['amount', 'currency', 'amount_direction'].includes(name)),
+      ),
     );
     expect(known.map((row) => fromRow(row as ReturnType<typeof toRow>))).toEqual(entries);
   });
@@ -193,6 +210,8 @@ describe('the catalog', () => {
       [payTool({ amount: 'result.', currency: '"EUR"' }), 'amount: Not a JSONata expression'],
       [payTool({ amount: '$random()' }), 'amount: $random answers differently each time'],
       [scriptedTool('pay', 'compensatable', { amount: '1' }), 'it has one of amount and currency'],
+      [payTool({ amountDirection: undefined }), 'it has an amount and no amountDirection'],
+      [scriptedTool('pay', 'compensatable', { amountDirection: 'in' }), 'no amount; give it one'],
       [scriptedTool('look', 'read', PRICED), 'it is read and has an amount'],
       [scriptedTool('halve', 'partial', PRICED), 'it is partial and has an amount'],
       [

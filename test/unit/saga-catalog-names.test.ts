@@ -79,7 +79,11 @@ test.each(OPEN)('a schema that says %s may have any member', (_, input) => {
 });
 
 test('amounts and currencies see arguments, result and reference, and those of a compensator what it answered', () => {
-  const money = { amount: 'result.amount', currency: 'result.currency' };
+  const money = {
+    amount: 'result.amount',
+    currency: 'result.currency',
+    amountDirection: 'in',
+  } as const;
   const back = (more: object) => {
     const { compensation } = toolWith({});
     return toolWith({ ...money, compensation: { ...(compensation ?? expect.unreachable()), ...more } });

@@ -516,6 +516,7 @@ describe('walkback ledger', () => {
       status: 'undone',
       amount: '19.99',
       currency: 'EUR',
+      amount_direction: 'out',
       amount_problem: null,
       committed_at: '2026-01-02T00:00:00.000Z',
       committed_seq: 3,
@@ -535,12 +536,12 @@ describe('walkback ledger', () => {
       key,
       currency: 'EUR',
       effects: 1,
-      amount: '0.10',
       undoneEffects: 0,
-      undone: '0',
-      net: '0.10',
       byHandEffects: 0,
-      byHandAmount: '0',
+      in: { amount: '0.10', undone: '0', byHand: '0' },
+      out: { amount: '0', undone: '0', byHand: '0' },
+      neither: { amount: '0', undone: '0', byHand: '0' },
+      net: '0.10',
     });
     const totals = (failedAt: string) => ({
       all: [total(null)],
@@ -568,7 +569,7 @@ describe('walkback ledger', () => {
     });
     const doubts = await runCommand([...of, '--doubt', '--status', 'undo_failed'], { answers, env });
     expect(doubts.calls[0]?.input).toMatchObject({ view: 'effects', doubt: true, status: 'undo_failed' });
-    expect(shown.stdout).toMatch(/19\.99 EUR +undone +2026-01-03 00:00:00 +12\.00 EUR/);
+    expect(shown.stdout).toMatch(/19\.99 EUR out +undone +2026-01-03 00:00:00 +12\.00 EUR/);
     expect(shown.stdout).not.toContain('\u001b[2J');
     expect(shown.stdout).not.toContain('in part');
     expect(shown.stdout).not.toContain('LINK');
@@ -589,7 +590,7 @@ describe('walkback ledger', () => {
       answers: { 'walkback-query-ledger': { effects: [skipped] } },
       env,
     });
-    expect(left.stdout).toMatch(/19\.99 EUR +skipped +- +-/);
+    expect(left.stdout).toMatch(/19\.99 EUR out +skipped +- +-/);
     const doubtful = {
       ...effect,
       status: 'undo_failed',
@@ -611,12 +612,14 @@ describe('walkback ledger', () => {
       { from: '2026-01-01', to: '2026-01-31', view: 'totals' },
       { from: '2026-01-01', to: '2026-01-31', view: 'totals', cursor: 'next' },
     ]);
-    expect(summed.stdout).toMatch(/shop +EUR +2 +0\.20 +0 +0 +0\.20/);
+    expect(summed.stdout).toMatch(/shop +EUR +2 +0 +0\.20 +0 +0\.20\n/);
     expect(summed.stdout).toContain('2 failed compensations; 2 h on average to reconcile');
     const json = await runCommand(['--json', ...of, '--totals'], { answers, env });
-    expect(JSON.parse(json.stdout)).toMatchObject({ totals: { all: [{ effects: 2, amount: '0.20' }] } });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      totals: { all: [{ effects: 2, in: { amount: '0.20' } }] },
+    });
     const totalsAsCsv = await runCommand([...of, '--totals', '--csv'], { answers, env });
-    expect(totalsAsCsv.stdout).toContain('"tool","pay","EUR",2,0.20,0,0,0.20');
+    expect(totalsAsCsv.stdout).toContain('"tool","pay","EUR",2,0,0,0.20,0,0,0,0,0,0,0,0,0.20');
     for (const verb of [['query'], ['export', 'x.csv']]) {
       const both = await runCommand(['ledger', ...verb, '--totals', '--effects'], { answers, env });
       expect(both.calls).toEqual([]);

@@ -23,6 +23,7 @@ import { part, put, ROOT, runTree } from '../support/tree-saga.ts';
 const PAY = scriptedTool('pay', 'compensatable', {
   amount: 'arguments.cents',
   currency: '"EUR"',
+  amountDirection: 'out',
   minorUnits: true,
   resourceKey: 'customer',
 });

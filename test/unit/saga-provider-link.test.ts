@@ -89,7 +89,7 @@ describe('the address of an effect', () => {
   });
 
   test('is beside the amount of the same call', async () => {
-    const { entries } = await stuck(payTool({ amount: '"1.50"', currency: '"EUR"' }));
+    const { entries } = await stuck(payTool({ amount: '"1.50"', currency: '"EUR"', amountDirection: 'out' }));
     expect(entries).toContainEqual(expect.objectContaining({ externalUrl: LINK, amount: '1.50' }));
   });
 });
@@ -142,7 +142,7 @@ describe('the ledger', () => {
     const { entries, head } = await stuck(payTool());
     const rows = entries.map(toRow);
     expect(rows.flatMap((row) => row.external_url ?? [])).toEqual([LINK]);
-    expect(columnsOf(toCsv(rows)).slice(-3)).toEqual(['amount', 'currency', 'external_url']);
+    expect(columnsOf(toCsv(rows)).slice(-3)).toEqual(['currency', 'amount_direction', 'external_url']);
     expect(toCsv(rows)).toContain(`"${LINK}"`);
     expect(rows.map(fromRow)).toEqual(entries);
     const older = rows.map((row) => {

@@ -3,6 +3,7 @@
  * missing here. Unknown members are kept, because the hash covers them.
  */
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
 import type { Fact, LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
@@ -50,6 +51,7 @@ const unheard = { callerLost: z.literal(true).optional() };
 const priced = {
   amount: text.optional(),
   currency: text.optional(),
+  amountDirection: z.enum(AMOUNT_DIRECTIONS).optional(),
   amountProblem: namedError.optional(),
 };
 const committed = attempt.extend({

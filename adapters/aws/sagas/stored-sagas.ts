@@ -3,6 +3,7 @@
  * because a later release may have added them. The audit refuses unknown attributes where this file says so.
  */
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
 import type { PinnedStep, Plan, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { SagaState, Wait } from '../../../core/saga/model/state.ts';
@@ -239,6 +240,7 @@ const tool = z.looseObject({
   exclusive: z.boolean().optional(),
   amount: text.optional(),
   currency: text.optional(),
+  amountDirection: z.enum(AMOUNT_DIRECTIONS).optional(),
   minorUnits: z.boolean().optional(),
 });
 

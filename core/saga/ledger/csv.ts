@@ -1,3 +1,4 @@
+import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import type { LedgerEffect, LedgerTotals } from '../../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
@@ -26,8 +27,14 @@ const cell = (value: string | number | null | undefined): string => {
   return `"${asText(value).replaceAll('"', '""')}"`;
 };
 
+const MOVED_COLUMNS = AMOUNT_DIRECTIONS.flatMap((direction) => [
+  direction,
+  `${direction}_undone`,
+  `${direction}_by_hand`,
+]);
+
 /** A negative amount looks like a formula but is a number. Only our own columns are trusted to hold one. */
-const AMOUNTS = new Set(['amount', 'undone_amount', 'undone', 'net', 'by_hand_amount']);
+const AMOUNTS = new Set(['amount', 'undone_amount', 'net', ...MOVED_COLUMNS]);
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 const columnCell = (name: string, value: string | number | null | undefined): string =>
@@ -60,6 +67,7 @@ const EFFECT_COLUMNS = [
   'status',
   'amount',
   'currency',
+  'amount_direction',
   'amount_problem',
   'committed_at',
   'committed_seq',
@@ -85,24 +93,31 @@ const TOTAL_COLUMNS = [
   'key',
   'currency',
   'effects',
-  'amount',
   'undone_effects',
-  'undone',
-  'net',
   'by_hand_effects',
-  'by_hand_amount',
+  ...MOVED_COLUMNS,
+  'net',
 ];
 
 /** One line for each sum, with what it is grouped by. The time to reconcile is not included. */
 export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string => {
   const parts = { all, tool: byTool, agent: byAgent, day: byDay };
   const rows = Object.entries(parts).flatMap(([by, totals]) =>
-    totals.map(({ undoneEffects, byHandEffects, byHandAmount, ...total }) => ({
+    totals.map(({ key, currency, effects, undoneEffects, byHandEffects, net, ...moved }) => ({
       by,
-      ...total,
+      key,
+      currency,
+      effects,
       undone_effects: undoneEffects,
       by_hand_effects: byHandEffects,
-      by_hand_amount: byHandAmount,
+      ...Object.fromEntries(
+        AMOUNT_DIRECTIONS.flatMap((direction) => [
+          [direction, moved[direction].amount],
+          [`${direction}_undone`, moved[direction].undone],
+          [`${direction}_by_hand`, moved[direction].byHand],
+        ]),
+      ),
+      net,
     })),
   );
   return csvOf(TOTAL_COLUMNS, rows);

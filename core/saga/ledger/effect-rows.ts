@@ -59,7 +59,10 @@ const rowOf = (
   entry: Commit | Doubt,
   started: Started,
   agent: string,
-): Omit<LedgerEffect, 'status' | 'amount' | 'currency' | 'amount_problem' | 'doubt' | 'external_url'> => ({
+): Omit<
+  LedgerEffect,
+  'status' | 'amount' | 'currency' | 'amount_direction' | 'amount_problem' | 'doubt' | 'external_url'
+> => ({
   saga_id: entry.sagaId,
   step_index: entry.stepIndex,
   epoch: entry.epoch,
@@ -79,6 +82,7 @@ const committedRow = (entry: Commit, started: Started, agent: string): LedgerEff
   status: 'stands',
   amount: entry.amount ?? null,
   currency: entry.currency ?? null,
+  amount_direction: entry.amountDirection ?? null,
   amount_problem: textOf(entry.amountProblem),
   doubt: null,
   external_url: entry.externalUrl ?? null,
@@ -89,6 +93,7 @@ const doubtfulRow = (entry: Doubt, started: Started, agent: string): LedgerEffec
   status: 'in_doubt',
   amount: null,
   currency: null,
+  amount_direction: null,
   amount_problem: null,
   doubt: textOf(entry.error),
   external_url: null,

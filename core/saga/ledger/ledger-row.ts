@@ -30,6 +30,7 @@ export const LEDGER_COLUMNS = [
   'detail',
   'amount',
   'currency',
+  'amount_direction',
   'external_url',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
@@ -67,8 +68,12 @@ const attemptColumns = (entry: LedgerEntry) =>
  */
 const copiedColumns = (entry: LedgerEntry) => ({
   ...(entry.status === 'committed'
-    ? { amount: entry.amount ?? null, currency: entry.currency ?? null }
-    : { amount: null, currency: null }),
+    ? {
+        amount: entry.amount ?? null,
+        currency: entry.currency ?? null,
+        amount_direction: entry.amountDirection ?? null,
+      }
+    : { amount: null, currency: null, amount_direction: null }),
   external_url: ('externalUrl' in entry ? entry.externalUrl : undefined) ?? null,
 });
 

@@ -1,7 +1,8 @@
 /**
- * Sums of effect rows, exact and per currency. The sums of the parts of a long range can be joined with
- * `addTotals`. Pure.
+ * Sums of effect rows, exact, per currency and per direction of the money. The sums of the parts of a long
+ * range can be joined with `addTotals`. Pure.
  */
+import { AMOUNT_DIRECTIONS, type AmountDirection } from '../../../contract/amount-direction.ts';
 import type {
   LedgerEffect,
   LedgerTotal,
@@ -11,40 +12,42 @@ import type {
 import { addDecimals, subtractDecimals } from '../model/money.ts';
 
 type Group = Map<string, LedgerTotal>;
+type Moved = LedgerTotal['in'];
+
+const NOTHING: Moved = { amount: '0', undone: '0', byHand: '0' };
 
 const keyOf = (key: string | null, currency: string | null): string => JSON.stringify([key, currency]);
 
-const addTo = (
-  group: Group,
-  key: string | null,
-  currency: string | null,
-  more: Partial<LedgerTotal>,
-): void => {
+const sumOf = (before: Moved, more: Partial<Moved> = {}): Moved => ({
+  amount: addDecimals(before.amount, more.amount ?? '0'),
+  undone: addDecimals(before.undone, more.undone ?? '0'),
+  byHand: addDecimals(before.byHand, more.byHand ?? '0'),
+});
+
+const left = ({ amount, undone }: Moved): string => subtractDecimals(amount, undone);
+
+type More = Partial<Omit<LedgerTotal, 'in' | 'out' | 'neither'>> & {
+  in?: Partial<Moved>;
+  out?: Partial<Moved>;
+  neither?: Partial<Moved>;
+};
+
+const addTo = (group: Group, key: string | null, currency: string | null, more: More): void => {
   const at = keyOf(key, currency);
-  const before = group.get(at) ?? {
-    key,
-    currency,
-    effects: 0,
-    amount: '0',
-    undoneEffects: 0,
-    undone: '0',
-    net: '0',
-    byHandEffects: 0,
-    byHandAmount: '0',
+  const before = group.get(at);
+  const moved = {
+    in: sumOf(before?.in ?? NOTHING, more.in),
+    out: sumOf(before?.out ?? NOTHING, more.out),
+    neither: sumOf(before?.neither ?? NOTHING, more.neither),
   };
-  const amount = addDecimals(before.amount, more.amount ?? '0');
-  const undone = addDecimals(before.undone, more.undone ?? '0');
   group.set(at, {
     key,
     currency,
-    effects: before.effects + (more.effects ?? 0),
-    amount,
-    undoneEffects: before.undoneEffects + (more.undoneEffects ?? 0),
-    undone,
-    net: subtractDecimals(amount, undone),
-    // Functions of older releases do not count these.
-    byHandEffects: before.byHandEffects + (more.byHandEffects ?? 0),
-    byHandAmount: addDecimals(before.byHandAmount, more.byHandAmount ?? '0'),
+    effects: (before?.effects ?? 0) + (more.effects ?? 0),
+    undoneEffects: (before?.undoneEffects ?? 0) + (more.undoneEffects ?? 0),
+    byHandEffects: (before?.byHandEffects ?? 0) + (more.byHandEffects ?? 0),
+    ...moved,
+    net: subtractDecimals(left(moved.in), left(moved.out)),
   });
 };
 
@@ -65,6 +68,12 @@ const meanOf = (reconciliations: readonly Reconciliation[]): number | null => {
   return known.length === 0 ? null : Math.round(known.reduce((sum, one) => sum + one, 0) / known.length);
 };
 
+/** The directions in which any of these sums moved money. */
+export const directionsIn = (totals: readonly LedgerTotal[]): AmountDirection[] =>
+  AMOUNT_DIRECTIONS.filter((direction) =>
+    totals.some((one) => one[direction].amount !== '0' || one[direction].undone !== '0'),
+  );
+
 export const createTotals = () => {
   const groups = { all: new Map(), byTool: new Map(), byAgent: new Map(), byDay: new Map() } satisfies Record<
     string,
@@ -75,7 +84,7 @@ export const createTotals = () => {
   const addReconciliation = (one: Reconciliation): void =>
     void reconciliations.set(JSON.stringify([one.sagaId, one.failedAt]), one);
 
-  const addEverywhere = (row: LedgerEffect, currency: string | null, more: Partial<LedgerTotal>): void => {
+  const addEverywhere = (row: LedgerEffect, currency: string | null, more: More): void => {
     addTo(groups.all, null, currency, more);
     addTo(groups.byTool, row.tool, currency, more);
     addTo(groups.byAgent, row.agent, currency, more);
@@ -84,12 +93,15 @@ export const createTotals = () => {
 
   return {
     add: (row: LedgerEffect, ofSaga: readonly Reconciliation[]): void => {
-      addEverywhere(row, row.currency, { effects: 1, amount: row.amount ?? '0' });
+      const direction = row.amount_direction ?? 'neither';
+      const amount = row.amount ?? '0';
+      addEverywhere(row, row.currency, { effects: 1, [direction]: { amount } });
       if (row.status === 'undone') {
-        addEverywhere(row, row.undone_currency, { undoneEffects: 1, undone: row.undone_amount ?? '0' });
+        const undone = row.undone_amount ?? '0';
+        addEverywhere(row, row.undone_currency, { undoneEffects: 1, [direction]: { undone } });
       }
       if (row.status === 'resolved') {
-        addEverywhere(row, row.currency, { byHandEffects: 1, byHandAmount: row.amount ?? '0' });
+        addEverywhere(row, row.currency, { byHandEffects: 1, [direction]: { byHand: amount } });
       }
       for (const one of ofSaga) addReconciliation(one);
     },

@@ -1,4 +1,5 @@
 /** What happened: the facts of a saga, and their entries in the ledger. */
+import type { AmountDirection } from '../../../contract/amount-direction.ts';
 import type { Person } from '../../../contract/identity.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { ChildEnd, EntryLink, NamedChild, PinnedOutput } from './children.ts';
@@ -36,6 +37,8 @@ export interface PricedFact {
   /** An exact decimal, with its currency; both or neither. */
   amount?: string;
   currency?: string;
+  /** Which way this money went: for an undo, the other way than the effect. */
+  amountDirection?: AmountDirection;
   /** Why there is no amount. It never changes what becomes of the saga. */
   amountProblem?: SagaError;
 }

@@ -1,5 +1,7 @@
 /** Tools of the catalog: what a tool does to the world, and how it is called, retried and taken back. */
 
+import type { AmountDirection } from '../../../contract/amount-direction.ts';
+
 /** For a call or a compensator that declares no other. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
@@ -67,6 +69,8 @@ interface Priced {
   amount?: string;
   /** JSONata over the same: three letters of ISO 4217. Goes with `amount`. */
   currency?: string;
+  /** Which way the money goes. Goes with `amount`. */
+  amountDirection?: AmountDirection;
   /** The amounts are whole numbers of the currency's smallest unit (cents). */
   minorUnits?: boolean;
 }

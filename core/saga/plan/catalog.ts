@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import { callSeconds } from '../../../contract/deadlines.ts';
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -111,6 +112,7 @@ const toolSchema = z.strictObject({
   exclusive: z.boolean().optional(),
   amount: expression.optional(),
   currency: expression.optional(),
+  amountDirection: z.enum(AMOUNT_DIRECTIONS).optional(),
   minorUnits: z.boolean().optional(),
   schemas: z.strictObject({ input: schema, output: schema, compensation: schema.optional() }),
 });

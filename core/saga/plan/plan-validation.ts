@@ -88,6 +88,7 @@ export const pin = (
     ...(tool.exclusive === true ? { exclusive: true } : {}),
     ...(tool.amount === undefined ? {} : { amount: tool.amount }),
     ...(tool.currency === undefined ? {} : { currency: tool.currency }),
+    ...(tool.amountDirection === undefined ? {} : { amountDirection: tool.amountDirection }),
     ...(tool.minorUnits === true ? { minorUnits: true } : {}),
     ...(step.approval === undefined ? {} : { approval: step.approval }),
   };

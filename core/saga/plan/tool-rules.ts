@@ -2,6 +2,7 @@
  * Contradictions that the declaration of a tool may not have. The kit refuses them where a tool is written,
  * the catalog where it is stored (S8). Pure.
  */
+import type { AmountDirection } from '../../../contract/amount-direction.ts';
 import type { EffectKind } from '../model/tool.ts';
 
 export interface DeclaredTool {
@@ -10,16 +11,24 @@ export interface DeclaredTool {
   exclusive?: boolean | undefined;
   amount?: string | undefined;
   currency?: string | undefined;
+  amountDirection?: AmountDirection | undefined;
   minorUnits?: boolean | undefined;
   compensation?: { amount?: string | undefined; currency?: string | undefined } | undefined;
 }
 
 /** Finance adds up the amounts, so no part of one is guessed. */
-const priceViolations = ({ effect, amount, currency, minorUnits, compensation }: DeclaredTool): string[] => {
+const priceViolations = (tool: DeclaredTool): string[] => {
+  const { effect, amount, currency, amountDirection, minorUnits, compensation } = tool;
   const problems: string[] = [];
   const undone = compensation?.amount ?? compensation?.currency;
   if ((amount === undefined) !== (currency === undefined)) {
     problems.push('it has one of amount and currency; give both');
+  }
+  if (amount !== undefined && amountDirection === undefined) {
+    problems.push('it has an amount and no amountDirection; give it in, out or neither');
+  }
+  if (amount === undefined && amountDirection !== undefined) {
+    problems.push('it has an amountDirection and no amount; give it one');
   }
   if (amount === undefined && (undone !== undefined || minorUnits === true)) {
     problems.push(

@@ -3,6 +3,7 @@
  * expressions are evaluated over what is in the ledger and in the answer. A bad value is named as a problem.
  * It never changes an outcome, and never stops an undo from being recorded.
  */
+import { reversed } from '../../../contract/amount-direction.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import { clip } from '../../shared/clip.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
@@ -56,8 +57,18 @@ const moneyOf = async (
   }
 };
 
-const pricedFact = (money: Money | SagaError): PricedFact =>
-  isMoney(money) ? money : { amountProblem: shortened(money) };
+type Direction = Pick<PricedFact, 'amountDirection'>;
+
+const pricedFact = (money: Money | SagaError, direction: Direction): PricedFact => ({
+  ...(isMoney(money) ? money : { amountProblem: shortened(money) }),
+  ...direction,
+});
+
+const directionOf = ({ amountDirection }: PinnedToolStep): Direction =>
+  amountDirection === undefined ? {} : { amountDirection };
+
+const undoDirectionOf = ({ amountDirection }: PinnedToolStep): Direction =>
+  amountDirection === undefined ? {} : { amountDirection: reversed(amountDirection) };
 
 const linkOf = async (source: string, scope: JsonObject, evaluate: Evaluate): Promise<LinkedFact> => {
   try {
@@ -97,16 +108,18 @@ const isCommitted = (entry: LedgerEntry | undefined): entry is LedgerEntry & { r
 const undoPrice = async (
   reading: Reading,
   effect: EffectRecord,
-  { compensation, minorUnits }: PinnedToolStep,
+  step: PinnedToolStep,
   undone: Json,
   evaluate: Evaluate,
 ): Promise<PricedFact> => {
+  const { compensation, minorUnits } = step;
+  const direction = undoDirectionOf(step);
   const committed = await entryAt(reading, effect.endSeq);
   // Without a known effect, no known amount was moved.
   if (!isCommitted(committed)) return {};
   const { amount, currency } = committed;
   if (compensation?.amount === undefined) {
-    return amount === undefined || currency === undefined ? {} : { amount, currency };
+    return amount === undefined || currency === undefined ? {} : { amount, currency, ...direction };
   }
   if (compensation.currency === undefined && currency === undefined) return {};
   const expressions = {
@@ -120,7 +133,7 @@ const undoPrice = async (
     externalRef: ('externalRef' in committed ? committed.externalRef : undefined) ?? null,
     undone,
   };
-  return pricedFact(await moneyOf(expressions, scope, evaluate));
+  return pricedFact(await moneyOf(expressions, scope, evaluate), direction);
 };
 
 /** The compensator's answer when nothing is left of the effect; undefined when something may be left. */
@@ -156,7 +169,10 @@ export const createPrice =
     return {
       ...event,
       ...(isPriced && {
-        price: pricedFact(await moneyOf({ amount, currency, minorUnits }, scope, evaluate)),
+        price: pricedFact(
+          await moneyOf({ amount, currency, minorUnits }, scope, evaluate),
+          directionOf(step),
+        ),
       }),
       ...(externalUrl !== undefined && { link: await linkOf(externalUrl, scope, evaluate) }),
     };

@@ -84,6 +84,7 @@ export const issueRefund = (services: RefundServices, version: Version = '1.1.0'
     externalRef: ({ id }) => id,
     amount: 'result.amount',
     currency: 'result.currency',
+    amountDirection: 'out',
     minorUnits: true,
     ...(version === '1.1.0' && {
       externalUrl: '"https://dashboard.stripe.com/payments/" & arguments.paymentIntent',

@@ -121,6 +121,8 @@ const GROUPS = {
   byDay: ({ committed_at }) => committed_at.slice(0, 10),
 } satisfies Record<string, (row: LedgerEffect) => string | null>;
 
+const SIGNS = { in: 1n, out: -1n, neither: 0n } as const;
+
 /** Totals are what the rows add up to. */
 export const compareTotals = (rows: readonly LedgerEffect[], totals: LedgerTotals): string[] =>
   (['all', 'byTool', 'byAgent', 'byDay'] as const).flatMap((group) => {
@@ -131,8 +133,9 @@ export const compareTotals = (rows: readonly LedgerEffect[], totals: LedgerTotal
       sums.set(key, (sums.get(key) ?? 0n) + amount);
     };
     for (const row of rows) {
-      add(row, row.currency, exact(row.amount ?? '0'));
-      if (row.status === 'undone') add(row, row.undone_currency, -exact(row.undone_amount ?? '0'));
+      const sign = SIGNS[row.amount_direction ?? 'neither'];
+      add(row, row.currency, sign * exact(row.amount ?? '0'));
+      if (row.status === 'undone') add(row, row.undone_currency, -sign * exact(row.undone_amount ?? '0'));
     }
     const told = new Map(
       totals[group].map(({ key, currency, net }) => [JSON.stringify([key, currency]), exact(net)]),

@@ -5,7 +5,10 @@ import type { ToolManifest } from '../../../core/saga/model/tool.ts';
 import { scriptedTool } from '../scripted-saga.ts';
 import type { Random } from './random.ts';
 
-const MONEY = { amount: 'result.amount', currency: 'result.currency' };
+const SUM = { amount: 'result.amount', currency: 'result.currency' } as const;
+const IN = { ...SUM, amountDirection: 'in' } as const;
+const OUT = { ...SUM, amountDirection: 'out' } as const;
+const BOOKED = { ...SUM, amountDirection: 'neither' } as const;
 const ON_ACCOUNT = { resourceKey: '"acct/" & account' };
 const NO_KEY = { idempotencyWindowSeconds: 0 };
 
@@ -24,24 +27,24 @@ const undoneBy = (name: string, retry = SOON, more = {}): Pick<ToolManifest, 'co
 });
 
 export const BOOK_TOOLS: readonly ToolManifest[] = [
-  scriptedTool('charge', 'compensatable', { ...MONEY, ...ON_ACCOUNT, ...undoneBy('refund') }),
+  scriptedTool('charge', 'compensatable', { ...IN, ...ON_ACCOUNT, ...undoneBy('refund') }),
   scriptedTool('transfer', 'compensatable', {
-    ...MONEY,
+    ...OUT,
     probe: true,
     replaysErrors: true,
     ...undoneBy('untransfer', LATER),
   }),
-  scriptedTool('post', 'compensatable', { ...MONEY, ...NO_KEY, probe: true, ...undoneBy('unpost') }),
+  scriptedTool('post', 'compensatable', { ...BOOKED, ...NO_KEY, probe: true, ...undoneBy('unpost') }),
   scriptedTool('note', 'compensatable', { ...NO_KEY, ...ON_ACCOUNT, ...undoneBy('unnote', LATER) }),
-  scriptedTool('part', 'partial', { ...MONEY, ...undoneBy('unpart', LATER, { amount: 'undone.amount' }) }),
+  scriptedTool('part', 'partial', { ...IN, ...undoneBy('unpart', LATER, { amount: 'undone.amount' }) }),
   scriptedTool('alone', 'compensatable', {
-    ...MONEY,
+    ...OUT,
     exclusive: true,
     resourceKey: '"alone/" & account',
     ...undoneBy('unalone'),
   }),
   scriptedTool('mail', 'irreversible', NO_KEY),
-  scriptedTool('wire', 'irreversible', { ...MONEY, ...NO_KEY, probe: true }),
+  scriptedTool('wire', 'irreversible', { ...OUT, ...NO_KEY, probe: true }),
   scriptedTool('look', 'read'),
 ];
 
