@@ -22,7 +22,7 @@ import {
 import { curlTransfers } from './curl.ts';
 import { cutShort, findOutput, type Pair, readOutput, requireOutput, value } from './output.ts';
 import { readChanges } from './read-changes.ts';
-import type { Script } from './script.ts';
+import { type RunnableScript, runScript } from './run-script.ts';
 
 /** Uploads that are prepared at the same time. */
 const PARALLEL = 16;
@@ -113,8 +113,9 @@ const requireUploaded = (base64: string | undefined): void => {
 /** One round trip. */
 export const lateStored: Repositories['lateStored'] = async (sandbox, request) => {
   const mark = `walkback-${newCall()}`;
-  const { command } = lateStoredScript(request, newCall(), mark);
-  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  const script = lateStoredScript(request, newCall(), mark);
+  const { projectsRoot, timeoutMs } = request;
+  const { result } = await runScript(sandbox, script, { cwd: projectsRoot, timeoutMs });
   requireOutput(result, mark);
 };
 
@@ -123,8 +124,7 @@ interface CaptureCall {
   request: Pick<CaptureRequest, 'projectsRoot' | 'sessionId' | 'timeoutMs' | 'maxInlineBytes' | 'changes'>;
   call: string;
   mark: string;
-  /** The files that must be in the sandbox before it runs may also be bytes. */
-  script: Pick<Script, 'command'> & { files: { path: string; data: Uint8Array | string }[] };
+  script: RunnableScript;
 }
 
 /** The answer of such a command: its bundles, and the pairs it was read from. */
@@ -151,12 +151,10 @@ export const createCaptureRun =
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureAnswered> => {
     const directory = runDirectory(request.projectsRoot, request.sessionId, call);
-    const { command, files } = script;
-    if (files.length > 0) await sandbox.writeFiles(files);
     const lines: string[] = [];
     let marks = 0;
     let told: Promise<void> | undefined;
-    const result = await sandbox.run(command, {
+    const { result, roundTrips } = await runScript(sandbox, script, {
       cwd: request.projectsRoot,
       timeoutMs: request.timeoutMs,
       onLine: (line) => {
@@ -189,14 +187,13 @@ export const createCaptureRun =
       readChanges(sandbox, directory, announced, first.rest.subarray(behind)),
       isFiled ? beside?.(output.report) : undefined,
     ]);
-    const roundTrips = 1 + Number(isFiled || told !== undefined) + Number(files.length > 0);
     return {
       pairs: first.pairs,
       report: {
         ...output.report,
         bundles,
         ...(request.changes === true && { changes }),
-        roundTrips,
+        roundTrips: roundTrips + Number(isFiled || told !== undefined),
       },
     };
   };

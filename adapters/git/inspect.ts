@@ -6,6 +6,7 @@ import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { repositoryInfo, uncaptured } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
 import { all, type Pair, records, requireOutput, value } from './output.ts';
+import { runScript } from './run-script.ts';
 import { buildScript, type Command } from './script.ts';
 
 type Values = Parameters<typeof buildScript>[1];
@@ -17,8 +18,9 @@ const look = async (
   request: { projectsRoot: string; timeoutMs: number },
 ): Promise<Pair[]> => {
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
-  const { command } = buildScript(name, values, { mark, timeoutMs: request.timeoutMs });
-  const result = await sandbox.run(command, { cwd: request.projectsRoot, timeoutMs: request.timeoutMs });
+  const { projectsRoot, timeoutMs } = request;
+  const script = buildScript(name, values, { mark, timeoutMs });
+  const { result } = await runScript(sandbox, script, { cwd: projectsRoot, timeoutMs });
   return requireOutput(result, mark).pairs;
 };
 

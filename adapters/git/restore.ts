@@ -8,6 +8,7 @@ import { curlTransfers } from './curl.ts';
 import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts';
 import { requireOutput } from './output.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
+import { runScript } from './run-script.ts';
 
 /** The directory for bundles of a call, as the sandbox's files API sees it. */
 export const incomingDirectory = (
@@ -61,7 +62,8 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
 
   /**
    * Restores every repository of the request, all or none. One round trip; two when bundles are brought in,
-   * the request is large, or there is no repository. Throws `SandboxUnavailable` (retryable: the same call
+   * the request is large, or there is no repository. Settling needs two more where the sandbox has not got its
+   * program yet (deliver-program.ts). Throws `SandboxUnavailable` (retryable: the same call
    * again goes on), `SandboxUnsupported`, or what the sandbox adapter throws.
    */
   restore: async (sandbox, asked) => {
@@ -75,13 +77,10 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
     const bundles = request.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
     const directory = incomingDirectory(request, call);
     const files = [...incomingFiles(directory, bundles), ...script.files, ...rootMaker(directory, asked)];
-    if (files.length > 0) await sandbox.writeFiles(files);
-    const result = await sandbox.run(script.command, {
-      cwd: request.projectsRoot,
-      timeoutMs: request.timeoutMs,
-    });
-    const { pairs } = requireOutput(result, mark);
+    const { projectsRoot, timeoutMs } = request;
+    const started = await runScript(sandbox, { ...script, files }, { cwd: projectsRoot, timeoutMs });
+    const { pairs } = requireOutput(started.result, mark);
     if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
-    return restoreReport(pairs, request, files.length > 0 ? 2 : 1);
+    return restoreReport(pairs, request, started.roundTrips);
   },
 });

@@ -1,13 +1,15 @@
 /**
  * Builds a Walkback command for the sandbox: shared shell code, the values of this call as bash variables,
- * and the command itself, in one string that needs one round trip. Pure, except for reading the scripts in
- * the folder `sandbox`. No value may be secret: the sandbox's daemon logs commands.
+ * and the command itself, in one string that needs one round trip. A program that is too large for that is a
+ * file of the sandbox (deliver-program.ts). Pure, except for reading the scripts in the folder `sandbox`. No
+ * value may be secret: the sandbox's daemon logs commands.
  */
 
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { MAX_COMMAND_BYTES } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { PLACING_BYTES, type Program, programOf, programPath } from './deliver-program.ts';
 import { quoteOddName } from './names.ts';
 import { scriptDeadline } from './script-deadline.ts';
 
@@ -64,6 +66,16 @@ const RESTORE = [
   'restore/vacated',
   'restore/restore-move',
   'restore/restore-verify',
+  'shared/beside',
+  'restore/arrival',
+  'restore/came-back',
+  'restore/contents',
+  'restore/room',
+  'shared/torn',
+  'restore/damaged',
+  'restore/stage-aside',
+  'restore/exposed',
+  'restore/plan-paths',
 ];
 
 /** The scripts of each command. `lib` runs before the values are known, and the last script calls `main`. */
@@ -78,22 +90,8 @@ export const COMMANDS = {
     'capture/bundles',
     'capture/capture',
   ],
-  restore: [
-    ...RESTORE,
-    'shared/beside',
-    'restore/arrival',
-    'restore/came-back',
-    'restore/contents',
-    'restore/room',
-    'shared/torn',
-    'restore/damaged',
-    'restore/stage-aside',
-    'restore/exposed',
-    'restore/plan-paths',
-    'restore/mend-none',
-    'restore/restore',
-  ],
-  settle: [...RESTORE, 'restore/mend-host', 'restore/mend', 'restore/mend-only', 'restore/restore'],
+  restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],
+  settle: [...RESTORE, 'restore/mend-host', 'restore/mend', 'restore/restore'],
   late: [
     ...HOST,
     'shared/run',
@@ -183,6 +181,8 @@ export const assignments = (values: Record<string, Value>): string =>
 export interface Script {
   /** Ready for `bash -c`. */
   command: string;
+  /** The command starts this program, which must be in the sandbox. */
+  program?: Program;
   /** Files that must be in the sandbox before the command runs; mostly none. */
   files: { path: string; data: string }[];
   /** Stands around every answer of this call, and nowhere else in its output. */
@@ -241,34 +241,38 @@ export const buildScript = (name: Command, values: Record<string, Value>, option
   );
 };
 
-const fits = ({ command }: Script): boolean => Buffer.byteLength(command) <= MAX_COMMAND_BYTES;
+const fits = ({ command, program }: Script): boolean =>
+  Buffer.byteLength(command) + (program === undefined ? 0 : PLACING_BYTES) <= MAX_COMMAND_BYTES;
+
+/** A program that takes more of a command, in base64, is a file. The rest is for the values of a call. */
+const MAX_PROGRAM_BYTES = 78 * 1024;
 
 /**
  * The part of a command that is the same for every call, compressed. The values are read where the first
  * script ends.
  */
-const program = (name: Command): string => {
+const packedProgram = (name: Command): Program => {
   const known = programs.get(name);
   if (known !== undefined) return known;
   const [first = 'shared/lib', ...rest] = COMMANDS[name];
   const text = [script(first), '. /dev/fd/4', 'exec 3<&- 4<&-', ...rest.map((part) => script(part)), 'exit'];
-  const packed = gzipSync(text.map((part) => withoutComments(part)).join('\n'), { level: 9 }).toString(
-    'base64',
-  );
+  const packed = programOf(gzipSync(text.map((part) => withoutComments(part)).join('\n'), { level: 9 }));
   programs.set(name, packed);
   return packed;
 };
 
-const programs = new Map<Command, string>();
+const programs = new Map<Command, Program>();
 
 const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Script => {
   const end = `WALKBACK_${options.mark.replaceAll('-', '')}`;
   const { endsAfterMs, killAfterMs } = scriptDeadline(options.timeoutMs);
+  const program = packedProgram(name);
+  const text = Buffer.from(program.data).toString('base64');
+  const isFile = text.length > MAX_PROGRAM_BYTES;
   const command = [
-    `exec 3< <(exec -c base64 -d <<'${end}' | exec -c gzip -dc`,
-    program(name),
-    end,
-    ')',
+    ...(isFile
+      ? [`exec 3< <(exec -c gzip -dc <${programPath(program)})`]
+      : [`exec 3< <(exec -c base64 -d <<'${end}' | exec -c gzip -dc`, text, end, ')']),
     `( exec -c timeout -k ${killAfterMs / 1000} ${endsAfterMs / 1000} /bin/bash --noprofile --norc -c ${shellQuote(RUN)} walkback \\`,
     `  "$PATH" "$HOME" "\${GIT_CONFIG_GLOBAL-}" "\${XDG_CONFIG_HOME-}" ) 4<<'${end}' &`,
     assignments({ WB_MARK: options.mark }),
@@ -277,7 +281,7 @@ const scriptWith = (name: Command, assigned: string, options: ScriptOptions): Sc
     'exec 3<&-',
     endOfGroup(killAfterMs),
   ].join('\n');
-  return { command, files: [], mark: options.mark };
+  return { command, files: [], mark: options.mark, ...(isFile && { program }) };
 };
 
 /**

@@ -4,10 +4,10 @@
 # bring_damaged I: drop_damaged, and what was brought is brought once more: it was not written where its name was taken.
 bring_damaged() { drop_damaged && { [ ${#DROPPED[@]} = 0 ] || [ -z "${R_BUNDLES[$1]}" ] || bring_objects "$1"; }; }
 
-# check_whole I: check_one, where a check that failed for objects of the shadow that cannot be read names them as missing.
+# check_whole I CHECK: a check of this repository, where one that failed for objects of the shadow that cannot be read names them as missing.
 check_whole() {
   local status=0 failed=1
-  check_one "$1" || status=$?
+  "$2" "$1" || status=$?
   ! ended $status || return $status
   if [ $status = 0 ]; then
     [ -s "$OUT.problems" ] || return 0

@@ -111,7 +111,9 @@ mend_open() {
 }
 
 # mend_look I: counts, and writes the lists of paths $OUT.reached, $OUT.unreached and $OUT.worked.
-mend_look() {
+mend_look() { check_whole "$1" mend_look_once; }
+
+mend_look_once() {
   local i=$1 list
   OUT=$RUN/$i
   for list in problems err plan worked reached unreached torn groups; do : >"$OUT.$list"; done
@@ -133,7 +135,7 @@ mend_look() {
     return 0
   fi
   mend_objects "$i" || {
-    refused $? missing-objects "both ends of the rollback are needed here"
+    not_there $? "$i" "the objects of both ends of the rollback cannot be looked at"
     return 0
   }
   mend_paths && mend_host "$i" || {
@@ -145,10 +147,16 @@ mend_look() {
 # mend_objects I: makes sure that the objects of both ends are in the sandbox, and brings them if they are
 # not.
 mend_objects() {
+  [ -z "${R_BUNDLES[$1]}" ] || bring_objects "$1" || return
+  ends_present "$1" "$TREE" "$META" || with_now_mended "$1" ends_present "$1"
+}
+
+# ends_present I [KNOWN...]: the same as objects_present, for both ends.
+ends_present() {
   local i=$1
-  [ -z "${R_BUNDLES[i]}" ] || bring_objects "$i" || return
-  [ -z "${R_TREE[i]}" ] || objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || return
-  [ -z "${R_UNDO_TREE[i]}" ] || objects_present "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" "$TREE" "$META"
+  shift
+  [ -z "${R_TREE[i]}" ] || objects_present "${R_TREE[i]}" "${R_META[i]}" "$@" || return
+  [ -z "${R_UNDO_TREE[i]}" ] || objects_present "${R_UNDO_TREE[i]}" "${R_UNDO_META[i]}" "$@"
 }
 
 # differing TREE TREE FILE: the paths in which two trees differ, sorted.

@@ -123,13 +123,13 @@ bring_objects() {
   mv -f -- "$objects"/pack/*.pack "$SHADOW/objects/pack/" && mv -f -- "$objects"/pack/*.idx "$SHADOW/objects/pack/" && rm -f -- "$SHADOW/damaged"
 }
 
-# with_now_mended I: whether the objects are there once those of the present state, which the shadow may have
-# lost, were made again from its files. Git reports both losses in the same way. All of the target's objects
-# are checked, because objects that both states share may be gone.
+# with_now_mended I PRESENT...: whether the objects are there (PRESENT) once those of the present state, which
+# the shadow may have lost, were made again from its files. Git reports both losses in the same way. All
+# objects are checked, because objects that both states share may be gone.
 with_now_mended() {
   local was="$TREE $META"
   : >"$OUT.missing"
-  bring_damaged "$1" && read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && objects_present "${R_TREE[$1]}" "${R_META[$1]}"
+  bring_damaged "$1" && read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && "${@:2}"
 } 2>>"$OUT.err"
 
 # not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is used when the process
@@ -192,7 +192,7 @@ check_one() {
       refused $status missing-objects "a bundle does not fit"
       return 0
     }
-    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_now_mended "$i" || {
+    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_now_mended "$i" objects_present "${R_TREE[i]}" "${R_META[i]}" || {
       not_there $? "$i" "the objects of the checkpoint cannot be looked at"
       return 0
     }

@@ -47,7 +47,7 @@ in_order() {
 }
 
 checked() {
-  open_repository "$1" && check_whole "$1" || return
+  open_repository "$1" && check_whole "$1" check_one || return
   printf '%s %s %s\n' "${TREE:--}" "${META:--}" "${HEAD_COMMIT:--}" >"$OUT.stand"
 }
 
@@ -183,7 +183,7 @@ main() {
   [ "$FRESH" = 0 ] || arrive
   fetch_bundles || die SandboxUnavailable "The bundles that were brought into the sandbox cannot be read. Call again."
   MENDED=''
-  [ -z "$MEND" ] || mend || MENDED='' bad=1
+  [ $bad = 1 ] || [ -z "$MEND" ] || mend || MENDED='' bad=1
   [ $bad = 1 ] || [ "$MENDED" = none ] || each checked "${!R_PATH[@]}"
   plan_gone
   for i in "${!R_PATH[@]}"; do [ ! -s "$RUN/$i.problems" ] && [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ] || bad=1; done

@@ -246,7 +246,7 @@ shadow_home() {
   for entry in "$home"/*; do
     case ${entry##*/} in
       lock | .gitignore | index-bytes-* | nested-* | slow-* | beside-*) what='a file' && [ ! -f "$entry" ] || continue ;;
-      run-* | room-* | in-* | aside-* | parked-* | replaced-*) what='a directory' && [ ! -d "$entry" ] || continue ;;
+      bin | run-* | room-* | in-* | aside-* | parked-* | replaced-*) what='a directory' && [ ! -d "$entry" ] || continue ;;
       *) continue ;;
     esac
     IN_THE_WAY="$entry is not $what. Walkback keeps one of its own under that name: rename or remove it, then call again."

@@ -1,11 +1,11 @@
 /** Where nothing more can be written, git says so in several ways. Then the shadow is not at fault, and it stays. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createHarness } from '../support/git-harness.ts';
+import { createHarness, type HarnessOptions } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { asNobody, NEEDS_MOUNT, NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand, replacedCommands } from '../support/placing.ts';
-import { harnessOn, smallDisk } from '../support/small-disk.ts';
+import { harnessOn, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
 /** A git that says this of each command with this word, while the file is there. */
 const shim = (word: string, says: string, file: string): string => `#!/bin/sh
@@ -307,6 +307,93 @@ test.for([{ kib: 100 }, { files: 20 }])(
     ]);
     disk.grow();
     await applies(harness, first);
+  },
+);
+
+/** Two states, and a mixture of them as a rollback leaves it that broke off. */
+const halfWay = async (disk: SmallDisk, options?: HarnessOptions) => {
+  const harness = await harnessOn(disk, options);
+  mkdirSync(`${harness.root}/app`);
+  harness.sh(TWO_FILES, 'app');
+  const target = await harness.capture();
+  const atTarget = world(harness, ['app']);
+  harness.sh(
+    'for n in a.txt b.txt src/main.c; do seq 9000 >$n; done; git checkout -qb topic; git add .; git commit -qm two',
+    'app',
+  );
+  const undo = await harness.capture();
+  // The program is there before the disk is full.
+  expect((await harness.settle(undo, undo)).report.outcome).toBe('applied');
+  harness.sh('rm b.txt; echo one > a.txt; echo code > src/main.c', 'app');
+  return {
+    harness,
+    target,
+    undo,
+    atTarget,
+    looks: world(harness, ['app']),
+    from: await harness.capture(target),
+  };
+};
+
+test.for([{ kib: 100 }, { files: 20 }])(
+  'a rollback that broke off is not settled where that could not be put back for lack of room: %s',
+  NEEDS_MOUNT,
+  async (room) => {
+    using disk = smallDisk();
+    const { harness, target, undo, atTarget, looks, from } = await halfWay(disk);
+    await using _ = harness;
+    disk.leave(room);
+    const { report } = await harness.settle(undo, target, 'target', from);
+    expect([report.outcome, report.settled]).toEqual(['refused', undefined]);
+    expect(report.problems).toEqual([
+      { path: 'app', kind: 'failed', message: expect.stringMatching(/there is no room left|No space left/) },
+    ]);
+    expect(world(harness, ['app'])).toEqual(looks);
+    disk.grow();
+    expect((await harness.settle(undo, target, 'target')).report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(atTarget);
+  },
+);
+
+test(
+  'where the disk is full in the middle of settling, everything is put back as it was found',
+  NEEDS_MOUNT,
+  async () => {
+    using disk = smallDisk();
+    using full = replacedCommand(
+      'git',
+      `[[ " $* " == *' update-ref '*-m* ]] || exec "$real" "$@"\nrm "$armed"\nhead -c 100000000 /dev/zero >${disk.path}/filler 2>/dev/null\nexec "$real" "$@"\n`,
+    );
+    const { harness, target, undo, atTarget, looks, from } = await halfWay(disk, { env: full.env });
+    await using _ = harness;
+    disk.leave({ kib: 4000, files: 2000 });
+    full.arm();
+    const { report } = await harness.settle(undo, target, 'target', from);
+    expect([report.outcome, full.isArmed()]).toEqual(['reverted', false]);
+    expect(report.problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/No space left on device|there is no room left/),
+    ]);
+    rmSync(`${disk.path}/filler`);
+    expect(world(harness, ['app'])).toEqual(looks);
+    expect((await harness.settle(undo, target, 'target')).report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(atTarget);
+  },
+);
+
+test(
+  'where the disk has no room for the program that settles, the call fails by name, and the next one settles',
+  NEEDS_MOUNT,
+  async () => {
+    using disk = smallDisk();
+    const { harness, target, undo, atTarget, looks, from } = await halfWay(disk);
+    await using _ = harness;
+    harness.sh('rm -rf .agent-shadow/bin');
+    disk.leave({ kib: 30 });
+    await expect(harness.settle(undo, target, 'target', from)).rejects.toThrow(/ENOSPC|no space left/i);
+    expect(world(harness, ['app'])).toEqual(looks);
+    disk.grow();
+    expect((await harness.settle(undo, target, 'target')).report.outcome).toBe('applied');
+    expect(world(harness, ['app'])).toEqual(atTarget);
   },
 );
 

@@ -236,8 +236,10 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       undo: Snapshot,
       target: Snapshot,
       settle: 'nearer' | 'target' | 'undo' = 'nearer',
+      /** The capture of now, where there is one already. */
+      from?: Snapshot,
     ): Promise<{ found: Snapshot; report: RestoreReport }> => {
-      const found = await harness.capture(target);
+      const found = from ?? (await harness.capture(target));
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
       const ask = (bring: boolean) =>
         repositories.restore(harness.sandbox, {
