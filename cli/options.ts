@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { ID_PATTERN } from '../contract/ids.ts';
+import { isDayOrTime, isZone } from '../contract/zones.ts';
 
 /** Parsers of option values. A refused value is wrong usage (exit code 2). */
 
@@ -22,6 +23,18 @@ export const parseDay = (text: string): string => {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
   throw new InvalidArgumentError('Use a day like 2026-01-31, in UTC.');
+};
+
+export const parseDayOrTime = (text: string): string => {
+  if (isDayOrTime(text)) return text;
+  throw new InvalidArgumentError(
+    'Use a day like 2026-01-31, or a time with its offset like 2026-01-31T00:00:00+01:00.',
+  );
+};
+
+export const parseZone = (text: string): string => {
+  if (isZone(text)) return text;
+  throw new InvalidArgumentError('Use a time zone like Europe/Berlin, or an offset like +02:00.');
 };
 
 export const parseWholeNumber =

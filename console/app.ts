@@ -10,7 +10,7 @@ import { refuseOtherMethods } from './methods.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
-import { dayOf, ledgerCsv, showLedger } from './pages/ledger.ts';
+import { ledgerCsv, showLedger } from './pages/ledger.ts';
 import {
   askedPage,
   type Failure,
@@ -241,7 +241,7 @@ export const createPages = ({
   });
 
   app.get('/ledger.csv', async (c) => {
-    const csv = await ledgerCsv(visitOf(c).ask, c.req.query(), dayOf(now()));
+    const csv = await ledgerCsv(visitOf(c).ask, c.req.query(), now());
     return c.body(csv, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="ledger.csv"',

@@ -124,7 +124,7 @@ const moved = () =>
 
 const total = () =>
   z.object({
-    key: z.string().nullable().describe('the tool, agent or day; null for all'),
+    key: z.string().nullable().describe('the tool, agent, day or status; null for all'),
     currency: z.string().nullable().describe('null: effects without an amount'),
     effects: z.int(),
     undoneEffects: z.int(),
@@ -156,7 +156,10 @@ export const ledgerTotals = () =>
     byAgent: z.array(total()),
     byDay: z
       .array(total())
-      .describe('by the day on which the effect was committed, also when it was undone later'),
+      .describe(
+        'by the day on which the effect was committed, also when it was undone later; with undoneFrom or undoneTo by the day of the undo',
+      ),
+    byStatus: z.array(total()).describe('what stands, is in doubt, is open or was undone'),
     reconciliations: z
       .array(reconciliation())
       .describe(

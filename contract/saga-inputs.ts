@@ -9,6 +9,7 @@ import { interactivePolicy } from './interactive.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { EFFECT_STATUSES, ENTRY_STATUSES } from './ledger-answers.ts';
 import { SAGA_STATUSES } from './saga-answers.ts';
+import { dayOrTime, zone } from './zone-fields.ts';
 
 export const stepId = z.string().min(1).max(64);
 export const words = z.string().max(2000);
@@ -227,8 +228,28 @@ export const queryLedgerInput = () =>
     day: day
       .optional()
       .describe('entries of days are only outcomes; with sagaId the starts of calls are answered too'),
-    from: day.optional().describe('the first day; default: six days before the last'),
-    to: day.optional().describe('the last day; default today. A page may be empty and have a cursor'),
+    from: dayOrTime()
+      .optional()
+      .describe('the first day, or a time with its offset; default: six days before the last day'),
+    to: dayOrTime()
+      .optional()
+      .describe(
+        'the last day, which is whole, or a time with its offset, which is left out; default today. A page may be empty and have a cursor',
+      ),
+    zone: zone()
+      .optional()
+      .describe('days are those of this time zone, as Europe/Berlin or +02:00; default UTC'),
+    asOf: dayOrTime()
+      .optional()
+      .describe(
+        'for effects and totals: as they stood at the end of this day, or at this time; later entries are not read',
+      ),
+    undoneFrom: dayOrTime()
+      .optional()
+      .describe(
+        'for effects and totals: only what was undone from this day on, also by hand, by the day of its undo; from, to and day then choose among these by the day of the effect',
+      ),
+    undoneTo: dayOrTime().optional().describe('the last such day; default today'),
     view: z
       .enum(['entries', 'effects', 'totals'])
       .optional()

@@ -9,7 +9,7 @@ import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError } from '../failure.ts';
 import { writingNamedFile } from '../named-files.ts';
-import { parseDay, parseId, parseWholeNumber } from '../options.ts';
+import { parseDay, parseDayOrTime, parseId, parseWholeNumber, parseZone } from '../options.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { effectsTable, ledgerTable, totalsTables } from '../view/ledger-views.ts';
 import { readEffects, readEntries, readTotals } from './ledger-pages.ts';
@@ -25,6 +25,10 @@ interface Which {
   agent?: string;
   reference?: string;
   doubt?: boolean;
+  zone?: string;
+  asOf?: string;
+  undoneFrom?: string;
+  undoneTo?: string;
   effects?: boolean;
   totals?: boolean;
   below?: boolean;
@@ -41,6 +45,10 @@ const queryOf = ({
   agent,
   reference,
   doubt,
+  zone,
+  asOf,
+  undoneFrom,
+  undoneTo,
 }: Which): QueryLedgerInput => ({
   ...(saga === undefined ? {} : { sagaId: saga }),
   ...(status === undefined ? {} : { status }),
@@ -52,6 +60,10 @@ const queryOf = ({
   ...(agent === undefined ? {} : { agent }),
   ...(reference === undefined ? {} : { reference }),
   ...(doubt === undefined ? {} : { doubt }),
+  ...(zone === undefined ? {} : { zone }),
+  ...(asOf === undefined ? {} : { asOf }),
+  ...(undoneFrom === undefined ? {} : { undoneFrom }),
+  ...(undoneTo === undefined ? {} : { undoneTo }),
 });
 
 const withWhich = (command: Command): Command =>
@@ -63,9 +75,29 @@ const withWhich = (command: Command): Command =>
       `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,
     )
     .option('--ref <reference>', "with this reference of a provider, like a refund's id")
-    .option('--day <day>', 'of this day, YYYY-MM-DD in UTC', parseDay)
-    .option('--from <day>', 'from this day on; without it: the week that ends with --to', parseDay)
-    .option('--to <day>', 'up to this day; without it: up to today', parseDay)
+    .option('--day <day>', 'of this day, YYYY-MM-DD', parseDay)
+    .option(
+      '--from <day>',
+      'from this day, or this time with its offset, on; without it: the week that ends with --to',
+      parseDayOrTime,
+    )
+    .option(
+      '--to <day>',
+      'up to the end of this day, or up to this time; without it: up to today',
+      parseDayOrTime,
+    )
+    .option(
+      '--zone <zone>',
+      'days and times are those of this time zone, as Europe/Berlin (default: UTC)',
+      parseZone,
+    )
+    .option('--as-of <day>', 'effects and totals as they stood at the end of this day', parseDayOrTime)
+    .option(
+      '--undone-from <day>',
+      'effects that were undone from this day on, by the day of their undo',
+      parseDayOrTime,
+    )
+    .option('--undone-to <day>', 'up to the end of this day; without it: up to today', parseDayOrTime)
     .option('--effects', 'each effect and its undo in one row')
     .addOption(new Option('--totals', 'sums of these effects, by tool, agent and day').conflicts('effects'))
     .option('--tool <name>', 'effects of this tool')
@@ -97,8 +129,10 @@ const requireOnePlace = (which: Which): void => {
     ...(day === undefined ? [] : ['--day']),
     ...(from === undefined ? [] : ['--from']),
     ...(to === undefined ? [] : ['--to']),
+    ...(which.undoneFrom === undefined ? [] : ['--undone-from']),
+    ...(which.undoneTo === undefined ? [] : ['--undone-to']),
   ];
-  if (day !== undefined && days.length > 1) {
+  if (day !== undefined && (from ?? to) !== undefined) {
     throw new CliError('InvalidInput', '--day is one day: leave it out with --from and --to.');
   }
   const isStatus = status !== undefined && which.totals !== true && !isOfEffects(which);
@@ -130,17 +164,31 @@ const requireStatus = (which: Which): void => {
   );
 };
 
-const isOfEffects = ({ effects, tool, agent, reference, doubt }: Which): boolean =>
-  effects === true || (tool ?? agent ?? reference ?? doubt) !== undefined;
+const isOfEffects = (which: Which): boolean => {
+  const { effects, tool, agent, reference, doubt, asOf, undoneFrom, undoneTo } = which;
+  return (
+    effects === true || (tool ?? agent ?? reference ?? doubt ?? asOf ?? undoneFrom ?? undoneTo) !== undefined
+  );
+};
+
+/** States the zone and the day that were asked for, because a table leaves its command. */
+const stated = (text: string, { zone, asOf, undoneFrom, undoneTo }: Which): string => {
+  const said = [
+    ...(zone === undefined ? [] : [`Days and times are those of ${zone}.`]),
+    ...(asOf === undefined ? [] : [`As of ${asOf.includes('T') ? asOf : `the end of ${asOf}`}.`]),
+    ...((undoneFrom ?? undoneTo) === undefined ? [] : ['By the day of the undo.']),
+  ];
+  return said.length === 0 ? text : `${text}\n${said.join(' ')}\n`;
+};
 
 /** Filters that only effects have select effects by themselves. */
 const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
   const query = queryOf(which);
   if (which.totals === true) {
     const { totals, below } = await readTotals(run, query, which.below);
-    const text = () => totalsTables(totals, run.paint);
+    const text = () => stated(totalsTables(totals, run.paint, query.zone), which);
     const value = { totals, ...(below.length === 0 ? {} : { below }) };
-    return { value, csv: () => totalsCsv(totals), text, count: 'Totals', below };
+    return { value, csv: () => totalsCsv(totals, query), text, count: 'Totals', below };
   }
   if (isOfEffects(which)) {
     const { rows, below, isCut, cursor } = await readEffects(run, query, { limit, isDeep: which.below });
@@ -152,8 +200,8 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
         ...(which.below === true ? { hasMore: isCut } : {}),
         ...(cursor === undefined || which.below === true ? {} : { cursor }),
       },
-      csv: () => effectsCsv(rows),
-      text: () => effectsTable(rows, run.paint),
+      csv: () => effectsCsv(rows, query),
+      text: () => stated(effectsTable(rows, run.paint, query.zone), which),
       count: plural(rows.length, 'effect'),
       isCut,
       below,
@@ -162,8 +210,8 @@ const read = async (run: Run, which: Which, limit?: number): Promise<Read> => {
   const { rows, ...more } = await readEntries(run, query, limit);
   return {
     value: { entries: rows, ...more },
-    csv: () => toCsv(rows),
-    text: () => ledgerTable(rows, run.paint, run.width),
+    csv: () => toCsv(rows, query),
+    text: () => stated(ledgerTable(rows, run.paint, run.width, query.zone), which),
     count: plural(rows.length, 'entry', 'entries'),
     isCut: more.cursor !== undefined,
   };
@@ -197,6 +245,7 @@ Examples:
   walkback ledger query --saga s-1
   walkback ledger query --ref re_123
   walkback ledger query --effects --from 2026-01-01 --status stands
+  walkback ledger query --totals --to 2026-01-31 --as-of 2026-01-31
 ${OF_DAYS}`;
 
 const EXPORT_HELP = `

@@ -7,6 +7,7 @@ import {
   undoneAt,
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { timeIn, UTC } from '../../contract/zones.ts';
 import { directionsIn } from '../../core/saga/ledger/totals.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { formatSpan, printableLine } from '../../present/text.ts';
@@ -45,10 +46,10 @@ const withLinks = (
 /** Only on a terminal. Ids, references and names are never cut, because other commands take them. */
 const ERROR_WIDTH = 50;
 
-export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: number): string => {
+export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: number, zone = UTC): string => {
   if (rows.length === 0) return 'No entries.\n';
   const cells = rows.map((row) => [
-    row.at.slice(0, 19).replace('T', ' '),
+    timeIn(zone, row.at),
     printableLine(row.saga_id),
     String(row.seq),
     printableLine(row.step ?? '-'),
@@ -60,7 +61,7 @@ export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: num
   return withLinks(COLUMNS, rows, cells, paint);
 };
 
-const dateTime = (at: string | null): string => at?.slice(0, 19).replace('T', ' ') ?? '-';
+const dateTime = (at: string | null, zone: string): string => (at === null ? '-' : timeIn(zone, at));
 
 const money = (amount: string | null, currency: string | null, problem: string | null = null): string => {
   if (amount !== null) return `${amount} ${currency ?? ''}`.trimEnd();
@@ -97,10 +98,10 @@ const statusOf = (row: LedgerEffect): string => {
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
 };
 
-export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): string => {
+export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint, zone = UTC): string => {
   if (rows.length === 0) return 'No effects.\n';
   const cells = rows.map((row) => [
-    dateTime(row.committed_at),
+    dateTime(row.committed_at, zone),
     printableLine(row.saga_id),
     printableLine(row.step),
     printableLine(row.tool),
@@ -109,7 +110,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint): strin
     printableLine(row.external_ref ?? '-'),
     going(row),
     statusOf(row),
-    dateTime(undoneAt(row)),
+    dateTime(undoneAt(row), zone),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
     printableLine(row.undone_by ?? '-'),
   ]);
@@ -186,9 +187,9 @@ const byHandLine = ({ all }: LedgerTotals): string => {
     : `\n${plural(count, 'effect was', 'effects were')} undone by hand, and NET still holds what they moved: see evidence with --effects --status resolved --json.\n`;
 };
 
-export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
+export const totalsTables = (totals: LedgerTotals, paint: Paint, zone?: string): string => {
   if (totals.all.length === 0) return `No effects.\n${reconciledLine(totals)}`;
-  const { all, byTool, byAgent, byDay } = totals;
+  const { all, byTool, byAgent, byDay, byStatus } = totals;
   const columns = totalColumns(all);
   const totalsTable = (head: string, sums: readonly LedgerTotal[]): string =>
     table(
@@ -200,7 +201,8 @@ export const totalsTables = (totals: LedgerTotals, paint: Paint): string => {
     totalsTable('TOTAL', all),
     totalsTable('TOOL', byTool),
     totalsTable('AGENT', byAgent),
-    totalsTable('DAY', byDay),
+    totalsTable(zone === undefined ? 'DAY' : `DAY (${zone})`, byDay),
+    totalsTable('STATUS', byStatus),
   ];
   return `${tables.join('\n')}${byHandLine(totals)}${reconciledLine(totals)}`;
 };

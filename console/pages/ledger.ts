@@ -5,8 +5,10 @@ import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
 import { LEDGER_STATUSES, type QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { dayIn, isZone, UTC } from '../../contract/zones.ts';
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { listSome } from '../../present/text.ts';
 import type { Ask, Show, Visit } from '../context.ts';
@@ -36,7 +38,15 @@ export const verdict = ({ ok, findings, entries, sagaIds }: VerifiedLedger, told
   )}</section>`;
 };
 
-export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+/** The zone whose days and times are shown. */
+const zoneOf = (asked: Visit['query']): string => {
+  const { zone: name } = asked;
+  if (!name) return UTC;
+  if (isZone(name)) return name;
+  throw new WalkbackError('InvalidInput', 'zone: is no time zone; give a name, as Europe/Berlin.');
+};
+
+const isByUndo = (asked: Visit['query']): boolean => Boolean(asked['undone_from'] || asked['undone_to']);
 
 const VIEWS = { entries: 'entries', effects: 'effects, each with its undo', totals: 'totals' } as const;
 type View = keyof typeof VIEWS;
@@ -66,17 +76,23 @@ const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['sta
 };
 
 /** What is requested from the function: a saga, else a reference, else days (today if none are given). */
-const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput => {
+const ledgerRequest = (asked: Visit['query'], now: Date): QueryLedgerInput => {
   const { saga, ref, from, to, tool, agent, reference, doubt } = asked;
+  const today = dayIn(zoneOf(asked), now.toISOString());
+  const { undone_from: undoneFrom, undone_to: undoneTo } = asked;
+  const undone = { ...(undoneFrom ? { undoneFrom } : {}), ...(undoneTo ? { undoneTo } : {}) };
   const view = viewOf(asked['view']);
   const status = statusFor(view, asked['status']);
   const which = saga
     ? { sagaId: saga }
     : ref
       ? { externalRef: ref }
-      : { from: from || to || today, to: to || today };
+      : view !== 'entries' && isByUndo(asked)
+        ? { ...(from ? { from } : {}), ...(to ? { to } : {}), ...undone }
+        : { from: from || to || today, to: to || today };
   return {
     ...which,
+    ...(asked['zone'] ? { zone: zoneOf(asked) } : {}),
     ...(view === 'entries'
       ? {}
       : {
@@ -84,6 +100,7 @@ const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput =
           ...(tool ? { tool } : {}),
           ...(agent ? { agent } : {}),
           ...(reference ? { reference } : {}),
+          ...(asked['as_of'] ? { asOf: asked['as_of'] } : {}),
           ...(doubt ? { doubt: choice('doubt', doubt, ['true', 'false']) === 'true' } : {}),
         }),
     ...(status && (view !== 'entries' || 'from' in which) ? { status } : {}),
@@ -94,9 +111,9 @@ const ledgerRequest = (asked: Visit['query'], today: string): QueryLedgerInput =
  * All rows that the filters select, as one file. If it would be too long it is cut, and the last line says
  * so.
  */
-export const ledgerCsv = async (ask: Ask, asked: Visit['query'], today: string): Promise<string> => {
-  const request = ledgerRequest(asked, today);
-  if (request.view === 'totals') return totalsCsv((await readTotals(ask, request)).totals);
+export const ledgerCsv = async (ask: Ask, asked: Visit['query'], now: Date): Promise<string> => {
+  const request = ledgerRequest(asked, now);
+  if (request.view === 'totals') return totalsCsv((await readTotals(ask, request)).totals, request);
   const pages: string[] = [];
   let cursor: string | undefined;
   do {
@@ -141,6 +158,8 @@ const unusedPart = (asked: Visit['query'], view: View): Markup => {
     ...(isEntries && agent ? ['agent'] : []),
     ...(isEntries && reference ? ['resource'] : []),
     ...(isEntries && doubt ? ['doubt'] : []),
+    ...(isEntries && asked['as_of'] ? ['as of'] : []),
+    ...((isEntries || isWhole) && isByUndo(asked) ? ['days of the undo'] : []),
   ];
   const whole = saga ? 'saga' : 'reference';
   const all = isWhole
@@ -154,6 +173,16 @@ const belowPart = ({ below = [] }: LedgerAnswer, here: (saga: string) => string)
   below.length === 0
     ? NOTHING
     : html`<p class="hint" role="note">It runs ${plural(below.length, 'saga', 'sagas')} as ${below.length === 1 ? 'a step' : 'steps'}, and what they did is not in this: ${below.slice(0, MOST_BELOW).map((one) => html`${link(here(one), one)} `)}${below.length > MOST_BELOW ? `and ${below.length - MOST_BELOW} more` : ''}</p>`;
+
+/** States the zone and the day that were asked for. */
+const timePart = ({ zone, asOf, undoneFrom, undoneTo }: QueryLedgerInput): Markup => {
+  const stated = [
+    ...(zone === undefined ? [] : [`Days and times are those of ${zone}.`]),
+    ...(asOf === undefined ? [] : [`As of the end of ${asOf}.`]),
+    ...((undoneFrom ?? undoneTo) === undefined ? [] : ['By the day of the undo.']),
+  ];
+  return stated.length === 0 ? NOTHING : html`<p class="hint">${said(stated.join(' '))}</p>`;
+};
 
 const field = (name: string, label: string, value: string | undefined, type = 'text'): Markup =>
   html`<div><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" size="14" value="${value ?? ''}" /></div>`;
@@ -173,8 +202,8 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
     <div><label for="view">Show</label><select id="view" name="view">${Object.entries(VIEWS).map(
       ([name, text]) => html`<option value="${name}"${name === view ? html` selected` : ''}>${text}</option>`,
     )}</select></div>
-    ${field('from', 'From day (UTC)', request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('saga', 'Saga', asked['saga'])}
-    ${field('ref', 'Reference of the provider', asked['ref'])}${view === 'entries' ? NOTHING : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}`}
+    ${field('from', `From day (${zoneOf(asked)})`, request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('zone', 'Time zone', asked['zone'])}${field('saga', 'Saga', asked['saga'])}
+    ${field('ref', 'Reference of the provider', asked['ref'])}${view === 'entries' ? NOTHING : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}${field('as_of', 'As of the end of', asked['as_of'], 'date')}${field('undone_from', 'Undone from', asked['undone_from'], 'date')}${field('undone_to', 'Undone to', asked['undone_to'], 'date')}`}
     <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${statusesOf(
       view,
     ).map(
@@ -186,7 +215,7 @@ export const showLedger: Show = async (visit) => {
   const { ask, query: asked, now } = visit;
   const { saga, cursor } = asked;
   const view = viewOf(asked['view']);
-  const request = ledgerRequest(asked, dayOf(now()));
+  const request = ledgerRequest(asked, now());
   const filter = {
     ...asked,
     ...('from' in request ? { from: request.from, to: request.to } : {}),
@@ -200,7 +229,7 @@ export const showLedger: Show = async (visit) => {
   if (view === 'totals') {
     const read = await readTotals(ask, request);
     answer = read;
-    rows = totalsPart(read.totals, here);
+    rows = totalsPart(read.totals, { zone: zoneOf(asked), byUndo: isByUndo(asked) }, here);
   } else {
     let broken: string | undefined;
     answer = await ask('query-ledger', { ...request, limit: PAGE, ...(cursor ? { cursor } : {}) }).catch(
@@ -211,13 +240,17 @@ export const showLedger: Show = async (visit) => {
         return {};
       },
     );
-    rows = view === 'effects' ? effectRows(answer.effects ?? []) : entryRows(answer.entries ?? [], true);
+    rows =
+      view === 'effects'
+        ? effectRows(answer.effects ?? [], zoneOf(asked))
+        : entryRows(answer.entries ?? [], true, zoneOf(asked));
   }
   const check = saga ? await verified(visit, saga) : undefined;
   const body = html`${filterForm(asked, view, request)}
     ${check === undefined ? NOTHING : verdict(check)}
     ${unusedPart(asked, view)}
     ${belowPart(answer, (one) => here({ saga: one }))}
+    ${timePart(request)}
     ${rows}
     <p class="acts">${answer.cursor === undefined ? NOTHING : html`<a class="button" href="${here({ cursor: answer.cursor })}">Further rows</a>`}<a class="button" href="/ledger.csv${query(filter)}">CSV of all rows</a>${saga && visit.params['id'] !== saga ? link(path('sagas', saga), 'The saga') : NOTHING}</p>`;
   const data = check === undefined ? answer : { ...answer, check };

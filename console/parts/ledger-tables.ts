@@ -11,6 +11,7 @@ import {
 } from '../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { isWebAddress } from '../../contract/web-address.ts';
+import { UTC } from '../../contract/zones.ts';
 import { directionsIn } from '../../core/saga/ledger/totals.ts';
 import { formatSpan } from '../../present/text.ts';
 import {
@@ -64,13 +65,13 @@ export const reference = (ref: string | null | undefined, url?: string | null): 
 
 const sagaCell = (sagaId: string): Markup => link(path('sagas', sagaId), sagaId);
 
-export const entryRows = (entries: readonly LedgerRow[], withSaga = false): Markup =>
+export const entryRows = (entries: readonly LedgerRow[], withSaga = false, zone = UTC): Markup =>
   table(
     'Ledger entries, oldest first',
     [
       ...(withSaga ? [{ title: 'Saga', cell: ({ saga_id }: LedgerRow) => sagaCell(saga_id) }] : []),
       { title: 'No.', isNumber: true as const, cell: ({ seq }: LedgerRow) => seq },
-      { title: 'When', cell: ({ at }: LedgerRow) => time(at) },
+      { title: 'When', cell: ({ at }: LedgerRow) => time(at, zone) },
       { title: 'Step', cell: ({ step }: LedgerRow) => shown(step) },
       { title: 'Tool', cell: ({ tool }: LedgerRow) => shown(tool) },
       {
@@ -112,11 +113,11 @@ const note = (one: LedgerEffect): Markup => {
     : folded(known);
 };
 
-export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
+export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup =>
   table(
     'Effects, each with its undo',
     [
-      { title: 'When', cell: (one) => time(one.committed_at) },
+      { title: 'When', cell: (one) => time(one.committed_at, zone) },
       { title: 'Saga', cell: (one) => sagaCell(one.saga_id) },
       { title: 'Tool', cell: (one) => shown(one.tool) },
       { title: 'Agent', cell: (one) => shown(one.agent) },
@@ -128,7 +129,7 @@ export const effectRows = (effects: readonly LedgerEffect[]): Markup =>
         cell: (one) =>
           isUndoneInPart(one) ? badge('undone in part', 'ask') : badge(one.status, TONES[one.status]),
       },
-      { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined) },
+      { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined, zone) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
       { title: 'Note', cell: note },
@@ -192,15 +193,17 @@ const totalRows = (
     'Nothing to add up.',
   )}`;
 
-/** `here`: the same page with other filters. Every sum links to its rows. */
+/** `here`: the same page with other filters. Every sum links to its rows. `byUndo`: days are those of the undo. */
 export const totalsPart = (
   totals: LedgerTotals,
+  { zone, byUndo }: { zone: string; byUndo: boolean },
   here: (more: Readonly<Record<string, string | undefined>>) => string,
 ): Markup =>
   html`${totalRows(directionsIn(totals.all), 'In all', 'Currency', totals.all, () => here({ view: 'effects' }))}
   ${totalRows(directionsIn(totals.all), 'By tool', 'Tool', totals.byTool, ({ key }) => here({ view: 'effects', tool: key ?? '' }))}
   ${totalRows(directionsIn(totals.all), 'By agent', 'Agent', totals.byAgent, ({ key }) => here({ view: 'effects', agent: key ?? '' }))}
-  ${totalRows(directionsIn(totals.all), 'By day', 'Day (UTC)', totals.byDay, ({ key }) => here({ view: 'effects', from: key ?? '', to: key ?? '' }))}
+  ${totalRows(directionsIn(totals.all), 'By day', `Day (${zone})`, totals.byDay, ({ key }) => here({ view: 'effects', ...(byUndo ? { undone_from: key ?? '', undone_to: key ?? '' } : { from: key ?? '', to: key ?? '' }) }))}
+  ${totalRows(directionsIn(totals.all), 'By status', 'Status', totals.byStatus, ({ key }) => here({ view: 'effects', status: key ?? '' }))}
   <h2>Time to reconcile</h2>${
     totals.secondsToReconcile === null
       ? NOTHING
@@ -209,10 +212,10 @@ export const totalsPart = (
     'Failed compensations and when they were reconciled',
     [
       { title: 'Saga', cell: ({ sagaId }) => sagaCell(sagaId) },
-      { title: 'Failed', cell: ({ failedAt }) => time(failedAt) },
+      { title: 'Failed', cell: ({ failedAt }) => time(failedAt, zone) },
       {
         title: 'Reconciled',
-        cell: ({ reconciledAt }) => (reconciledAt === null ? badge('open', 'bad') : time(reconciledAt)),
+        cell: ({ reconciledAt }) => (reconciledAt === null ? badge('open', 'bad') : time(reconciledAt, zone)),
       },
       {
         title: 'Took',

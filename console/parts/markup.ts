@@ -1,5 +1,6 @@
 /** Markup that every page uses. All text from outside passes `shown`, and `html` escapes it. */
 import { html } from 'hono/html';
+import { timeIn, UTC } from '../../contract/zones.ts';
 import { printable, printableLine } from '../../present/text.ts';
 
 export type Markup = ReturnType<typeof html>;
@@ -58,12 +59,12 @@ export const block = (text: string): Markup => {
 
 export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
 
-/** A time, in UTC as in the ledger, and also in a form for machines. */
-export const time = (iso: string | undefined): Markup => {
+/** A time, in UTC as in the ledger unless another zone is given, and also in a form for machines. */
+export const time = (iso: string | undefined, zone = UTC): Markup => {
   if (iso === undefined) return NOTHING;
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return shown(iso);
-  return html`<time datetime="${iso}">${at.toISOString().slice(0, 16).replace('T', ' ')}</time>`;
+  return html`<time datetime="${iso}">${timeIn(zone, at.toISOString()).slice(0, 16)}</time>`;
 };
 
 export const link = (href: string, text: string): Markup => html`<a href="${href}">${shown(text)}</a>`;

@@ -656,7 +656,15 @@ test.each([
     'All entries of these days are shown, whatever their doubt.',
   ],
 ])('the ledger page, of another view than the form was of: %s', async (asked, input, said) => {
-  const none = { all: [], byTool: [], byAgent: [], byDay: [], reconciliations: [], secondsToReconcile: null };
+  const none = {
+    all: [],
+    byTool: [],
+    byAgent: [],
+    byDay: [],
+    byStatus: [],
+    reconciliations: [],
+    secondsToReconcile: null,
+  };
   const { fetchPage, enter, calls } = made({
     ...NO_SAGA,
     'query-ledger': ({ view }: { view?: string }) =>
@@ -679,6 +687,7 @@ test.each(['effects', 'totals'])(
       byTool: [],
       byAgent: [],
       byDay: [],
+      byStatus: [],
       reconciliations: [],
       secondsToReconcile: null,
     };

@@ -548,6 +548,7 @@ describe('walkback ledger', () => {
       byTool: [total('pay')],
       byAgent: [total('shop')],
       byDay: [total('2026-01-02')],
+      byStatus: [total('stands')],
       reconciliations: [{ sagaId: 'r1', failedAt, reconciledAt: failedAt, seconds: 7200 }],
       secondsToReconcile: 7200,
     });

@@ -1,6 +1,7 @@
 import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import type { LedgerEffect, LedgerTotals } from '../../../contract/ledger-answers.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import { dayIn } from '../../../contract/zones.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
 
 /**
@@ -51,7 +52,35 @@ const csvOf = (columns: readonly string[], rows: readonly Cells[]): string =>
     .map((line) => `${line}\r\n`)
     .join('');
 
-export const toCsv = (rows: readonly LedgerRow[]): string => csvOf(LEDGER_COLUMNS, rows);
+/** The zone and the day that were asked for. A file states them in columns, because it leaves its command. */
+export interface AskedTime {
+  zone?: string | undefined;
+  asOf?: string | undefined;
+}
+
+const askedColumns = ({ zone, asOf }: AskedTime): Cells => ({
+  ...(zone === undefined ? {} : { zone }),
+  ...(asOf === undefined ? {} : { as_of: asOf }),
+});
+
+/** `atOf`: the time whose day in the zone is stated too. */
+const statedCsv = <Row extends Cells>(
+  columns: readonly string[],
+  rows: readonly Row[],
+  asked: AskedTime,
+  atOf?: (row: Row) => string,
+): string => {
+  const { zone } = asked;
+  const more = askedColumns(asked);
+  const isDay = zone !== undefined && atOf !== undefined;
+  return csvOf(
+    [...columns, ...(isDay ? ['day'] : []), ...Object.keys(more)],
+    rows.map((row) => ({ ...row, ...(isDay ? { day: dayIn(zone, atOf(row)) } : {}), ...more })),
+  );
+};
+
+export const toCsv = (rows: readonly LedgerRow[], asked: AskedTime = {}): string =>
+  statedCsv(LEDGER_COLUMNS, rows, asked, ({ at }) => at);
 
 /** Column order of tables and CSV. */
 const EFFECT_COLUMNS = [
@@ -86,7 +115,8 @@ const EFFECT_COLUMNS = [
   'external_url',
 ] as const satisfies readonly (keyof LedgerEffect)[];
 
-export const effectsCsv = (rows: readonly LedgerEffect[]): string => csvOf(EFFECT_COLUMNS, rows);
+export const effectsCsv = (rows: readonly LedgerEffect[], asked: AskedTime = {}): string =>
+  statedCsv(EFFECT_COLUMNS, rows, asked, ({ committed_at: at }) => at);
 
 const TOTAL_COLUMNS = [
   'by',
@@ -100,8 +130,11 @@ const TOTAL_COLUMNS = [
 ];
 
 /** One line for each sum, with what it is grouped by. The time to reconcile is not included. */
-export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string => {
-  const parts = { all, tool: byTool, agent: byAgent, day: byDay };
+export const totalsCsv = (
+  { all, byTool, byAgent, byDay, byStatus }: LedgerTotals,
+  asked: AskedTime = {},
+): string => {
+  const parts = { all, tool: byTool, agent: byAgent, day: byDay, status: byStatus };
   const rows = Object.entries(parts).flatMap(([by, totals]) =>
     totals.map(({ key, currency, effects, undoneEffects, byHandEffects, net, ...moved }) => ({
       by,
@@ -120,5 +153,5 @@ export const totalsCsv = ({ all, byTool, byAgent, byDay }: LedgerTotals): string
       net,
     })),
   );
-  return csvOf(TOTAL_COLUMNS, rows);
+  return statedCsv(TOTAL_COLUMNS, rows, asked);
 };

@@ -182,6 +182,7 @@ export const createSagaEffects = () => {
   const children: SagaEffects['children'] = [];
   const acceptances = createAcceptances();
   let agent = '';
+  let lastEntry: LedgerEntry | undefined;
 
   /** Gives an effect in doubt its row. */
   const surface = (effect: Open, { seq }: LedgerEntry): void => {
@@ -265,18 +266,24 @@ export const createSagaEffects = () => {
 
   return {
     add: (entry: LedgerEntry): void => {
+      lastEntry = entry;
       for (const acceptance of acceptances.add(entry)) accept(acceptance, entry);
       if (entry.direction === 'saga') addSaga(entry);
       if (entry.direction === 'forward' || entry.direction === 'probe') addForward(entry);
       if (entry.direction === 'undo' || entry.direction === 'operator') addLater(entry);
     },
-    end: (): SagaEffects => ({
-      agent,
-      committed: [...open.values()]
-        .flatMap((one) => one.committed ?? [])
-        .sort((one, other) => one.row.committed_seq - other.row.committed_seq),
-      failures,
-      children,
-    }),
+    /** `asOf`: of an earlier time. What was not settled then was in doubt, however soon it was settled. */
+    end: ({ asOf = false }: { asOf?: boolean } = {}): SagaEffects => {
+      const last = asOf ? lastEntry : undefined;
+      if (last !== undefined) for (const effect of open.values()) surface(effect, last);
+      return {
+        agent,
+        committed: [...open.values()]
+          .flatMap((one) => one.committed ?? [])
+          .sort((one, other) => one.row.committed_seq - other.row.committed_seq),
+        failures,
+        children,
+      };
+    },
   };
 };

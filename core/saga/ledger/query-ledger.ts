@@ -3,6 +3,7 @@ import { EFFECT_STATUSES, ENTRY_STATUSES, type LedgerEffect } from '../../../con
 import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
 import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
+import { dayIn, UTC } from '../../../contract/zones.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
@@ -15,7 +16,7 @@ import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
 import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
-import { readEffects } from './read-effects.ts';
+import { isByUndo, readEffects } from './read-effects.ts';
 import { createTotals } from './totals.ts';
 
 /** Most queries in one call over days. Empty days count too. */
@@ -102,9 +103,9 @@ const statusOf = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submit
 /** Goes through the days, oldest first. */
 const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status } = query;
-  const today = clock.now().toISOString().slice(0, 10);
+  const today = dayIn(query.zone ?? UTC, clock.now().toISOString());
   const untilMs = clock.now().getTime() + PART_MS;
-  const { days, within } = daysFrom(query, today, query.cursor);
+  const { days, within, isIn } = daysFrom(query, today, query.cursor);
   let cursor = within;
   let queries = 0;
   for (const day of days) {
@@ -114,7 +115,9 @@ const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clo
       const page = await store.listEntriesByDay(day, rows.room(), cursor);
       queries += 1;
       rows.addAll(
-        page.items.filter((entry) => status === undefined || statusOf(entry) === status).map(toRow),
+        page.items
+          .filter((entry) => isIn(entry.at) && (status === undefined || statusOf(entry) === status))
+          .map(toRow),
       );
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -152,7 +155,7 @@ const refuse = (message: string): never => {
 /** Checks that the query names one place to begin, and only filters that go with it. */
 const checkQuery = (query: QueryLedgerInput): void => {
   const { sagaId, externalRef, anchorsOf, status, day, from, to, view = 'entries' } = query;
-  const isDays = (day ?? from ?? to) !== undefined;
+  const isDays = (day ?? from ?? to) !== undefined || isByUndo(query);
   const isEntries = view === 'entries';
   const byDays = isDays || (isEntries && status !== undefined);
   const places = [sagaId, externalRef, anchorsOf].filter((one) => one !== undefined).length + Number(byDays);
@@ -164,6 +167,12 @@ const checkQuery = (query: QueryLedgerInput): void => {
   const { tool, agent, reference, doubt } = query;
   if (isEntries && (tool ?? agent ?? reference ?? doubt) !== undefined) {
     refuse('view: tool, agent, reference and doubt go with the views effects and totals.');
+  }
+  if (isEntries && (query.asOf !== undefined || isByUndo(query))) {
+    refuse('view: asOf, undoneFrom and undoneTo go with the views effects and totals; entries have to.');
+  }
+  if (query.zone !== undefined && (anchorsOf !== undefined || query.evidence === true)) {
+    refuse('zone: anchors and evidence are of days in UTC.');
   }
   if (isEntries && isDays && SAGA_STATUSES.some((known) => known === status)) {
     refuse('status: sagas in a status are asked for without days; of days, an entry has one, as committed.');
@@ -194,15 +203,24 @@ const effectsAnswer = async (
     query,
     clock,
   );
-  return { ...(query.format === 'csv' ? { csv: effectsCsv(rows.items) } : { effects: rows.items }), ...told };
+  return {
+    ...(query.format === 'csv' ? { csv: effectsCsv(rows.items, query) } : { effects: rows.items }),
+    ...told,
+  };
 };
+
+/** The day on which a row counts, in the zone that was asked for. */
+const dayOfRow =
+  (query: QueryLedgerInput) =>
+  (row: LedgerEffect): string =>
+    dayIn(query.zone ?? UTC, (isByUndo(query) ? row.undone_at : null) ?? row.committed_at);
 
 const totalsAnswer = async (
   store: SagaStore,
   query: QueryLedgerInput,
   clock: Clock,
 ): Promise<LedgerAnswer> => {
-  const totals = createTotals();
+  const totals = createTotals(dayOfRow(query));
   const told = await readEffects(
     store,
     {
@@ -215,7 +233,7 @@ const totalsAnswer = async (
     clock,
   );
   return {
-    ...(query.format === 'csv' ? { csv: totalsCsv(totals.end()) } : { totals: totals.end() }),
+    ...(query.format === 'csv' ? { csv: totalsCsv(totals.end(), query) } : { totals: totals.end() }),
     ...told,
   };
 };
@@ -243,5 +261,8 @@ export const createQueryLedger =
     const told = query.evidence
       ? await selectEvidence(audit, rows, query)
       : await select(store, rows, query, clock);
-    return { ...(query.format === 'csv' ? { csv: toCsv(rows.items) } : { entries: rows.items }), ...told };
+    return {
+      ...(query.format === 'csv' ? { csv: toCsv(rows.items, query) } : { entries: rows.items }),
+      ...told,
+    };
   };

@@ -3,15 +3,16 @@
  * or left it in doubt. Its row is then made from the whole ledger of its saga, so that an undo of a later day
  * is in it. What one call reads is bounded; the cursor says where the next call continues.
  */
-import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
+import { type LedgerEffect, type Reconciliation, undoneAt } from '../../../contract/ledger-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
+import { dayIn, dayOfBound, isUntil, UTC } from '../../../contract/zones.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { isChildOf } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom, isAsked, PART_MS } from './day-range.ts';
 import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
 
 /** About the number of entries that one call reads. A saga that is begun is read to its end. */
@@ -63,6 +64,10 @@ const isForward = ({ direction, status }: LedgerEntry): boolean =>
   (status === 'committed' && (direction === 'forward' || direction === 'probe')) ||
   (status === 'unknown' && direction === 'forward');
 
+/** The entries by which a row may be undone. What was skipped or accepted stands. */
+const isUndoing = ({ direction, status }: LedgerEntry): boolean =>
+  (direction === 'undo' && status === 'committed') || (direction === 'operator' && status === 'resolved');
+
 const isFailure = ({ direction, status }: LedgerEntry): boolean =>
   direction === 'saga' && status === 'compensation_failed';
 
@@ -74,7 +79,7 @@ interface ReadSaga {
 }
 
 /** Reads each saga once, and counts what was read. */
-const createReader = (store: Store, nowMs: () => number) => {
+const createReader = (store: Store, nowMs: () => number, asOf?: (at: string) => boolean) => {
   const untilMs = nowMs() + PART_MS;
   const sagas = new Map<string, ReadSaga>();
   let read = 0;
@@ -84,11 +89,13 @@ const createReader = (store: Store, nowMs: () => number) => {
     let from: number | undefined = 0;
     while (from !== undefined) {
       const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, PAGE);
-      for (const entry of page.items) effects.add(entry);
       read += page.items.length + QUERY_COST;
-      from = page.next;
+      // Up to the first entry that is later: whatever is written after it changes nothing in what stood then.
+      const end = asOf === undefined ? -1 : page.items.findIndex(({ at }) => !asOf(at));
+      for (const entry of end < 0 ? page.items : page.items.slice(0, end)) effects.add(entry);
+      from = end < 0 ? page.next : undefined;
     }
-    const { agent, committed, failures, children } = effects.end();
+    const { agent, committed, failures, children } = effects.end({ asOf: asOf !== undefined });
     sagas.set(sagaId, {
       agent,
       rows: committed.map(({ row }) => row),
@@ -193,6 +200,10 @@ const ofReference = async (
   return cursor === undefined ? {} : { cursor };
 };
 
+/** Whether effects are found by the day of their undo. */
+export const isByUndo = ({ undoneFrom, undoneTo }: QueryLedgerInput): boolean =>
+  (undoneFrom ?? undoneTo) !== undefined;
+
 const ofDays = async (
   store: Store,
   reader: Reader,
@@ -200,7 +211,12 @@ const ofDays = async (
   query: QueryLedgerInput,
   today: string,
 ): Promise<Told> => {
-  const { days, within } = daysFrom(query, today, query.cursor);
+  const byUndo = isByUndo(query);
+  const { zone } = query;
+  const asked = byUndo ? { from: query.undoneFrom, to: query.undoneTo, zone } : query;
+  const { days, within, isIn } = daysFrom(asked, today, query.cursor);
+  const isCommittedIn = byUndo ? isAsked(query) : () => true;
+  const isPlace = byUndo ? isUndoing : isForward;
   let cursor = within;
   for (const day of days) {
     do {
@@ -208,11 +224,18 @@ const ofDays = async (
       const page = await store.listEntriesByDay(day, Math.min(INDEX_PAGE, sink.room()), cursor);
       reader.count(page.items.length);
       const found = await reader.rowsOf(
-        page.items.filter(isForward),
-        (row, { seq }) => row.committed_seq === seq,
+        page.items.filter((entry) => isPlace(entry) && isIn(entry.at)),
+        (row, { seq }) =>
+          byUndo
+            ? row.undone_seq === seq && undoneAt(row) !== null && isCommittedIn(row.committed_at)
+            : row.committed_seq === seq,
       );
       for (const one of found.filter(isWanted(query))) sink.add(one);
-      for (const { sagaId, at } of sink.addFailures === undefined ? [] : page.items.filter(isFailure)) {
+      const failed =
+        byUndo || sink.addFailures === undefined
+          ? []
+          : page.items.filter((entry) => isFailure(entry) && isIn(entry.at));
+      for (const { sagaId, at } of failed) {
         const saga = await reader.saga(sagaId);
         if (!isWantedSaga(query, saga)) continue;
         sink.addFailures?.(saga.reconciliations.filter(({ failedAt }) => failedAt === at));
@@ -233,8 +256,10 @@ export const readEffects = (
   query: QueryLedgerInput,
   clock: Pick<Clock, 'now'>,
 ): Promise<Told> => {
-  const reader = createReader(store, () => clock.now().getTime());
-  const today = clock.now().toISOString().slice(0, 10);
+  const { asOf, zone = UTC } = query;
+  const isThen = asOf === undefined ? undefined : isUntil(asOf, zone);
+  const reader = createReader(store, () => clock.now().getTime(), isThen);
+  const today = asOf === undefined ? dayIn(zone, clock.now().toISOString()) : dayOfBound(asOf, zone);
   if (query.sagaId !== undefined) return ofSaga(store, reader, sink, query);
   if (query.externalRef !== undefined) return ofReference(store, reader, sink, query);
   return ofDays(store, reader, sink, query, today);

@@ -9,6 +9,7 @@ import type {
   LedgerTotals,
   Reconciliation,
 } from '../../../contract/ledger-answers.ts';
+import { dayIn, UTC } from '../../../contract/zones.ts';
 import { addDecimals, subtractDecimals } from '../model/money.ts';
 
 type Group = Map<string, LedgerTotal>;
@@ -74,11 +75,19 @@ export const directionsIn = (totals: readonly LedgerTotal[]): AmountDirection[] 
     totals.some((one) => one[direction].amount !== '0' || one[direction].undone !== '0'),
   );
 
-export const createTotals = () => {
-  const groups = { all: new Map(), byTool: new Map(), byAgent: new Map(), byDay: new Map() } satisfies Record<
-    string,
-    Group
-  >;
+const GROUPS = ['all', 'byTool', 'byAgent', 'byDay', 'byStatus'] as const;
+
+/** `dayOf`: the day on which a row counts; default the day of the effect in UTC. */
+export const createTotals = (
+  dayOf: (row: LedgerEffect) => string = ({ committed_at: at }) => dayIn(UTC, at),
+) => {
+  const groups = {
+    all: new Map(),
+    byTool: new Map(),
+    byAgent: new Map(),
+    byDay: new Map(),
+    byStatus: new Map(),
+  } satisfies Record<(typeof GROUPS)[number], Group>;
   // A saga may have effects in several parts, but counts once.
   const reconciliations = new Map<string, Reconciliation>();
   const addReconciliation = (one: Reconciliation): void =>
@@ -88,7 +97,8 @@ export const createTotals = () => {
     addTo(groups.all, null, currency, more);
     addTo(groups.byTool, row.tool, currency, more);
     addTo(groups.byAgent, row.agent, currency, more);
-    addTo(groups.byDay, row.committed_at.slice(0, 10), currency, more);
+    addTo(groups.byDay, dayOf(row), currency, more);
+    addTo(groups.byStatus, row.status, currency, more);
   };
 
   return {
@@ -109,7 +119,7 @@ export const createTotals = () => {
       for (const one of all) addReconciliation(one);
     },
     addTotals: (totals: LedgerTotals): void => {
-      for (const name of ['all', 'byTool', 'byAgent', 'byDay'] as const) {
+      for (const name of GROUPS) {
         for (const one of totals[name]) addTo(groups[name], one.key, one.currency, one);
       }
       for (const one of totals.reconciliations) addReconciliation(one);
@@ -123,6 +133,7 @@ export const createTotals = () => {
         byTool: sorted(groups.byTool),
         byAgent: sorted(groups.byAgent),
         byDay: sorted(groups.byDay),
+        byStatus: sorted(groups.byStatus),
         reconciliations: all,
         secondsToReconcile: meanOf(all),
       };
