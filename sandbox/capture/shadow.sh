@@ -135,14 +135,16 @@ write_excludes() {
   fi
 }
 
-# harmless LINE: whether this message of git is known and says nothing about what is captured. Any other
-# warning fails its path or the capture (C5).
+# harmless LINE: whether this message of git is known and says nothing about what is captured or written. Any
+# other warning fails its path, the capture or the restore (C5).
 harmless() {
   case $1 in
     # leave_embedded and leave_childless report these.
     'warning: adding embedded git repository: '* | 'error: '*' does not have a commit checked out') ;;
     # The user's git does not read a rules file that is a symlink either, so both ignore the same files.
     'warning: unable to access '*'gitignore'*': Too many levels of symbolic links') ;;
+    # Git reads the objects elsewhere. If one is gone, the command that needs it fails.
+    'error: unable to normalize alternate object path: '* | 'error: object directory '*' does not exist; check .git/objects/info/alternates') ;;
     # The user's git ignores rules that are too large as well.
     'warning: ignoring excessively large pattern file: '*) ;;
     *) of_attributes "$1" ;;

@@ -22,11 +22,11 @@ name_full_disk() {
   has_room "$STAGE" || printf 'No space left on device\n' >>"$OUT.err"
 }
 
-# wrote_all: whether git said nothing, or only complained about a file of attributes.
+# wrote_all: whether git said nothing, or only what does no harm.
 wrote_all() {
   local line
   while IFS= read -r line; do
-    of_attributes "$line" || return
+    harmless "$line" || return
   done <"$OUT.move"
 }
 

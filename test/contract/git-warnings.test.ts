@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
+import { applies, rebuilds, withTwoFiles, world } from '../support/git-repositories.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 /** A git that warns of something new when its subcommand is the one in the file `warns`, and does its work. */
@@ -56,4 +57,47 @@ test('is told once, whichever command of a capture it comes from', async () => {
   }
   expect(silent).toEqual([]);
   expect(commands.length).toBeGreaterThan(8);
+});
+
+/** What git only complains of: it reads the objects where they are. */
+const DANGLING = {
+  'leads nowhere': 'echo /nowhere/objects >>.git/objects/info/alternates',
+  'leads nowhere, by a relative path': 'echo ../../../nowhere/objects >>.git/objects/info/alternates',
+  'leads to a file': ': >../../file; echo "$(cd ../..; pwd)/file" >>.git/objects/info/alternates',
+};
+
+test.for(Object.entries(DANGLING))(
+  'where a line of alternates %s, commits go back, and come again',
+  async ([, dangle = '']) => {
+    await using harness = await withTwoFiles(['app']);
+    const looks = world(harness, ['app']);
+    const first = await harness.capture();
+    harness.sh(
+      'git checkout -qb topic; echo more >a.txt; echo new >new; git add .; git commit -qm more',
+      'app',
+    );
+    harness.sh(dangle, 'app');
+    const second = await harness.capture(first);
+    expect(second.report.failures).toEqual([]);
+    const later = world(harness, ['app']);
+    await applies(harness, first);
+    expect(world(harness, ['app'])).toEqual(looks);
+    await applies(harness, second);
+    expect(world(harness, ['app'])).toEqual(later);
+    await rebuilds(harness, second);
+  },
+);
+
+test('a shared clone with objects of its own, whose source is gone, goes back, and comes again', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    'git init -qb main ../source; cd ../source; for n in 1 2 3; do echo $n >f; git add f; git commit -qm $n; done; git clone -q --shared . ../projects/app; git -C ../projects/app repack -qad',
+  );
+  const looks = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh('rm -rf ../../source; echo 4 >f; git commit -qam 4 2>/dev/null', 'app');
+  const { undo } = await applies(harness, first);
+  expect(world(harness, ['app'])).toEqual(looks);
+  await applies(harness, undo);
+  expect(harness.sh('cat f; git log --format=%s', 'app')).toBe('4\n4\n3\n2\n1\n');
 });
