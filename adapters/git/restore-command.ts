@@ -6,6 +6,7 @@ import type {
   RestoreRequest,
   SetAside,
   SettleReport,
+  VerifiedState,
 } from '../../core/checkpoint/ports/restore.ts';
 import { refName } from './capture-command.ts';
 import { hostChange } from './host-change.ts';
@@ -69,12 +70,19 @@ const OUTCOMES = ['applied', 'planned', 'refused', 'reverted', 'broken'] as cons
 const ACTIONS = ['restored', 'created', 'parked'] as const;
 const PROBLEMS = ['conflict', 'changed', 'missing-objects', 'unsafe-path', 'interrupted', 'failed'] as const;
 
-const restoredRepository = (record: readonly Pair[], request: IncomingRequest): RestoredRepository => {
+const verified = (record: readonly Pair[]): VerifiedState | null => {
+  const tree = value(record, 'verified-tree');
+  const meta = value(record, 'verified-meta');
+  return tree === undefined || meta === undefined
+    ? null
+    : { tree, meta, apart: all(record, 'verified-apart') };
+};
+
+const restoredRepository = (record: readonly Pair[]): RestoredRepository => {
   const path = value(record, 'repo') ?? '.';
   const written = Number(value(record, 'written') ?? 0);
   const deleted = Number(value(record, 'deleted') ?? 0);
   const planned = ACTIONS.find((action) => action === value(record, 'plan'));
-  const target = request.repositories.find((one) => one.path === path)?.target;
   const host = hostChange(record);
   const isSame = written + deleted === 0 && host === undefined;
   return {
@@ -83,7 +91,7 @@ const restoredRepository = (record: readonly Pair[], request: IncomingRequest): 
     written,
     deleted,
     ...(host && { host }),
-    tree: target?.tree ?? null,
+    verified: verified(record),
     paths: records(record, 'plan-path').map((entry) => ({
       path: value(entry, 'plan-path') ?? '',
       change: value(entry, 'plan-change') === 'delete' ? 'delete' : 'write',
@@ -126,7 +134,7 @@ export const restoreReport = (
   const common = first < 0 ? pairs : pairs.slice(0, first);
   return {
     outcome: OUTCOMES.find((outcome) => outcome === value(pairs, 'outcome')) ?? 'broken',
-    repositories: repositories.map((record) => restoredRepository(record, request)),
+    repositories: repositories.map((record) => restoredRepository(record)),
     problems: repositories.flatMap((record) =>
       records(record, 'problem').map((entry) => ({
         path: value(record, 'repo') ?? '.',

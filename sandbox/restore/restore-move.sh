@@ -135,7 +135,10 @@ reach() {
   fi
   # It is already there, as a capture in this same call found.
   vacated "$i"
-  [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || return 0
+  [ "$TREE" != "$GOAL" ] || [ "$META" != "$meta" ] || [ -n "$VACATED" ] || {
+    note_verified "$i" "$meta"
+    return
+  }
   [ -n "$HG" ] || load_state "$meta" || return
   if [ -z "$HG" ] && [ "$T_KIND" != none ] && { [ "$FILES_ONLY" = 0 ] || [ -n "$CREATED" ]; }; then
     # The working tree exists, but its .git does not.
@@ -170,7 +173,7 @@ reach() {
     if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
-        note_tree_id "$GOAL" && note_moved "$from_tree" "$GOAL"
+        note_tree_id "$GOAL" && note_moved "$from_tree" "$GOAL" && TREE=$GOAL note_verified "$i" "$meta"
         return
       fi
     fi

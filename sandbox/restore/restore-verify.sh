@@ -1,8 +1,25 @@
 # The proof that the captured state is restored (C4).
 # shellcheck shell=bash
 
-# verify I META: captures again and compares the result with the target (C4).
-verify() {
+# verify I META: captures again, compares the result with the target (C4), and notes what was read.
+verify() { same_as "$@" && note_verified "$@"; }
+
+# note_verified I META: notes for the caller, who compares it, what this repository was read to be, and why that
+# is not the target's id: files that were there or came, files of repositories inside it, parts of the host state.
+note_verified() {
+  local name
+  {
+    emit verified-tree "$TREE" && emit verified-meta "$META" || return
+    [ "$TREE" = "$GOAL" ] || emit verified-apart files || return
+    [ "$GOAL" = "${R_TREE[$1]}" ] || emit verified-apart inner || return
+    [ "$META" = "$2" ] || for name in host index stage1 stage2 stage3 index-flags sparse state modes empty left-out shallow remotes; do
+      same_part "$META" "$2" $name || return
+      [ -n "$SAME" ] || emit verified-apart $name || return
+    done
+  } >"$OUT.verified"
+}
+
+same_as() {
   local i=$1 meta=$2 name
   STEP='proving it'
   look_at_host

@@ -224,7 +224,7 @@ report() {
   pass_on "$RUN/aside" || LOST=1
   for i in "${!R_PATH[@]}"; do
     emit repo "${R_PATH[i]}"
-    pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems" || LOST=1
+    pass_on "$RUN/$i.plan" "$RUN/$i.counted" "$RUN/$i.problems" "$RUN/$i.verified" || LOST=1
     [ -s "$RUN/$i.problems" ] || { [ -f "$RUN/$i.plan" ] && [ -f "$RUN/$i.stand" ]; } || went_wrong "$i" "$RUN/$i.log"
     if [ "$1" = reverted ] || [ "$1" = broken ]; then
       # On a full disk, nothing may have been noted.

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
+import { createGitStage } from '../support/git-stage.ts';
+import { rewriting } from '../support/hostile-output.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -92,6 +94,38 @@ test.for([
     `verification failed: ${what} Another process may be at work here: stop what writes into this repository`,
   );
 });
+
+/** What a sandbox may answer in the place of what it read back. */
+const LIES = {
+  'another tree': ['verified-tree', 'a'.repeat(40)],
+  'another host state': ['verified-meta', 'b'.repeat(40)],
+  nothing: ['verified-tree', undefined],
+} as const;
+
+test.for(Object.entries(LIES))(
+  'a restore that answers that it read %s is not taken for one that arrived',
+  async ([, [key, said]]) => {
+    await using stage = await createGitStage();
+    const sandbox = await stage.addSandbox();
+    stage.sh(sandbox, `mkdir app; cd app; ${INIT}`);
+    await stage.start('s', sandbox);
+    const first = await stage.checkpoint('s', 'm1');
+    stage.sh(sandbox, 'echo two >src/a.txt; git add .; git commit -qm two', 'app');
+    stage.lies.set(
+      sandbox,
+      rewriting(({ pairs, rest }) => ({
+        pairs: pairs.flatMap((pair) => (pair[0] !== key ? [pair] : said === undefined ? [] : [[key, said]])),
+        rest,
+      })),
+    );
+    await expect(stage.rollback('s', 'r', first.checkpointId)).rejects.toMatchObject({
+      name: 'RollbackIncomplete',
+      message: expect.stringContaining('what was read back in app is not the target'),
+    });
+    stage.lies.delete(sandbox);
+    expect((await stage.rollback('s', 'r', first.checkpointId)).status).toBe('APPLIED');
+  },
+);
 
 test('branches are seen however git keeps them', async () => {
   const harness = await createHarness();

@@ -9,6 +9,7 @@ import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
+import { notAtTarget } from '../../core/checkpoint/rollback/restore-plan.ts';
 import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
 import type { Snapshot } from './git-snapshot.ts';
@@ -44,6 +45,15 @@ const captured = (snapshot: Snapshot | undefined, path: string) => {
     ? { tree: found.tree, meta: found.meta }
     : null;
 };
+
+/** As the function does: what a restore says that it read back is its target. */
+const requireVerified = (paths: string[], target: Snapshot, report: RestoreReport): void => {
+  if (report.outcome !== 'applied') return;
+  const asked = paths.map((path) => ({ ...NOTHING_ASKED, path, target: captured(target, path) }));
+  const astray = notAtTarget(asked, report);
+  if (astray.length > 0) throw new Error(`not verified: ${astray.join(', ')} of ${JSON.stringify(report)}`);
+};
+const NOTHING_ASKED = { now: null, undo: null, commit: null, objectFormat: 'sha1' as const, bundles: [] };
 
 export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
@@ -225,6 +235,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       const first = await (flags.around ?? ((work) => work()))(() => restore([]));
       const lacking = first.problems.filter((one) => one.kind === 'missing-objects').map((one) => one.path);
       const report = lacking.length === 0 ? first : await restore(lacking);
+      requireVerified([...paths], target, report);
       if (report.outcome === 'applied') last = target;
       return { undo, report };
     },
@@ -295,6 +306,11 @@ export const createHarness = async (options: HarnessOptions = {}) => {
             bundles: target.chains.get(one.path) ?? [],
           })),
       });
+      requireVerified(
+        target.repositories.map(({ path }) => path),
+        target,
+        report,
+      );
       last = target;
       return report;
     },

@@ -158,7 +158,7 @@ describe('rehydrate', () => {
     const restore = stage.world.repositories.restore.bind(stage.world.repositories);
     stage.world.repositories.restore = async (sandbox, request) => {
       const report = await restore(sandbox, request);
-      return { ...report, repositories: report.repositories.map((one) => ({ ...one, tree: null })) };
+      return { ...report, repositories: report.repositories.map((one) => ({ ...one, verified: null })) };
     };
     await failing(stage.instance().rehydrate({ requestId: 'h1' }), 'RehydrateFailed');
     expect(running(stage)).toEqual([]);

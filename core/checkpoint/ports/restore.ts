@@ -90,8 +90,18 @@ export interface RestoredRepository {
   deleted: number;
   /** Changes beside the files. Absent when there are none, or when only files are restored. */
   host?: HostChange;
-  tree: string | null;
+  /** What was read back when it was applied. Null when nothing was, and where the target has no repository. */
+  verified: VerifiedState | null;
   paths: { path: string; change: 'write' | 'delete' }[];
+}
+
+/** What a proof of a restore read in the sandbox. */
+export interface VerifiedState extends CapturedState {
+  /**
+   * In what it may differ from the target, as the sandbox says: `files` that nobody may delete, files of
+   * repositories `inner` to this one, and parts of the host state.
+   */
+  apart: string[];
 }
 
 export interface RestoreReport {

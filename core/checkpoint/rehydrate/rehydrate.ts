@@ -104,7 +104,7 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     if (astray.length > 0) {
       return failedToRestore(
         'astray',
-        astray.map((path) => ({ path, message: 'its files are not the captured ones' })),
+        astray.map((path) => ({ path, message: 'what was read back is not what was captured' })),
       );
     }
     return { warnings: [...plan.warnings, ...report.warnings] };

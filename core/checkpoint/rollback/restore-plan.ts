@@ -11,6 +11,7 @@ import type {
   RestoreReport,
   RestoreRepository,
   RestoreRequest,
+  VerifiedState,
 } from '../ports/restore.ts';
 import { skippedBelow } from './asides.ts';
 
@@ -107,14 +108,25 @@ export const planFresh = (
   return plan;
 };
 
+/** Parts of a capture in which what a restore read back may differ from its target, with a reason. */
+const FILE_PARTS = new Set(['files', 'inner']);
+const HOST_PARTS = new Set(
+  'host index stage1 stage2 stage3 index-flags sparse state shallow remotes modes empty left-out'.split(' '),
+);
+
+const isVerified = (target: CapturedState, read: VerifiedState): boolean =>
+  (read.tree === target.tree || read.apart.some((part) => FILE_PARTS.has(part))) &&
+  (read.meta === target.meta || read.apart.some((part) => HOST_PARTS.has(part)));
+
 /**
- * Repositories that a restore reported as applied although they do not stand at the requested tree (C10).
+ * Repositories that a restore reported as applied although what it read back is not the requested state (C10).
  */
 export const notAtTarget = (asked: readonly RestoreRepository[], report: RestoreReport): string[] => {
-  const trees = new Map(report.repositories.map(({ path, tree }) => [path, tree]));
-  return asked
-    .filter(({ path, target }) => target !== null && trees.get(path) !== target.tree)
-    .map(({ path }) => path);
+  const read = new Map(report.repositories.map(({ path, verified }) => [path, verified]));
+  return asked.flatMap(({ path, target }) => {
+    const found = read.get(path) ?? null;
+    return target === null || (found !== null && isVerified(target, found)) ? [] : [path];
+  });
 };
 
 /**

@@ -139,7 +139,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
       if (report.outcome === 'refused' && !attempt.mixed) await enter(journal, 'captured');
       const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
       if (astray.length > 0)
-        throw unfinished(requestId, `${astray.join(', ')} did not arrive at the target.`);
+        throw unfinished(requestId, `what was read back in ${astray.join(', ')} is not the target.`);
       return { report, warnings: [...plan.warnings, ...report.warnings], last };
     },
   };

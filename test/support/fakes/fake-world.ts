@@ -14,7 +14,12 @@ import type {
 } from '../../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport, ComposeRequest } from '../../../core/checkpoint/ports/compose.ts';
 import type { Repositories } from '../../../core/checkpoint/ports/repositories.ts';
-import type { CapturedState, RestoreReport, RestoreRequest } from '../../../core/checkpoint/ports/restore.ts';
+import type {
+  CapturedState,
+  RestoreReport,
+  RestoreRequest,
+  VerifiedState,
+} from '../../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { sha256Hex } from '../../../core/shared/ids.ts';
@@ -294,6 +299,11 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     return repository === undefined ? null : stateOf(repository);
   };
 
+  const verifiedAt = (sandbox: FakeSandbox, path: string): VerifiedState | null => {
+    const state = standsAt(sandbox, path);
+    return state === null ? null : { ...state, apart: [] };
+  };
+
   const put = (sandbox: FakeSandbox, path: string, state: CapturedState | null): void => {
     const before = sandbox.repositories.get(path);
     if (state === null) {
@@ -355,7 +365,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       action: 'restored' as const,
       written: 0,
       deleted: 0,
-      tree: standsAt(sandbox, path)?.tree ?? null,
+      verified: verifiedAt(sandbox, path),
       paths: [],
     }));
     return { outcome: 'applied', repositories, problems: [], warnings: [], settled, roundTrips: 1 };
@@ -420,7 +430,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           action: isSame(target, now) ? ('unchanged' as const) : ('restored' as const),
           written: isSame(target, now) ? 0 : 1,
           deleted: 0,
-          tree: target?.tree ?? null,
+          verified: null,
           paths: [],
         }));
         const answer = { repositories: restored, problems: [], warnings: [], roundTrips: 1 };
@@ -429,7 +439,8 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
           world.duringRestore(index);
           put(sandbox, path, target);
         }
-        return { ...answer, outcome: 'applied' };
+        const read = restored.map((one) => ({ ...one, verified: verifiedAt(sandbox, one.path) }));
+        return { ...answer, repositories: read, outcome: 'applied' };
       },
       diff: async () => [],
       directories: async (_sandbox, { paths }) =>
