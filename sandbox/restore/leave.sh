@@ -81,6 +81,14 @@ spare() {
   while IFS= read -r -d '' path; do printf '%s\0' "${path#"$BELOW"/}" || return; done <"$OUT.below-said" >"$OUT.warn.kept"
 }
 
+# in_empty: whether this repository was made where nothing was, so that all of its files came with it or later:
+# by git worktree add, by git clone, or by a restore.
+in_empty() {
+  [ -n "$HG" ] || return
+  [ "$HG" = "$HC" ] && [ ! -f "$SHADOW/in-empty" ] || return 0
+  line_of "$HG/logs/HEAD" && [[ $TEXT == *$'\tclone: from '* ]]
+}
+
 # unseen_around SHADOW: marks these files in the array `stays`, by their paths in the outer repository. This
 # needs a git directory of its own, because the git directory of the outer repository ignores this one.
 unseen_around() {
@@ -97,7 +105,8 @@ unseen_around() {
   if line_of "$1/format" && [ "$TEXT" = "$FORMAT" ]; then
     git read-tree --prefix="$BELOW/" "$FROM_TREE" && HIDING=1 && find_included || return
   fi
-  too_large_then "${R_META[OUTER]}" && ignored_then "${R_TREE[OUTER]}" "${R_META[OUTER]}" "$OUT.below" && git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" || return
+  in_empty || { too_large_then "${R_META[OUTER]}" && ignored_then "${R_TREE[OUTER]}" "${R_META[OUTER]}" "$OUT.below"; } || return
+  git ls-tree -r -z --name-only "${R_TREE[OUTER]}" >"$OUT.theirs" || return
   while IFS= read -r -d '' path; do stays[$path]=' '; done <"$OUT.theirs"
 }
 

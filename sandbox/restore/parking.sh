@@ -56,7 +56,10 @@ park_git() {
   fi
   [ -e .git ] || [ -L .git ] || return 0
   carry .git "$PARKED/git" "$PARKED/git.part" || return
-  [ -n "$COPIED" ] || return 0
+  if [ -z "$COPIED" ]; then
+    park_worktree
+    return
+  fi
   # The original .git goes. From its first step on it is no longer a repository, and the next call continues
   # the removal (finish_parking).
   if [ -d .git ] && [ ! -L .git ]; then
@@ -66,7 +69,29 @@ park_git() {
   else
     rm -f -- .git || return
   fi
-  rm -f -- "$PARKED/leaving"
+  rm -f -- "$PARKED/leaving" && park_worktree
+}
+
+# park_worktree: what the repository of a linked worktree notes about it goes along. Otherwise git would not make
+# another worktree at this path.
+park_worktree() {
+  local j
+  [[ $HG == "$HC"/worktrees/* && -d $HG ]] || return 0
+  for j in "${!R_PATH[@]}"; do
+    [ -n "${R_TREE[j]}" ] && [ "$HC" -ef "$ROOT/${R_PATH[j]}/.git" ] || continue
+    printf '%s' "$HG" >"$PARKED/worktree-of" && carry "$HG" "$PARKED/worktree" "$PARKED/worktree.part" || return
+    [ -z "$COPIED" ] || rm -rf -- "$HG" || return
+    rmdir --ignore-fail-on-non-empty -- "${HG%/*}"
+    return
+  done
+}
+
+# unpark_worktree PLACE: brings that back.
+unpark_worktree() {
+  [ -d "$1/worktree" ] || return 0
+  slurp "$1/worktree-of"
+  [ -d "${TEXT%/worktrees/*}" ] && [ ! -e "$TEXT" ] && [ ! -L "$TEXT" ] || return 0
+  mkdir -p -- "${TEXT%/*}" && carry "$1/worktree" "$TEXT" "$TEXT.part"
 }
 
 # clear_git PATH: parks a .git that is in the way and that git cannot use; no capture has it. Notes where it
@@ -125,8 +150,7 @@ unpark() {
     shadow_home "$PWD/.agent-shadow" && carry "$from/shadow" "$home" "$part" || return
   fi
   if [ -e "$from/git" ] || [ -L "$from/git" ]; then
-    clear_git "$1" || return
-    carry "$from/git" .git "$part" || return
+    clear_git "$1" && unpark_worktree "$from" && carry "$from/git" .git "$part" || return
     if find_host && stays_here; then
       CREATED=1
       leave_place "$from"

@@ -106,7 +106,7 @@ reach() {
     EXISTS=1
     look_at_host
     # On the way back, files that were put aside return to their places (stage_aside).
-    [ -n "$BACK" ] || ! vacant || vacant=1
+    [ -n "$BACK" ] || ! vacant || { vacant=1 && : >"$SHADOW/in-empty"; } || return
     : >"$OUT.made" || return
   fi
   # The start for the sidecar: the captured one, and on the way back the one that was being
