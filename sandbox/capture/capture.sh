@@ -43,6 +43,7 @@ read_host() {
       host_refused
       HOST_PROBLEM="HEAD or the branches of the host repository cannot be read${SAID:+: $SAID}"
     }
+    [ ! -f "$PWD/.agent-shadow/session-$SESSION/no-history" ] || still_lost || return
     base_name || return
   else
     HG='' HC='' FORMAT=sha1 HEAD_KIND=none
@@ -52,6 +53,28 @@ read_host() {
   fi
   PARTIAL_FLAG=''
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
+}
+
+# lost_history: whether a commit that HEAD or a branch comes from cannot be read. No bundle can be made then. SAID
+# becomes git's message. A note tells a restore, and the captures that follow.
+lost_history() {
+  local status=0 line ids=()
+  [ -n "$HC" ] && [ -n "$HEAD_COMMIT$BRANCHES" ] || return
+  lines_in "$HEAD_COMMIT"$'\n'"$BRANCHES"
+  for line in "${SPLIT[@]%% *}"; do [ "$line" = symref ] || ids+=("$line"); done
+  printf '%s\n' "${ids[@]}" >"$OUT.tips" || return
+  "${HOST_GIT[@]}" -c core.commitGraph=false --git-dir="$HG" rev-list --quiet --ignore-missing --stdin <"$OUT.tips" >/dev/null 2>"$OUT.history" || status=$?
+  ! ended $status && [ $status != 0 ] && said_in "$OUT.history" && printf '%s' "$HEAD_COMMIT $BRANCHES" >"$SHADOW/no-history"
+}
+
+# still_lost: looks again, where a capture found that.
+still_lost() {
+  local SHADOW=$PWD/.agent-shadow/session-$SESSION
+  if lost_history; then
+    without_history && HOST_PROBLEM="the history of HEAD or of a branch cannot be read: $SAID"
+  else
+    rm -f -- "$SHADOW/no-history"
+  fi
 }
 
 # host_refused: SAID becomes the reason why the host's repository cannot be read: the file that git would wait
@@ -130,6 +153,7 @@ capture_one() {
     capture_now "$target" "$next" || status=$?
     [ ! -s "$OUT.barred" ] || { slurp "$OUT.barred" && IN_THE_WAY=${TEXT%$'\n'}; }
     [ $status != 0 ] && [ -z "$IN_THE_WAY" ] && ! out_of_space || break
+    [ $attempt != 1 ] || ended $status || ! lost_history || continue
     # The shadow holds nothing that is not elsewhere. So a broken shadow is made anew, once, from
     # the files alone. This does not apply to a process that was killed, since that says nothing
     # about the shadow.

@@ -2,6 +2,14 @@
 # progress.
 # shellcheck shell=bash
 
+# without_history: HEAD and branches count as unreadable when the capture found that a commit they come from
+# cannot be read (lost_history). They are still the same then.
+without_history() {
+  slurp "$PWD/.agent-shadow/session-$SESSION/no-history"
+  [ -n "$HEAD_COMMIT$BRANCHES" ] && [ "$TEXT" = "$HEAD_COMMIT $BRANCHES" ] || return
+  HEAD_KIND=unreadable HEAD_COMMIT='' BRANCHES=''
+}
+
 # copy_host_index: our copy of the host's index, made again only when the host wrote a new one. An
 # index that git cannot read is reported and counts as none.
 copy_host_index() {

@@ -160,6 +160,7 @@ move_host() {
     return 0
   fi
   stays_here || { printf '%s\n' "$LINK" >>"$OUT.err" && return 1; }
+  [ ! -s "$OUT.boundary" ] || { cat -- "$OUT.boundary" >"$HC/shallow" && rm -f -- "$SHADOW/no-history"; } || return
   mend_head && lend_to_host "$to" "$from" || return
   move_refs && move_sparse "$to" "$from" && move_index "$to" "$from" && move_operation "$to" "$from"
 }

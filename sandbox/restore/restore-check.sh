@@ -73,7 +73,7 @@ look_at_host() {
     return 0
   fi
   read_settings
-  if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else read_head || survived $?; fi
+  if [ -n "${1-}" ]; then HEAD_COMMIT=$1; else { read_head || survived $?; } && { without_history || :; }; fi
   base_name
   [ "$PARTIAL" = 0 ] || PARTIAL_FLAG=1
 }
@@ -130,6 +130,13 @@ with_now_mended() {
   local was="$TREE $META"
   : >"$OUT.missing"
   bring_damaged "$1" && read_lost && stand "$1" "${R_TREE[$1]}" && [ "$TREE $META" = "$was" ] && "${@:2}"
+} 2>>"$OUT.err"
+
+# with_boundary TREE META: whether they are there up to the boundary of a shallow clone, which the target has and
+# the host's repository has lost. $OUT.boundary is that boundary, which comes back then.
+with_boundary() {
+  [ -n "$HC" ] && [ ! -s "$HC/shallow" ] && part "$2" shallow "$OUT.boundary" && [ -s "$OUT.boundary" ] && cat -- "$OUT.boundary" >"$SHADOW/shallow" || return
+  objects_present "$1" "$2" || { rm -f -- "$OUT.boundary" "$SHADOW/shallow" && return 1; }
 } 2>>"$OUT.err"
 
 # not_there STATUS I MESSAGE: refuses what with_now_mended could not mend. MESSAGE is used when the process
@@ -192,7 +199,7 @@ check_one() {
       refused $status missing-objects "a bundle does not fit"
       return 0
     }
-    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_now_mended "$i" objects_present "${R_TREE[i]}" "${R_META[i]}" || {
+    objects_present "${R_TREE[i]}" "${R_META[i]}" "$TREE" "$META" || with_boundary "${R_TREE[i]}" "${R_META[i]}" || with_now_mended "$i" objects_present "${R_TREE[i]}" "${R_META[i]}" || {
       not_there $? "$i" "the objects of the checkpoint cannot be looked at"
       return 0
     }
