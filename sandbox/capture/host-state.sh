@@ -237,8 +237,10 @@ commit_host_state() {
   local key=$1 line text lists ids entries parents='' tree tip tips others=''
   rm -f -- "$SHADOW/meta.id" || return
   # A symref has a kind of line of its own, so that an older release does not take it for a branch.
-  text=${BRANCHES:+$'\n'$BRANCHES}
-  text=${text//$'\n'/$'\nbranch '}
+  # Replacing the ends of thousands of lines takes seconds.
+  text=''
+  lines_in "$BRANCHES"
+  [ ${#SPLIT[@]} = 0 ] || printf -v text '\nbranch %s' "${SPLIT[@]}"
   text=${text//$'\nbranch symref '/$'\nsymref '}
   text="head $HEAD_KIND${HEAD_REF:+$'\n'ref $HEAD_REF}${HEAD_COMMIT:+$'\n'commit $HEAD_COMMIT}$text"
   printf '%s\n' "$text" >"$OUT.host" && : >"$OUT.shallow" && : >"$OUT.remotes" && : >"$OUT.sparse" || return

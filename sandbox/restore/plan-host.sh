@@ -25,11 +25,15 @@ BRANCHES_MOST=200
 
 # plan_branches: lists the branches that differ, in order of their names.
 plan_branches() {
-  local name names=() sorted=()
+  local name names=() sorted=() stay=()
+  # Many branches may be at the same commit.
+  local -A lefts=() once=()
   for name in "${!have[@]}"; do [ "${have[$name]}" = "${want[$name]-}" ] || names+=("$name"); done
   for name in "${!want[@]}"; do [ -z "${want[$name]}" ] || [ -n "${have[$name]-}" ] || names+=("$name"); done
   [ ${#names[@]} -gt 0 ] || return 0
   printf '%s\n' "${names[@]}" | sort >"$OUT.branches" && mapfile -t sorted <"$OUT.branches" || return
+  for name in "${holds[@]}" ${T_COMMIT:+"$T_COMMIT"}; do once[$name]=1; done
+  stay=("${!once[@]}")
   for name in "${sorted[@]:0:BRANCHES_MOST}"; do plan_branch "$name" || return; done
   [ ${#sorted[@]} -le $BRANCHES_MOST ] || emit host-branches-left $((${#sorted[@]} - BRANCHES_MOST))
 }
@@ -101,7 +105,12 @@ plan_branch() {
   emit host-branch "${1#refs/heads/}" && emit host-branch-from "${have[$1]-}" && emit host-branch-to "${want[$1]-}"
   [ -n "${held[$1]-}" ] || return 0
   # When the sandbox lacks objects, the number is not known.
-  left=$(git rev-list --count "${held[$1]}" --not "${holds[@]}" ${T_COMMIT:+"$T_COMMIT"} 2>>"$OUT.err") || left=''
+  if [ -n "${lefts[${held[$1]}]+counted}" ]; then
+    left=${lefts[${held[$1]}]}
+  else
+    left=$(git rev-list --count "${held[$1]}" --not "${stay[@]}" 2>>"$OUT.err") || left=''
+    lefts[${held[$1]}]=$left
+  fi
   emit host-branch-left "$left"
 }
 
