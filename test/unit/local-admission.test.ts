@@ -38,6 +38,32 @@ const blocked = () => {
   return { work: () => gate.promise, end: gate.resolve };
 };
 
+test('calls that work in sandboxes stand in one line, and keep their place while they work', async () => {
+  const admission = createAdmission(32, 0, 2);
+  const begun: string[] = [];
+  const names = ['checkpoint', 'rollback', 'checkpoint', 'merge', 'timeline'];
+  const calls = names.map((name, at) => {
+    const one = blocked();
+    const work = () => {
+      begun.push(`${name} ${at}`);
+      return one.work();
+    };
+    return { ...one, ended: admission.inTurn(`walkback-${name}`, work) };
+  });
+  // Others give their place up after 0 ms here.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await settled();
+  expect(begun).toEqual(['checkpoint 0', 'rollback 1', 'timeline 4']);
+  calls[0]?.end();
+  await settled();
+  expect(begun.slice(3)).toEqual(['checkpoint 2']);
+  calls[1]?.end();
+  await settled();
+  expect(begun.slice(4)).toEqual(['merge 3']);
+  for (const { end } of calls) end();
+  await Promise.all(calls.map(({ ended }) => ended));
+});
+
 test('a function is begun so many times at once, each function for itself', async () => {
   const admission = createAdmission(2, 60_000);
   const begun: string[] = [];
