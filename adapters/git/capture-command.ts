@@ -109,10 +109,6 @@ export interface CaptureOutput {
   changes: AnnouncedChanges[];
 }
 
-/** Where a call keeps its files, as the sandbox's files API sees it. */
-export const runDirectory = (projectsRoot: string, sessionId: string, call: string): string =>
-  `${projectsRoot}/.agent-shadow/run-${sessionId}/${call}`;
-
 const objectId = (text: string | undefined): string | undefined =>
   text !== undefined && OBJECT_ID_PATTERN.test(text) ? text : undefined;
 

@@ -10,18 +10,19 @@ import type {
 } from '../../core/checkpoint/ports/capture.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { WalkbackError } from '../../core/shared/errors.ts';
+import { isWalkbackError, WalkbackError } from '../../core/shared/errors.ts';
+import { runDirectory } from './call-folders.ts';
 import {
   type AnnouncedBundle,
   type CaptureOutput,
   captureOutput,
   captureScript,
   lateStoredScript,
-  runDirectory,
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
 import { cutShort, findOutput, type Pair, readOutput, requireOutput, value } from './output.ts';
 import { readChanges } from './read-changes.ts';
+import { releasingAfterFailure } from './release.ts';
 import { type RunnableScript, runScript } from './run-script.ts';
 
 /** Uploads that are prepared at the same time. */
@@ -98,6 +99,16 @@ const tellUploads = async (
   await sandbox.writeFiles([{ path: `${directory}/uploads`, data: curlTransfers(transfers) }]);
 };
 
+/** Undefined for an error that the sandbox answered: it is read again, and thrown, when the command has ended. */
+const announcedIn = (base64: string): CaptureOutput | undefined => {
+  try {
+    return captureOutput(readOutput(base64).pairs);
+  } catch (error) {
+    if (isWalkbackError(error)) return undefined;
+    throw error;
+  }
+};
+
 const requireUploaded = (base64: string | undefined): void => {
   const outcome = base64 === undefined ? 'no answer' : value(readOutput(base64).pairs, 'upload');
   if (outcome === 'ok') return;
@@ -150,7 +161,7 @@ export const createCaptureRun =
     upload: UploadTarget,
     beside?: (outline: CaptureOutline) => Promise<void>,
   ): Promise<CaptureAnswered> => {
-    const directory = runDirectory(request.projectsRoot, request.sessionId, call);
+    const directory = runDirectory(request, call);
     const lines: string[] = [];
     let marks = 0;
     let told: Promise<void> | undefined;
@@ -163,7 +174,7 @@ export const createCaptureRun =
         marks += 1;
         if (marks !== 2) return;
         const base64 = findOutput(lines.join('\n'), mark);
-        const output = base64 === undefined ? undefined : captureOutput(readOutput(base64).pairs);
+        const output = base64 === undefined ? undefined : announcedIn(base64);
         if (output?.announced.some((bundle) => bundle.carry === 'upload')) {
           told = tellUploads(sandbox, directory, output, upload);
           // Reported below, after the command ended; it gives up waiting by itself.
@@ -171,12 +182,15 @@ export const createCaptureRun =
         }
       },
     });
-    const first = requireOutput(result, mark);
+    const place = { ...request, held: call };
+    const first = await releasingAfterFailure(sandbox, place, () => requireOutput(result, mark));
     const output = captureOutput(first.pairs);
     const announced = request.changes === true ? output.changes : [];
     if (told !== undefined) {
-      await told;
-      requireUploaded(findOutput(result.stdout, mark, 1));
+      await releasingAfterFailure(sandbox, place, async () => {
+        await told;
+        requireUploaded(findOutput(result.stdout, mark, 1));
+      });
     }
     const isFiled =
       output.announced.some((bundle) => bundle.carry === 'file') ||
@@ -193,6 +207,7 @@ export const createCaptureRun =
         ...output.report,
         bundles,
         ...(request.changes === true && { changes }),
+        ...(isFiled && { held: call }),
         roundTrips: roundTrips + Number(isFiled || told !== undefined),
       },
     };

@@ -1,9 +1,10 @@
 /** Carries the other side's bundles into the sandbox, runs the compose command and brings its bundles out. */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
+import { incomingDirectory } from './call-folders.ts';
 import { createCaptureRun, newCaptureCall } from './capture.ts';
 import { composeFindings, composeScript } from './compose-command.ts';
 import { joinLinks, type LinkLimits } from './join-links.ts';
-import { incomingDirectory, incomingFiles } from './restore.ts';
+import { incomingFiles } from './restore.ts';
 
 /**
  * One round trip; one more when bundles are brought in, and one more when large ones come out. Throws the

@@ -8,6 +8,7 @@ import { OUTPUT_BYTES } from './capture-command.ts';
 import { createCompose } from './compose.ts';
 import { diff, directories, survey } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
+import { release } from './release.ts';
 import { createRestore } from './restore.ts';
 
 export interface GitLimits {
@@ -22,6 +23,7 @@ export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories
   survey,
   capture: createCapture(limits.outputBytes),
   lateStored,
+  release,
   compose: createCompose(limits.outputBytes, limits.links),
   ...createRestore(limits.links),
   directories,

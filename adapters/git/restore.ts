@@ -4,17 +4,13 @@ import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { incomingDirectory } from './call-folders.ts';
 import { curlTransfers } from './curl.ts';
 import { type IncomingBundle, joinLinks, type LinkLimits } from './join-links.ts';
 import { requireOutput } from './output.ts';
+import { releasingAfterFailure } from './release.ts';
 import { restoreReport, restoreScript } from './restore-command.ts';
 import { runScript } from './run-script.ts';
-
-/** The directory for bundles of a call, as the sandbox's files API sees it. */
-export const incomingDirectory = (
-  request: Pick<RestoreRequest, 'projectsRoot' | 'sessionId'>,
-  call: string,
-): string => `${request.projectsRoot}/.agent-shadow/in-${request.sessionId}/${call}`;
 
 /** One file for each bundle that travels through the function, and one list of addresses for all others. */
 export const incomingFiles = (directory: string, bundles: readonly IncomingBundle[]) => {
@@ -79,8 +75,11 @@ export const createRestore = (limits: LinkLimits): Pick<Repositories, 'carry' | 
     const files = [...incomingFiles(directory, bundles), ...script.files, ...rootMaker(directory, asked)];
     const { projectsRoot, timeoutMs } = request;
     const started = await runScript(sandbox, { ...script, files }, { cwd: projectsRoot, timeoutMs });
-    const { pairs } = requireOutput(started.result, mark);
-    if (pairs.at(-1)?.[0] !== 'end') throw cutShort();
+    const pairs = await releasingAfterFailure(sandbox, { ...request, held: call }, () => {
+      const output = requireOutput(started.result, mark);
+      if (output.pairs.at(-1)?.[0] !== 'end') throw cutShort();
+      return output.pairs;
+    });
     return restoreReport(pairs, request, started.roundTrips);
   },
 });

@@ -130,8 +130,9 @@ announce() {
       CARRIED+=("${bundles[i]}")
     fi
   done
-  # One file, so that one read fetches any number of bundles.
-  [ ${#FILES[@]} -eq 0 ] || { cat -- "${FILES[@]}" >"$BULK/bundles" && rm -f -- "${FILES[@]}"; } || return
+  # One file, so that one read fetches any number of bundles. Only one bundle at a time takes room twice.
+  [ ${#FILES[@]} -eq 0 ] || mv -- "${FILES[0]}" "$BULK/bundles" || return
+  for i in "${FILES[@]:1}"; do cat -- "$i" >>"$BULK/bundles" && rm -f -- "$i" || return; done
   records_of_changes
 }
 

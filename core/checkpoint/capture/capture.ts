@@ -31,12 +31,22 @@ export interface CaptureDeps {
   limits?: BundleLimits;
 }
 
+/** The bundles that were read need not stay on the disk of the sandbox until a later call removes them. */
+const releaseRead = async (
+  repositories: Pick<Repositories, 'release'>,
+  { sandbox, session: { sessionId, projectsRoot } }: Pick<CaptureInput, 'sandbox' | 'session'>,
+  { held }: CaptureReport,
+): Promise<void> => {
+  if (held !== undefined) await repositories.release(sandbox, { sessionId, projectsRoot, held });
+};
+
 /** Runs the capture and stores nothing. A dry run uses this. */
 export const createDryCapture =
   (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const request = captureRequest(input, invocation, deps.clock, deps.limits);
     const report = await deps.repositories.capture(input.sandbox, request, async () => null);
+    await releaseRead(deps.repositories, input, report);
     const states = reported(report, input.head).map((repository): RepositoryState => {
       const { path, changed } = repository;
       if (repository.state !== 'captured') return { path, state: repository.state, changed, bundleBytes: 0 };
@@ -51,12 +61,12 @@ const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
   failures.some((one) => one.path === path || one.path.startsWith(`${path}/`));
 
 /** Takes in what a command of the sandbox captured: verifies and stores every bundle, then the links. */
-export const createTakeIn = (deps: Omit<CaptureDeps, 'repositories'>) => {
-  const { store, bundles, clock, log } = deps;
+export const createTakeIn = (deps: CaptureDeps) => {
+  const { store, bundles, repositories, clock, log } = deps;
   const keepContent = createKeepContent(deps);
   /** `head`: the states that the command was given as known. */
   return async <Report extends CaptureReport>(
-    input: Pick<CaptureInput, 'session' | 'head' | 'said'>,
+    input: Pick<CaptureInput, 'session' | 'sandbox' | 'head' | 'said'>,
     run: (upload: UploadTarget) => Promise<Report>,
   ): Promise<{ captured: Captured; report: Report }> => {
     const { session, head } = input;
@@ -86,8 +96,9 @@ export const createTakeIn = (deps: Omit<CaptureDeps, 'repositories'>) => {
     };
 
     const limit = pLimit(PARALLEL);
-    const [content, ...taken] = await Promise.all([
+    const [content, , ...taken] = await Promise.all([
       keepContent(session, input.said ?? {}, report.changes),
+      releaseRead(repositories, input, report),
       ...reported(report, head).map((repository) => limit(() => settle(repository))),
     ]);
     await store.putLinks(taken.flatMap(({ link }) => link ?? []));

@@ -241,7 +241,7 @@ export const createCompose = (deps: CaptureDeps) => {
       wanted.length === 0 && gone.length === 0
         ? nothing
         : await (input.isStored
-            ? takeIn({ session, head: { repositories: told } }, async (upload) => {
+            ? takeIn({ session, sandbox, head: { repositories: told } }, async (upload) => {
                 const answer = await run(upload);
                 requireUsable(answer, selected);
                 // Nothing with conflicts is stored.

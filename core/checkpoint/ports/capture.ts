@@ -133,12 +133,14 @@ export interface CaptureReport {
   late?: string[];
   /** With `changes`: one entry for each repository that changed. */
   changes?: ClaimedChanges[];
+  /** Names what still lies in the sandbox although it was read (`Repositories.release`). */
+  held?: string;
   /** Sequential sandbox round trips this capture took. */
   roundTrips: number;
 }
 
 /** The part of a report that is known before the bundles are out. */
-export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'roundTrips'>;
+export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'held' | 'roundTrips'>;
 
 /**
  * Asks the store where one large bundle goes: a URL that accepts exactly these bytes, or null when it is

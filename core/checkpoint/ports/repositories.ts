@@ -57,6 +57,11 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { sessionId: string; projectsRoot: string; toolExecutionId: string; timeoutMs: number },
   ): Promise<void>;
+  /** Removes the bundles of a capture that were read (`held` of its report). Never fails for want of the sandbox. */
+  release(
+    sandbox: ExecutionAdapter,
+    request: { sessionId: string; projectsRoot: string; held: string },
+  ): Promise<void>;
   /**
    * Makes captures from captures: merges one side's changes into a state, or takes them out of it. Only the
    * shadow is written.

@@ -408,6 +408,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         });
       },
       lateStored: async () => undefined,
+      release: async () => undefined,
       compose: async ({ sandboxId }, request) => composeIn(need(sandboxId), request),
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
