@@ -552,6 +552,7 @@ describe('what somebody else was quicker with', () => {
 /** No function that a page asks throws them, or nothing but a command helps. */
 const OF_COMMANDS: ReadonlySet<string> = new Set([
   'ApprovalPending',
+  'CheckpointIncomplete',
   'ChildUndone',
   'CloudUnavailable',
   'DataDirInUse',
