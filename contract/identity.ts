@@ -100,6 +100,18 @@ export type AskedBy = z.infer<ReturnType<typeof askedBy>>;
 export const askedByOf = (actor: Actor): AskedBy =>
   typeof actor === 'string' ? { name: actor } : { name: actor.name, person: actor.person };
 
+/** What stands where nobody proved a name. */
+export const CLAIMED = 'claimed';
+
+/**
+ * How the name in a ledger entry is proven, for people to read: issuer and subject of a verified token, or
+ * `claimed`. Null for Walkback itself.
+ */
+export const proofOf = (name: string, person: Person | undefined): string | null => {
+  if (person !== undefined) return `${person.iss} ${person.sub}`;
+  return name === ENGINE ? null : CLAIMED;
+};
+
 export const nameOf = (actor: Actor): string => (typeof actor === 'string' ? actor : actor.name);
 
 export const personOf = (actor: Actor): Person | undefined =>

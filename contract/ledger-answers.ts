@@ -90,6 +90,12 @@ export const ledgerEffect = () =>
     undone_at: z.string().nullable().describe('when it was undone, resolved, skipped or accepted'),
     undone_seq: z.int().nullable(),
     undone_by: z.string().nullable(),
+    undone_by_proof: z
+      .string()
+      .nullable()
+      .describe(
+        'how undone_by is proven: issuer and subject of a verified token, or claimed; null: Walkback itself',
+      ),
     undone_ref: z.string().nullable(),
     undone_amount: amount.describe('what was taken back: it may be less'),
     undone_currency: z.string().nullable(),

@@ -59,6 +59,7 @@ const EFFECTS: Columns<EffectLine> = {
   doubt: 'string',
   last_seq: 'int',
   external_url: 'string',
+  undone_by_proof: 'string',
 };
 
 const RECONCILIATIONS: Columns<ReconciliationLine> = {

@@ -307,6 +307,23 @@ export const observation = () =>
       })
       .optional(),
     awaiting: awaitedApproval().optional(),
+    approvals: z
+      .array(
+        z.object({
+          step: z.string(),
+          epoch: z.int().optional().describe('from the first rewind on'),
+          decision: z.enum(['approved', 'declined']),
+          by: z.string(),
+          proof: z
+            .string()
+            .nullable()
+            .describe('how the name is proven: issuer and subject of a verified token, or claimed'),
+          at: z.string(),
+        }),
+      )
+      .optional()
+      .describe('what people approved and declined, oldest first'),
+    approvalsNotListed: notListed('approvals', ', which has the last ones'),
     parent: z
       .object({ sagaId: z.string(), root: z.string(), sealed: z.boolean() })
       .optional()
@@ -416,6 +433,12 @@ const ledgerRow = () =>
       .string()
       .nullish()
       .describe('where the provider shows the effect: https; older releases: absent'),
+    proof: z
+      .string()
+      .nullish()
+      .describe(
+        'how actor is proven: issuer and subject of a verified token, or claimed; null: Walkback itself',
+      ),
   });
 export type LedgerRow = z.infer<ReturnType<typeof ledgerRow>>;
 

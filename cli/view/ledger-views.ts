@@ -23,6 +23,7 @@ const COLUMNS = [
   { head: 'WHAT' },
   { head: 'REFERENCE' },
   { head: 'BY' },
+  { head: 'PROOF' },
   { head: 'ERROR' },
 ];
 
@@ -56,6 +57,7 @@ export const ledgerTable = (rows: readonly LedgerRow[], paint: Paint, width: num
     `${row.direction} ${row.status}`,
     printableLine(row.external_ref ?? '-'),
     printableLine(row.actor),
+    printableLine(row.proof ?? '-'),
     truncate(printableLine(row.error ?? ''), width === Infinity ? width : ERROR_WIDTH),
   ]);
   return withLinks(COLUMNS, rows, cells, paint);
@@ -87,6 +89,7 @@ const EFFECT_COLUMNS = [
   { head: 'UNDONE' },
   { head: 'TAKEN BACK', align: 'right' as const },
   { head: 'BY' },
+  { head: 'PROOF' },
 ];
 
 /** Functions of older releases do not report doubt. */
@@ -113,6 +116,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint, zone =
     dateTime(undoneAt(row), zone),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
     printableLine(row.undone_by ?? '-'),
+    printableLine(row.undone_by_proof ?? '-'),
   ]);
   const problems = rows.filter((row) => (row.amount_problem ?? row.undone_problem) !== null).length;
   const note =

@@ -1,3 +1,4 @@
+import { CLAIMED } from '../../contract/identity.ts';
 import type {
   AwaitedApproval,
   Observation,
@@ -139,6 +140,17 @@ const interactiveText = ({
   return asked === true ? 'no step came in time; waits' : `waits for its next step until ${until ?? '?'}`;
 };
 
+/** Who approved and declined, and how they proved who they are. */
+const approvalAnswers = ({ approvals = [], approvalsNotListed }: Observation): string[] => [
+  ...(approvalsNotListed === undefined
+    ? []
+    : [`${plural(approvalsNotListed, 'earlier approval')} in the ledger`]),
+  ...approvals.map(
+    ({ step, epoch, decision, by, proof, at }) =>
+      `${step}${epoch === undefined ? '' : ` of epoch ${epoch}`} was ${decision} by ${by} at ${at}, ${proof === null || proof === CLAIMED ? 'a name that nobody proved' : `proven by ${proof}`}`,
+  ),
+];
+
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const standing = standingIn(seen);
@@ -167,6 +179,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
           ...block(`waits for approval of ${awaiting.step} until ${awaiting.until}`, width, paint.yellow),
           ...approvalLines(awaiting, paint, width),
         ]),
+    ...approvalAnswers(seen).flatMap(about),
     ...(seen.interactive === undefined ? [] : block(interactiveText(seen.interactive), width, paint.cyan)),
     ...(seen.parent === undefined
       ? []

@@ -57,7 +57,7 @@ const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
     'look at it again: the page of the saga shows what became of the step, and who decided it',
   OperationRefused: SAGA_PAGE,
   SagaNotInteractive: `it has a plan: ${SAGA_PAGE}`,
-  PointOfNoReturn: 'plan it again: the tick there leaves standing what the message names',
+  PointOfNoReturn: 'plan it again: the tick and the reason there leave standing what the message names',
   ChildFailed: BY_HAND,
   CompensationBlocked: BY_HAND,
   CompensationFailed: BY_HAND,

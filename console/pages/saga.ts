@@ -10,6 +10,7 @@ import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { notListedTexts } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
+import { approvalsPart } from '../parts/approvals.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { entryRows, money, reference } from '../parts/ledger-tables.ts';
@@ -283,7 +284,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ${statePart(seen)}
   <h2>Steps</h2>${stepsPart(seen, entries)}${notListedPart(seen)}
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
-  ${acceptedPart(seen, visit)}
+  ${approvalsPart(seen)}${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}
   ${locksPart(held)}
   <h2>Ledger</h2>${check !== undefined ? verdict(check) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}

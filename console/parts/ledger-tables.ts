@@ -2,6 +2,7 @@
 
 import { html } from 'hono/html';
 import type { AmountDirection } from '../../contract/amount-direction.ts';
+import { ENGINE } from '../../contract/identity.ts';
 import {
   isUndoneInPart,
   type LedgerEffect,
@@ -27,20 +28,8 @@ import {
   time,
 } from './markup.ts';
 
-const personIn = (detail: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(detail);
-    return typeof value === 'object' && value !== null && 'person' in value;
-  } catch {
-    return false;
-  }
-};
-
-/** A name without a proof is marked. */
-const who = ({ actor, detail }: LedgerRow): Markup =>
-  actor === 'engine'
-    ? html`<span class="hint">engine</span>`
-    : html`${shown(actor)}${personIn(detail) ? NOTHING : html` <span class="hint">(claimed)</span>`}`;
+const who = ({ actor }: LedgerRow): Markup =>
+  actor === ENGINE ? html`<span class="hint">engine</span>` : shown(actor);
 
 /** `25.00 EUR`. */
 export const money = (amount: string | null | undefined, currency: string | null | undefined): Markup =>
@@ -87,6 +76,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false, zone 
           error === null ? NOTHING : html`<div class="long">${folded(error)}</div>`,
       },
       { title: 'Who', cell: who },
+      { title: 'Proof', cell: ({ proof }: LedgerRow) => shown(proof) },
     ],
     entries,
     'No entry fits.',
@@ -131,6 +121,7 @@ export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup
       },
       { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined, zone) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
+      { title: 'Proof', cell: (one) => shown(one.undone_by_proof) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
       { title: 'Note', cell: note },
     ],

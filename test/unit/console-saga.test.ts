@@ -160,3 +160,40 @@ test('a saga that no step turned back says why without a gap, and that no reason
     'Undone: The finished saga was undone.by rita: no reason given',
   );
 });
+
+test('who approved a step of a completed saga is named with the proof, and so is who wrote an entry', async () => {
+  const proven = { by: 'rita@example.com', proof: 'https://id.example u-1', at: AT };
+  const { fetchPage, enter } = made({
+    'describe-saga': () =>
+      observed({
+        status: 'COMPLETED',
+        approvals: [
+          { step: 'pay', decision: 'approved', ...proven },
+          { step: 'mail', epoch: 1, decision: 'declined', by: 'bob', proof: 'claimed', at: AT },
+        ],
+        approvalsNotListed: 3,
+      }),
+    'query-ledger': () => ({
+      entries: [
+        {
+          step: 'pay',
+          direction: 'approval',
+          status: 'approved',
+          seq: 1,
+          at: AT,
+          actor: 'rita@example.com',
+          detail: '{}',
+          proof: 'https://id.example u-1',
+        },
+      ],
+      cursor: '2',
+    }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  const rows = [...text.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) => row);
+  expect(rows.filter((row) => row.includes('https://id.example u-1'))).toHaveLength(2);
+  expect(rows.find((row) => row.includes('bob'))).toMatch(/mail.*epoch 1.*declined.*claimed/s);
+  expect(text).toContain('Cut here: 3 earlier approvals in the ledger.');
+});

@@ -1,7 +1,9 @@
 /** Who may answer, and what the ledger keeps of who did. */
 import { describe, expect, test } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import type { Actor, Person } from '../../contract/identity.ts';
-import { toRow } from '../../core/saga/ledger/ledger-row.ts';
+import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
 import type { ChildrenPlanStep } from '../../core/saga/plan/plan-children.ts';
 import { SESSION } from '../support/fakes/stage.ts';
@@ -120,7 +122,7 @@ const freshlyAsked = async (step: ChildrenPlanStep): Promise<(string | undefined
 describe('an approval', () => {
   test('keeps the person in the entry, under its hash, and tells who it was', async () => {
     const answers: unknown[] = [];
-    const { entries, isSound, state } = await asking('compensatable', async ({ machine }) => {
+    const { entries, isSound, state, observation } = await asking('compensatable', async ({ machine }) => {
       answers.push(await machine.answer({ ...approve, by: person({ tokenId: 't-1' }) }));
       answers.push(await machine.answer({ ...approve, by: 'a second one' }));
     });
@@ -131,16 +133,45 @@ describe('an approval', () => {
     for (const answered of answers) {
       expect(answered).toMatchObject({ answered: { by: 'rita@example.com', person: { sub: 'u-1' } } });
     }
-    expect(entry === undefined ? '' : toRow(entry).detail).toContain('"sub":"u-1"');
+    const row = entry === undefined ? undefined : toRow(entry);
+    expect(row?.detail).toContain('"sub":"u-1"');
+    expect(row?.proof).toBe('https://id.example u-1');
+    expect(row === undefined ? undefined : fromRow(row)).toEqual(entry);
+    // Not only while it waits: a completed saga says who approved it, and how that was proven.
+    expect(observation.approvals).toEqual([
+      {
+        step: 'pay',
+        decision: 'approved',
+        by: 'rita@example.com',
+        proof: 'https://id.example u-1',
+        at: entry?.at,
+      },
+    ]);
+    const lines = observationText(observation, createPaint(false), 200);
+    expect(lines).toMatch(/pay was approved by rita@example\.com at .*, proven by https:\/\/id\.example u-1/);
   });
 
   test('that is claimed keeps no person', async () => {
-    const { entries } = await asking('compensatable', ({ machine }) =>
+    const { entries, observation } = await asking('compensatable', ({ machine }) =>
       machine.answer({ ...approve, by: 'ada' }),
     );
     const entry = entries.find(({ status }) => status === 'approved');
     expect(entry).toMatchObject({ actor: 'ada' });
     expect(entry).not.toHaveProperty('person');
+    expect(observation.approvals).toMatchObject([{ by: 'ada', proof: 'claimed' }]);
+    const lines = observationText(observation, createPaint(false), 200);
+    expect(lines).toMatch(/pay was approved by ada at .*, a name that nobody proved/);
+    // Nobody is behind what Walkback itself wrote.
+    expect(entries.map(toRow).map(({ actor, proof }) => `${actor} ${proof}`)).toEqual(
+      entries.map(({ actor }) => (actor === 'engine' ? 'engine null' : `${actor} claimed`)),
+    );
+  });
+
+  test('that was declined says who did', async () => {
+    const { observation } = await asking('compensatable', ({ machine }) =>
+      machine.answer({ ...approve, decision: 'reject', by: person() }),
+    );
+    expect(observation.approvals).toMatchObject([{ decision: 'declined', proof: 'https://id.example u-1' }]);
   });
 
   test('changed in the person is seen by the chain', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { sagaFormatOf } from '../../adapters/aws/item-format.ts';
 import type { Asked } from '../../contract/identity.ts';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
+import { effectsCsv } from '../../core/saga/ledger/csv.ts';
 import { createSagaEffects } from '../../core/saga/ledger/effect-rows.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { expectSoundTree, put, runTree } from '../support/tree-saga.ts';
@@ -73,6 +74,7 @@ test.each<Way>(['undo', 'rewind'])(
       undone_at: asked?.at,
       undone_seq: asked?.seq,
       undone_by: 'rita',
+      undone_by_proof: 'claimed',
       undone_amount: null,
       evidence: 'the customer has read it',
     });
@@ -142,6 +144,26 @@ test('what was skipped is resolved later, once, and the saga stays as it ended',
   expect(observation.notCompensated).toEqual([]);
   expect(observation.compensated).toMatchObject([{ step: 'pay', byHand: 'refund re_7, by hand' }]);
   expect(await rowOf(saga, 'pay')).toMatchObject({ status: 'resolved', evidence: 'refund re_7, by hand' });
+});
+
+test('the row says whether who decided it proved who they are', async () => {
+  const saga = await skipped();
+  expect(await rowOf(saga, 'pay')).toMatchObject({ undone_by: 'olga', undone_by_proof: 'claimed' });
+  expect(await rowOf(saga, 'last')).toBeUndefined();
+  const person = { iss: 'https://id.example', sub: 'u-7', email: 'olga@example.com' };
+  const by = { name: 'olga@example.com', person };
+  await saga.machine.operate({ ...operation('resolve', 'pay', 'refund re_7'), by });
+  const row = await rowOf(saga, 'pay');
+  expect(row).toMatchObject({ undone_by: 'olga@example.com', undone_by_proof: 'https://id.example u-7' });
+  const [head = '', line = ''] = effectsCsv(row === undefined ? [] : [row]).split('\r\n');
+  expect(line.split(',')[head.split(',').indexOf('undone_by_proof')]).toBe('"https://id.example u-7"');
+});
+
+test('what a compensator of Walkback took back needs no proof', async () => {
+  const saga = await mailed();
+  await over(saga, 'undo', 'it may stay');
+  await saga.machine.settle();
+  expect(await rowOf(saga, 'pay')).toMatchObject({ undone_by: 'engine', undone_by_proof: null });
 });
 
 test('its compensator is not called again, and the refusal names what can be done', async () => {

@@ -168,7 +168,9 @@ const dayOf = (entry: LedgerEntry): { day?: string } =>
   isOutcome(entry) ? { day: entry.at.slice(0, 10) } : {};
 
 export const entryItem = (entry: LedgerEntry): Item => {
-  const columns = Object.entries(toRow(entry)).filter(([, value]) => value !== null);
+  // `detail` has the person, so the proof is made when the entry is read.
+  const { proof: _, ...row } = toRow(entry);
+  const columns = Object.entries(row).filter(([, value]) => value !== null);
   return { ...entryKey(entry.sagaId, entry.seq), ...Object.fromEntries(columns), ...dayOf(entry) };
 };
 

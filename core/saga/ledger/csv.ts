@@ -113,6 +113,7 @@ const EFFECT_COLUMNS = [
   'evidence',
   'doubt',
   'external_url',
+  'undone_by_proof',
 ] as const satisfies readonly (keyof LedgerEffect)[];
 
 export const effectsCsv = (rows: readonly LedgerEffect[], asked: AskedTime = {}): string =>

@@ -3,6 +3,7 @@
  * were committed, and effects in doubt that were not settled forward. Reads and steps that run other sagas
  * are no effects of their own. Pure.
  */
+import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import { type Acceptance, createAcceptances, placeOf, reasonIn } from './acceptances.ts';
@@ -42,6 +43,7 @@ const NOT_UNDONE = {
   undone_at: null,
   undone_seq: null,
   undone_by: null,
+  undone_by_proof: null,
   undone_ref: null,
   undone_amount: null,
   undone_currency: null,
@@ -99,7 +101,12 @@ const doubtfulRow = (entry: Doubt, started: Started, agent: string): LedgerEffec
   external_url: null,
 });
 
-const undoneBy = ({ at, seq, actor }: LedgerEntry) => ({ undone_at: at, undone_seq: seq, undone_by: actor });
+const undoneBy = ({ at, seq, actor, person }: LedgerEntry) => ({
+  undone_at: at,
+  undone_seq: seq,
+  undone_by: actor,
+  undone_by_proof: proofOf(actor, person),
+});
 
 const undoneAmount = (entry: Entry<'undo'> & { status: 'committed' }) => ({
   undone_amount: entry.amount ?? null,

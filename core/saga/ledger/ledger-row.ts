@@ -2,6 +2,7 @@
  * Converts a ledger entry to the columns that people query (docs/sagas.md, Data), and back without loss,
  * because the hash covers all of it.
  */
+import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { canonicalJson } from '../plan/json.ts';
@@ -32,6 +33,7 @@ export const LEDGER_COLUMNS = [
   'currency',
   'amount_direction',
   'external_url',
+  'proof',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 const COLUMN_OF = [
@@ -111,6 +113,7 @@ export const toRow = (entry: LedgerEntry): LedgerRow => ({
   hash: entry.hash,
   detail: detailOf(entry),
   ...copiedColumns(entry),
+  proof: proofOf(entry.actor, entry.person),
 });
 
 /** The rows are our own and were made from entries. The hash chain shows when one was changed. */

@@ -7,6 +7,7 @@ import { isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { approvalsOf } from './approvals.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { idleAdvice, interactiveOf } from './observe-interactive.ts';
 import { observed, type Story, storiesOf } from './stories.ts';
@@ -223,6 +224,7 @@ export const observe = (
     results: resultsOf(stories),
     ...(failed === undefined ? {} : { failed }),
     ...(awaiting === undefined ? {} : { awaiting }),
+    ...approvalsOf(entries),
     ...interactiveOf(head, stories, entries),
     advice: adviceOf(
       head,

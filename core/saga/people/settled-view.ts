@@ -20,6 +20,8 @@ export const settledView = (seen: Observation, isRootOver: boolean): Observation
   const {
     doing: _,
     rejected: __,
+    approvals: _approvals,
+    approvalsNotListed: _notListed,
     children: ___,
     childrenNotListed: _children,
     committedNotListed: _committed,
