@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Invoked } from '../../core/saga/ports.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, unwinding } from '../support/outage-saga.ts';
-import { rejected, SAGA } from '../support/scripted-saga.ts';
+import { DEFAULTS, HOUR_MS, MINUTE_MS, SECOND_MS, undoing, unwinding } from '../support/outage-saga.ts';
+import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
 describe('a person, while a compensator is delayed', () => {
   /** As it stands while the saga pauses for the compensator of `b`, an hour into the outage. */
@@ -132,4 +132,35 @@ describe('a saga that dies while a compensator is delayed', () => {
     expect(state.status).toBe('COMPENSATED');
     expect(isSound).toBe(true);
   });
+});
+
+test('sagas that ran as a step are taken back once the delayed effect on their resource is', async () => {
+  const onAccount = { resourceKey: '"acct"' };
+  let refusals = 0;
+  const saga = await scriptedSaga({
+    tools: [
+      undoing('pay', DEFAULTS, onAccount),
+      undoing('note', { ...DEFAULTS, delayedAfterSeconds: 1 }, onAccount),
+      scriptedTool('fail', 'read'),
+    ],
+    steps: [
+      { id: 'inner', saga: { plan: { steps: [{ id: 'pay', tool: 'pay', arguments: {} }] } }, input: {} },
+      { id: 'note', tool: 'note', arguments: {} },
+      { id: 'fail', tool: 'fail', arguments: {} },
+    ],
+    answer: ({ operation, step }) => {
+      if (step === 'fail') return rejected();
+      if (operation !== 'compensate' || step !== 'note' || refusals > 3) return committed();
+      refusals += 1;
+      return rejected(true);
+    },
+  });
+  await saga.begin();
+  await saga.machine.settle();
+  const { state, story, isSound } = await saga.seen();
+  expect(isSound).toBe(true);
+  expect(story).toContain('undo delayed');
+  expect(story).toContain('undo blocked');
+  expect(state.status).toBe('COMPENSATED');
+  expect((await saga.store.getHead(`${SAGA}.inner`))?.state.status).toBe('COMPENSATED');
 });

@@ -31,11 +31,18 @@ const marked = ({ resourceKey }: { resourceKey?: string | null }): { resource?: 
 const openStatus = (effect: EffectRecord | undefined): EffectStatus =>
   effect?.endSeq == null ? 'unknown' : 'committed';
 
-/** Lets blocked effects go on: all of them, or those with this mark. */
+/**
+ * Lets blocked effects go on: all of them, or those with this mark. A step that runs sagas has no mark of its
+ * own, so it is tried again each time.
+ */
 const unblock = (state: SagaState, mark?: string): SagaState => ({
   ...state,
   effects: state.effects.map((effect) => {
-    const touched = mark === undefined || effect.resource === undefined || effect.resource === mark;
+    const touched =
+      mark === undefined ||
+      effect.resource === undefined ||
+      effect.resource === mark ||
+      effect.children === true;
     return effect.status === 'blocked' && touched ? { ...effect, status: openStatus(effect) } : effect;
   }),
 });
