@@ -44,8 +44,8 @@ export interface Sagas {
   /** All sagas, each once. Those that need a person come first. */
   list(options?: Pick<Request<'list-sagas'>, 'status'>, call?: CallOptions): Promise<SagaSummary[]>;
   /**
-   * Who holds which resource, and who waits. Answers all of them; with `limit` or `cursor` one page, which
-   * may have none and a `cursor`.
+   * Who holds which resource, and who waits. Answers all of them; with `limit` or `cursor` one
+   * page.
    */
   locks(options?: Request<'list-locks'>, call?: CallOptions): Promise<Answer<'list-locks'>>;
 }

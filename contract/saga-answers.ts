@@ -564,7 +564,7 @@ export const locksAnswer = () =>
           waiting: z.array(z.string()).describe('sagas in line, first in line first; at most 20'),
         }),
       )
-      .describe('at most 500; a page may have none, and a cursor'),
+      .describe('at most 500'),
     cursor,
   });
 export type LocksAnswer = z.infer<ReturnType<typeof locksAnswer>>;

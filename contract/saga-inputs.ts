@@ -233,9 +233,7 @@ export const queryLedgerInput = () =>
       .describe('the first day, or a time with its offset; default: six days before the last day'),
     to: dayOrTime()
       .optional()
-      .describe(
-        'the last day, which is whole, or a time with its offset, which is left out; default today. A page may be empty and have a cursor',
-      ),
+      .describe('the last day, which is whole, or a time with its offset, which is left out; default today'),
     zone: zone()
       .optional()
       .describe('days are those of this time zone, as Europe/Berlin or +02:00; default UTC'),
@@ -310,7 +308,7 @@ export type ListSagasInput = z.infer<ReturnType<typeof listSagasInput>>;
 export const listLocksInput = () =>
   z.strictObject({
     sagaId: id.optional().describe('only the locks of this saga; without it: those of all open sagas'),
-    limit: limit.optional().describe('how many sagas are looked at for one page, at most; default 50'),
+    limit: limit.optional().describe('at most 500, which is also the default'),
     cursor,
   });
 export type ListLocksInput = z.infer<ReturnType<typeof listLocksInput>>;

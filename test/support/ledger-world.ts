@@ -129,7 +129,11 @@ export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6), 
     do {
       const answer = await query({ ...asked, view: 'effects', ...(cursor === undefined ? {} : { cursor }) });
       rows.push(...(answer.effects ?? []));
-      expect(answer.effects?.length ?? 0).toBeLessThanOrEqual(asked.limit ?? 200);
+      const limit = asked.limit ?? 200;
+      const count = answer.effects?.length ?? 0;
+      expect(count).toBeLessThanOrEqual(limit);
+      // Nobody may take a short page for the end. Where the clock runs, the time may be over.
+      if (answer.cursor !== undefined && tickMs === 0) expect(count).toBe(limit);
       cursor = answer.cursor;
     } while (cursor !== undefined);
     return rows;

@@ -234,6 +234,19 @@ describe('effects', () => {
     expect(await ledger.effects({ sagaId: 'refund-1', limit: 1 })).toEqual(saga);
   });
 
+  test('come with entries and totals in the first page, however many empty days are before them', async () => {
+    const years = { from: '2017-01-01', to: '2026-03-31' };
+    const [effects, entries, totals] = [
+      await ledger.query({ ...years, view: 'effects', status: 'undone' }),
+      await ledger.query({ ...years, status: 'committed' }),
+      await ledger.query({ ...years, view: 'totals' }),
+    ];
+    expect(effects.effects).toHaveLength(1);
+    expect(entries.entries?.length).toBeGreaterThan(5);
+    expect(totals.totals?.all.length).toBeGreaterThan(0);
+    for (const answer of [effects, entries, totals]) expect(answer).not.toHaveProperty('cursor');
+  });
+
   test('over many days are answered in parts that do not take long', async () => {
     const slow = openLedger([refund, order, parent], at(24 * 6), 1000);
     for (const view of ['entries', 'effects', 'totals'] as const) {

@@ -32,9 +32,17 @@ const listed = async () => {
   await move(SAGA, 'COMPLETED');
   /** What happens around the read of a status. */
   const around: Partial<Record<'before' | 'after', (status: SagaStatus) => Promise<void>>> = {};
+  /** Left out of lists by status, as a saga that moved on before the index knew. */
+  const gone = new Set<string>();
+  const slow = { everyMs: 0 };
   const list = createListSagas({
     store: {
       ...store,
+      listHeadsByStatus: async (...asked) => {
+        const page = await store.listHeadsByStatus(...asked);
+        await clock.advance(slow.everyMs);
+        return { ...page, items: page.items.filter(({ sagaId }) => !gone.has(sagaId)) };
+      },
       listByStatus: async (status, ...asked) => {
         await around.before?.(status);
         const page = await store.listByStatus(status, ...asked);
@@ -57,7 +65,7 @@ const listed = async () => {
     } while (cursor !== undefined);
     return told;
   };
-  return { clock, put, move, list, pages, around };
+  return { clock, put, move, list, pages, around, gone, slow };
 };
 
 /** Some of each status; some of them since the same millisecond. */
@@ -77,6 +85,35 @@ const filled = async () => {
 };
 
 const idsOf = (sagas: readonly { sagaId: string }[]) => sagas.map(({ sagaId }) => sagaId);
+
+test('a page of one status is full unless nothing is left, however many have moved on', async () => {
+  const { put, list, gone } = await listed();
+  const ids = Array.from({ length: 60 }, (_, at) => `r-${String(at).padStart(2, '0')}`);
+  for (const id of ids) await put(id, 'RUNNING');
+  for (const id of ids.slice(5, 55)) gone.add(id);
+  for (const limit of [1, 3, 4, 7]) {
+    const told: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: SagasAnswer = await list({ status: 'RUNNING', limit, ...(cursor && { cursor }) });
+      if (page.cursor !== undefined) expect(page.sagas).toHaveLength(limit);
+      told.push(...idsOf(page.sagas));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    expect(told).toEqual(ids.filter((id) => !gone.has(id)));
+  }
+});
+
+test('a page that takes too long to fill is answered as it is, with a cursor', async () => {
+  const { put, list, gone, slow } = await listed();
+  for (let at = 0; at < 60; at += 1) await put(`r-${at}`, 'RUNNING');
+  for (let at = 0; at < 60; at += 1) gone.add(`r-${at}`);
+  slow.everyMs = 6_000;
+  expect(await list({ status: 'RUNNING', limit: 10 })).toMatchObject({
+    sagas: [],
+    cursor: expect.any(String),
+  });
+});
 
 describe('sagas of all statuses', () => {
   test.each([1, 2, 7, 81, 82, 200])(

@@ -8,11 +8,6 @@ import { plural } from '../../shared/plural.ts';
 /** Number of days up to today, when no day is given. */
 const DAYS_BACK = 7;
 const MAX_DAYS = 3_660;
-/**
- * One call over days reads for this long, then answers what it has with a cursor. The HTTP API does not wait
- * much longer.
- */
-export const PART_MS = 12_000;
 
 export interface AskedDays {
   day?: string | undefined;

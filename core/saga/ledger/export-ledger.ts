@@ -7,11 +7,12 @@ import type { ExportLedgerInput, ExportReport } from '../../../contract/ledger-e
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { PART_MS } from '../../shared/fill-page.ts';
 import { pauseAfterRace, RACE } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, PART_MS } from './day-range.ts';
+import { dayCursor, daysFrom } from './day-range.ts';
 import { createSagaEffects } from './effect-rows.ts';
 import { type ExportObject, exportObjects } from './export-lines.ts';
 

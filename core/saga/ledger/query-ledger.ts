@@ -7,20 +7,19 @@ import { dayIn, UTC } from '../../../contract/zones.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
-import { dayCursor, daysFrom, entryFrom, PART_MS } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom } from './day-range.ts';
 import { toRow } from './ledger-row.ts';
 import type { ReadAnchors } from './read-anchors.ts';
 import { isByUndo, readEffects } from './read-effects.ts';
 import { createTotals } from './totals.ts';
 
-/** Most queries in one call over days. Empty days count too. */
-const MAX_QUERIES = 500;
 const DEFAULT_LIMIT = 200;
 
 type Rows = AnswerPage<LedgerRow>;
@@ -83,7 +82,14 @@ const placeOf = async (store: SagaStore, cursor: string | undefined): Promise<Sa
  * Goes through one saga after another. When the page begins at another saga (the first one may have moved
  * meanwhile), that saga is answered from its beginning.
  */
-const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor?: string): Promise<Told> => {
+const ofStatus = async (
+  store: SagaStore,
+  rows: Rows,
+  status: SagaStatus,
+  clock: Clock,
+  cursor?: string,
+): Promise<Told> => {
+  const isOver = partOf(clock);
   let { position, begunSaga, begun } = await placeOf(store, cursor);
   do {
     const page = await store.listHeadsByStatus(status, 1, position);
@@ -93,7 +99,7 @@ const ofStatus = async (store: SagaStore, rows: Rows, status: SagaStatus, cursor
       if (next !== undefined) return { cursor: `${position ?? ''}|${sagaId}|${next}` };
     }
     position = page.cursor;
-  } while (position !== undefined && !rows.isFull());
+  } while (position !== undefined && !rows.isFull() && !isOver());
   return position === undefined ? {} : { cursor: position };
 };
 
@@ -104,16 +110,13 @@ const statusOf = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submit
 const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status } = query;
   const today = dayIn(query.zone ?? UTC, clock.now().toISOString());
-  const untilMs = clock.now().getTime() + PART_MS;
+  const isOver = partOf(clock);
   const { days, within, isIn } = daysFrom(query, today, query.cursor);
   let cursor = within;
-  let queries = 0;
   for (const day of days) {
     do {
-      if (rows.isFull() || queries >= MAX_QUERIES || clock.now().getTime() >= untilMs)
-        return { cursor: dayCursor(day, cursor) };
+      if (rows.isFull() || isOver()) return { cursor: dayCursor(day, cursor) };
       const page = await store.listEntriesByDay(day, rows.room(), cursor);
-      queries += 1;
       rows.addAll(
         page.items
           .filter((entry) => isIn(entry.at) && (status === undefined || statusOf(entry) === status))
@@ -144,7 +147,7 @@ const select = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clo
     return told;
   }
   const sagaStatus = SAGA_STATUSES.find((known) => known === status);
-  if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, cursor);
+  if (sagaStatus !== undefined) return ofStatus(store, rows, sagaStatus, clock, cursor);
   return ofDays(store, rows, query, clock);
 };
 

@@ -1,24 +1,23 @@
 /**
  * Finds effect rows: by saga, by reference, or over days. The index finds the entry that committed an effect
  * or left it in doubt. Its row is then made from the whole ledger of its saga, so that an undo of a later day
- * is in it. What one call reads is bounded; the cursor says where the next call continues.
+ * is in it. One call reads until its page is full or the time is over; the cursor says where the rest begins.
  */
 import { type LedgerEffect, type Reconciliation, undoneAt } from '../../../contract/ledger-answers.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
 import { dayIn, dayOfBound, isUntil, UTC } from '../../../contract/zones.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { isChildOf } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
-import { dayCursor, daysFrom, entryFrom, isAsked, PART_MS } from './day-range.ts';
+import { dayCursor, daysFrom, entryFrom, isAsked } from './day-range.ts';
 import { createSagaEffects, type SagaEffects } from './effect-rows.ts';
 
-/** About the number of entries that one call reads. A saga that is begun is read to its end. */
-const MAX_READ = 20_000;
-/** What a query costs beside its entries, counted as entries, so that empty days count too. */
-const QUERY_COST = 10;
+/** About the number of entries whose sagas are kept at once; a saga that is needed again is read again. */
+const MAX_KEPT = 20_000;
 /** Entries of a saga's ledger that one read returns. */
 const PAGE = 1_000;
 /** Entries of an index that one read returns. Each may be of another saga, which is then read. */
@@ -78,22 +77,26 @@ interface ReadSaga {
   children: SagaEffects['children'];
 }
 
-/** Reads each saga once, and counts what was read. */
-const createReader = (store: Store, nowMs: () => number, asOf?: (at: string) => boolean) => {
-  const untilMs = nowMs() + PART_MS;
+/** Reads each saga once, as long as there is room to keep it. */
+const createReader = (store: Store, asOf?: (at: string) => boolean) => {
   const sagas = new Map<string, ReadSaga>();
-  let read = 0;
+  let kept = 0;
+  const makeRoom = (): void => {
+    if (kept < MAX_KEPT) return;
+    sagas.clear();
+    kept = 0;
+  };
 
   const readSaga = async (sagaId: string): Promise<void> => {
     const effects = createSagaEffects();
     let from: number | undefined = 0;
     while (from !== undefined) {
       const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, from, PAGE);
-      read += page.items.length + QUERY_COST;
       // Up to the first entry that is later: whatever is written after it changes nothing in what stood then.
       const end = asOf === undefined ? -1 : page.items.findIndex(({ at }) => !asOf(at));
       for (const entry of end < 0 ? page.items : page.items.slice(0, end)) effects.add(entry);
       from = end < 0 ? page.next : undefined;
+      kept += page.items.length;
     }
     const { agent, committed, failures, children } = effects.end({ asOf: asOf !== undefined });
     sagas.set(sagaId, {
@@ -105,10 +108,6 @@ const createReader = (store: Store, nowMs: () => number, asOf?: (at: string) => 
   };
 
   return {
-    isSpent: (): boolean => read >= MAX_READ || nowMs() >= untilMs,
-    count: (entries: number): void => {
-      read += entries + QUERY_COST;
-    },
     saga: async (sagaId: string): Promise<ReadSaga> => {
       if (!sagas.has(sagaId)) await readSaga(sagaId);
       return sagas.get(sagaId) ?? { agent: '', rows: [], reconciliations: [], children: [] };
@@ -118,6 +117,7 @@ const createReader = (store: Store, nowMs: () => number, asOf?: (at: string) => 
       entries: readonly LedgerEntry[],
       isOf: (row: LedgerEffect, entry: LedgerEntry) => boolean,
     ): Promise<FoundEffect[]> => {
+      makeRoom();
       const ids = [...new Set(entries.map(({ sagaId }) => sagaId))];
       await mapAtOnce(
         ids.filter((id) => !sagas.has(id)),
@@ -187,16 +187,16 @@ const ofReference = async (
   reader: Reader,
   sink: Sink,
   query: QueryLedgerInput,
+  isOver: () => boolean,
 ): Promise<Told> => {
   const { externalRef = '' } = query;
   let { cursor } = query;
   do {
     const page = await store.listEntriesByExternalRef(externalRef, Math.min(INDEX_PAGE, sink.room()), cursor);
-    reader.count(page.items.length);
     const found = await reader.rowsOf(page.items, hasReference(externalRef));
     for (const one of found.filter(isWanted(query))) sink.add(one);
     cursor = page.cursor;
-  } while (cursor !== undefined && !sink.isFull() && !reader.isSpent());
+  } while (cursor !== undefined && !sink.isFull() && !isOver());
   return cursor === undefined ? {} : { cursor };
 };
 
@@ -209,7 +209,7 @@ const ofDays = async (
   reader: Reader,
   sink: Sink,
   query: QueryLedgerInput,
-  today: string,
+  { today, isOver }: { today: string; isOver: () => boolean },
 ): Promise<Told> => {
   const byUndo = isByUndo(query);
   const { zone } = query;
@@ -220,9 +220,8 @@ const ofDays = async (
   let cursor = within;
   for (const day of days) {
     do {
-      if (sink.isFull() || reader.isSpent()) return { cursor: dayCursor(day, cursor) };
+      if (sink.isFull() || isOver()) return { cursor: dayCursor(day, cursor) };
       const page = await store.listEntriesByDay(day, Math.min(INDEX_PAGE, sink.room()), cursor);
-      reader.count(page.items.length);
       const found = await reader.rowsOf(
         page.items.filter((entry) => isPlace(entry) && isIn(entry.at)),
         (row, { seq }) =>
@@ -246,10 +245,7 @@ const ofDays = async (
   return {};
 };
 
-/**
- * Adds what fits and what one call may read. `cursor`: where the rest begins. A page may be empty and still
- * have a cursor.
- */
+/** Adds what fits, until the time is over. `cursor`: where the rest begins. */
 export const readEffects = (
   store: Store,
   sink: Sink,
@@ -258,9 +254,10 @@ export const readEffects = (
 ): Promise<Told> => {
   const { asOf, zone = UTC } = query;
   const isThen = asOf === undefined ? undefined : isUntil(asOf, zone);
-  const reader = createReader(store, () => clock.now().getTime(), isThen);
+  const reader = createReader(store, isThen);
+  const isOver = partOf(clock);
   const today = asOf === undefined ? dayIn(zone, clock.now().toISOString()) : dayOfBound(asOf, zone);
   if (query.sagaId !== undefined) return ofSaga(store, reader, sink, query);
-  if (query.externalRef !== undefined) return ofReference(store, reader, sink, query);
-  return ofDays(store, reader, sink, query, today);
+  if (query.externalRef !== undefined) return ofReference(store, reader, sink, query, isOver);
+  return ofDays(store, reader, sink, query, { today, isOver });
 };

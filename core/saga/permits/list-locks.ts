@@ -6,6 +6,7 @@ import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { OPEN_STATUSES, type SagaHead } from '../model/head.ts';
 import type { Permit } from '../model/permit.ts';
@@ -14,7 +15,8 @@ import type { SagaStore } from '../ports.ts';
 import { waitsFor } from './look.ts';
 
 const MOST_WAITING = 20;
-const DEFAULT_LIMIT = 50;
+/** Sagas that are read at once. */
+const SAGAS = 50;
 
 /** Most locks of a page. Each takes some reads, and one more for each saga in its line. */
 const MOST_LOCKS = 500;
@@ -82,6 +84,7 @@ const addLocks = async (
 
 const locksOfSaga = async (
   store: SagaStore,
+  page: AnswerPage<Lock>,
   sagaId: string,
   cursor: string | undefined,
 ): Promise<LocksAnswer> => {
@@ -96,7 +99,6 @@ const locksOfSaga = async (
   const after = cursor === undefined ? '' : readAfter(cursor);
   const head = await store.getHead(sagaId);
   if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
-  const page = createPage<Lock>(MOST_LOCKS);
   const last = await addLocks(store, page, head, after);
   return { locks: page.items, ...(last === undefined ? {} : { cursor: seal.write(last) }) };
 };
@@ -104,23 +106,29 @@ const locksOfSaga = async (
 const pageOpen = createSagaPages('locks', OPEN_STATUSES);
 
 /**
- * A page looks at `limit` sagas, so it may list fewer locks, or none. It ends earlier when the answer has no
- * room for all locks of a saga, and the next page continues in the same saga. A caller who reads all pages
+ * A page lists `limit` locks, unless the last saga was looked at or the time is over. It also ends earlier
+ * when the answer has no room; the next page then continues in the same saga. A caller who reads all pages
  * gets every lock that is held the whole time. Locks of a saga that changes its status meanwhile come again
  * at the end.
  */
 export const createListLocks =
   ({ store, clock }: { store: SagaStore; clock: Pick<Clock, 'now'> }) =>
-  async ({ sagaId, limit = DEFAULT_LIMIT, cursor }: ListLocksInput): Promise<LocksAnswer> => {
-    if (sagaId !== undefined) return locksOfSaga(store, sagaId, cursor);
-    const { items, within, at, ...next } = await pageOpen({ store, clock }, limit, cursor);
-    const page = createPage<Lock>(MOST_LOCKS);
-    for (const head of items) {
-      // The index may lag behind.
-      if (!OPEN_STATUSES.includes(head.state.status)) continue;
-      const after = within?.sagaId === head.sagaId ? within.after : '';
-      const last = await addLocks(store, page, head, after);
-      if (last !== undefined) return { locks: page.items, cursor: at(head.sagaId, last) };
+  async ({ sagaId, limit = MOST_LOCKS, cursor }: ListLocksInput): Promise<LocksAnswer> => {
+    const page = createPage<Lock>(Math.min(limit, MOST_LOCKS));
+    if (sagaId !== undefined) return locksOfSaga(store, page, sagaId, cursor);
+    const isOver = partOf(clock);
+    let from = cursor;
+    for (;;) {
+      const { items, within, at, cursor: next } = await pageOpen({ store, clock }, SAGAS, from);
+      for (const head of items) {
+        // The index may lag behind.
+        if (!OPEN_STATUSES.includes(head.state.status)) continue;
+        const after = within?.sagaId === head.sagaId ? within.after : '';
+        const last = await addLocks(store, page, head, after);
+        if (last !== undefined) return { locks: page.items, cursor: at(head.sagaId, last) };
+      }
+      if (next === undefined) return { locks: page.items };
+      if (page.isFull() || isOver()) return { locks: page.items, cursor: next };
+      from = next;
     }
-    return { locks: page.items, ...next };
   };

@@ -10,6 +10,7 @@ import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
+import { fillPage } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -121,10 +122,14 @@ export const createListSagas =
   async (input: ListSagasInput): Promise<SagasAnswer> => {
     const { status, limit = DEFAULT_LIMIT, cursor, sessionId } = input;
     if (sessionId !== undefined) return listOfSession(store, sessionId, input);
-    const page =
-      status === undefined
-        ? await pageSagas({ store, clock }, limit, cursor)
-        : await store.listHeadsByStatus(status, limit, cursor);
+    const page = await fillPage<SagaHead>(
+      { clock, limit, cursor },
+      ({ sagaId }) => sagaId,
+      (room, from) =>
+        status === undefined
+          ? pageSagas({ store, clock }, room, from)
+          : store.listHeadsByStatus(status, room, from),
+    );
     return {
       sagas: page.items.map(summary),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
