@@ -324,6 +324,10 @@ export const observation = () =>
       .optional()
       .describe('what people approved and declined, oldest first'),
     approvalsNotListed: notListed('approvals', ', which has the last ones'),
+    branchesFailed: z
+      .int()
+      .optional()
+      .describe('branches of its steps that failed and were undone, while the step stands'),
     parent: z
       .object({ sagaId: z.string(), root: z.string(), sealed: z.boolean() })
       .optional()
@@ -363,7 +367,7 @@ export const observation = () =>
       .array(z.object({ step: z.string(), tool: z.string(), error: namedError().optional() }))
       .optional()
       .describe('for an interactive saga: the last steps that were refused, so that nothing happened'),
-    advice: z.string(),
+    advice: z.string().describe('for the model; people are told what they can do by command and console'),
   });
 export type Observation = z.infer<ReturnType<typeof observation>>;
 
@@ -501,6 +505,10 @@ const sagaSummary = () =>
     started: z.int().describe('how many of its steps were started'),
     steps: z.int(),
     failure: z.string().nullable(),
+    branchesFailed: z
+      .int()
+      .optional()
+      .describe('branches of its steps that failed and were undone, while the step stands'),
     requestedBy: z.string(),
     createdAt: z.string(),
     updatedAt: z.string(),

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/saga-answers.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { nextForPeople } from '../../present/saga-next.ts';
 import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
@@ -151,6 +152,9 @@ const approvalAnswers = ({ approvals = [], approvalsNotListed }: Observation): s
   ),
 ];
 
+const repairLines = ({ status, sagaId }: Observation): string[] =>
+  status === 'COMPENSATION_FAILED' ? [`walkback saga retry ${sagaId}, or resolve or skip each step`] : [];
+
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
   const standing = standingIn(seen);
@@ -216,10 +220,14 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       `  ${paint.yellow('–')} ${printableLine(step)} ${paint.dim(printableLine(tool))}  rejected, nothing happened`,
       ...(error === undefined ? [] : about(`${error.name}: ${error.message}`)),
     ]),
-    ...about(seen.advice),
+    ...about(nextForPeople(seen)),
+    ...repairLines(seen).flatMap(about),
   ];
   return `${lines.join('\n')}\n`;
 };
+
+const failureWord = ({ failure, branchesFailed }: SagaSummary): string =>
+  failure ?? (branchesFailed === undefined ? '-' : `${plural(branchesFailed, 'branch', 'branches')} failed`);
 
 export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date): string => {
   if (sagas.length === 0) return 'No sagas.\n';
@@ -236,7 +244,7 @@ export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date
     statusWord(saga.status, paint),
     printableLine(saga.definition ?? '-'),
     `${saga.started}/${saga.steps}`,
-    printableLine(saga.failure ?? '-'),
+    printableLine(failureWord(saga)),
     formatTime(saga.updatedAt, now),
   ]);
   return table(columns, rows, paint);

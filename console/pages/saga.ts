@@ -8,6 +8,7 @@ import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { nextForPeople } from '../../present/saga-next.ts';
 import { notListedTexts } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { approvalsPart } from '../parts/approvals.ts';
@@ -222,7 +223,7 @@ const statePart = (seen: Observation): Markup =>
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
   ${waitPart(seen)}
-  <p class="hint">${shown(seen.advice)}</p>`;
+  <p class="hint">${shown(nextForPeople(seen))}${seen.status === 'COMPENSATION_FAILED' ? html` <a href="/queue${query({ saga: seen.sagaId })}">Repair it in the queue</a>` : NOTHING}</p>`;
 
 /**
  * The functions answer nothing else about a saga that is not as it was written. This page shows its entries

@@ -45,9 +45,14 @@ test('an alert that nobody takes: the saga ends as failed all the same, and an o
   await sagas.start('unheard');
   const seen = await sagas.observe('unheard');
   expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', notCompensated: [{ step: 'booking' }] });
+  expect(seen.advice).not.toContain('alerted');
   await expect
     .poll(async () => await sagas.execution('unheard'), { timeout: 60_000 })
-    .toMatchObject({ status: 'FAILED', error: 'CompensationFailed' });
+    .toMatchObject({
+      status: 'FAILED',
+      error: 'CompensationFailed',
+      cause: expect.stringContaining('nobody was alerted, because the alert topic refused it'),
+    });
   const tries = (await sagas.history('unheard')).filter(({ taskFailedEventDetails }) =>
     taskFailedEventDetails?.error?.startsWith('SNS.'),
   );

@@ -197,3 +197,17 @@ test('who approved a step of a completed saga is named with the proof, and so is
   expect(rows.find((row) => row.includes('bob'))).toMatch(/mail.*epoch 1.*declined.*claimed/s);
   expect(text).toContain('Cut here: 3 earlier approvals in the ledger.');
 });
+
+test('people are told what they can do, and nothing that is said to the model', async () => {
+  const { fetchPage, enter } = made({
+    'describe-saga': () =>
+      observed({ status: 'COMPENSATION_FAILED', advice: 'Do not retry; report the references.' }),
+    'query-ledger': () => ({ entries: [], cursor: '2' }),
+    'list-locks': () => ({ locks: [] }),
+  });
+  const { cookie } = await enter();
+  const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
+  expect(text).not.toContain('report the references');
+  expect(text).toContain('try its compensator again, record how it was undone by hand');
+  expect(text).toContain('href="/queue?saga=s"');
+});

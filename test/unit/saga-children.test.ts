@@ -1,5 +1,8 @@
 /** Steps that run a saga, and branches that run side by side. */
 import { describe, expect, test } from 'vitest';
+import { observe } from '../../core/saga/people/observation.ts';
+import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
+import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
 import {
   definitionOf,
   expectSettledTree,
@@ -212,6 +215,17 @@ describe('branches', () => {
     });
     expect(status).toBe('COMPLETED');
     expect(standingIn(saga)).toEqual(['x']);
+    const head = saga.memory.heads.get(ROOT) ?? expect.unreachable('no head');
+    const { branchesFailed, advice } = observe(head, saga.memory.ledger.get(ROOT) ?? []);
+    expect({ branchesFailed, advice }).toEqual({
+      branchesFailed: 1,
+      advice: expect.stringContaining('some of their branches failed'),
+    });
+    expect(unpackEffects(packEffects(head.state.effects))).toEqual(head.state.effects);
+    const { sagas } = await createListSagas({ store: saga.memory.store, clock: saga.clock })({});
+    expect(sagas.filter((one) => one.branchesFailed !== undefined)).toMatchObject([
+      { sagaId: ROOT, status: 'COMPLETED', failure: null, branchesFailed: 1 },
+    ]);
   });
 
   test('report: none stands, and a later step decides on what became of them; undoing it is nothing more', async () => {

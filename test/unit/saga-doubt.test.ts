@@ -55,6 +55,72 @@ describe('an expired key (S2)', () => {
   });
 });
 
+describe('a lost call to a provider that knows no keys', () => {
+  const NO_KEYS = { idempotencyWindowSeconds: 0, probe: true };
+  const unsure = {
+    Payload: { outcome: 'unknown', answered: true, error: { name: 'Http500', message: 'no' } },
+  };
+  /** The first `times` calls are lost, and the probe answers `told`. */
+  const playing = async (
+    told: typeof absent,
+    {
+      times = 1,
+      answer = lost,
+      more = {},
+    }: { times?: number; answer?: typeof lost | typeof unsure; more?: object } = {},
+  ) => {
+    let calls = 0;
+    const saga = await scriptedSaga({
+      tools: [scriptedTool('pay', 'compensatable', { ...NO_KEYS, ...more })],
+      answer: ({ operation }) => {
+        if (operation === 'probe') return told;
+        if (operation === 'compensate') return committed();
+        calls += 1;
+        return calls > times ? committed() : answer;
+      },
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    return { calls, ...(await saga.seen()) };
+  };
+
+  test('is made again when its probe says that it did not happen', async () => {
+    for (const kind of ['compensatable', 'irreversible'] as const) {
+      const more = { effect: kind, ...(kind === 'irreversible' ? { compensation: undefined } : {}) };
+      const { calls, state, story, isSound } = await playing(absent, { more });
+      expect(state.status).toBe('COMPLETED');
+      expect(calls).toBe(2);
+      expect(story.slice(1).filter((one) => one !== 'saga paused')).toEqual([
+        'forward started',
+        'forward unknown',
+        'probe started',
+        'probe absent',
+        'forward started',
+        'forward committed',
+        'saga completed',
+      ]);
+      expect(isSound).toBe(true);
+    }
+  });
+
+  test('is made within its attempts, and the reason says what the probe said', async () => {
+    const { calls, state, observation } = await playing(absent, { times: Number.POSITIVE_INFINITY });
+    expect(calls).toBe(3);
+    expect(state.status).toBe('COMPENSATED');
+    expect(observation.failed?.error.message).toMatch(
+      /Asked afterwards, the provider said that it did not happen\.$/,
+    );
+  });
+
+  test('is not made again when the probe does not know, or where the provider answers its error again', async () => {
+    const unknown = await playing({ Payload: { outcome: 'unknown' } });
+    expect(unknown).toMatchObject({ calls: 1, state: { status: 'COMPENSATED' } });
+    expect(unknown.observation.failed?.error.message).toMatch(/did not say whether it happened\.$/);
+    const replayed = await playing(absent, { answer: unsure, more: { replaysErrors: true } });
+    expect(replayed).toMatchObject({ calls: 1, state: { status: 'COMPENSATED' } });
+  });
+});
+
 describe('a lost answer of Advance', () => {
   test('to the first call of an execution leaves no doubt about a call that was never made', async () => {
     const saga = await scriptedSaga({

@@ -363,13 +363,10 @@ describe('a rewind that stops', () => {
     expect(observation.notCompensated.map(({ step }) => step)).toEqual(action === 'skip' ? ['book'] : []);
   });
 
-  test('is given up by a cancel, which undoes everything', async () => {
+  test('is given up by a cancel, which undoes everything, also what had failed', async () => {
     const saga = await stopped();
     saga.broken.is = false;
     await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'fin', evidence: 'enough' });
-    await saga.machine.settle();
-    expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
-    await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'fin' });
     await saga.machine.settle();
     const { state, observation, isSound } = await saga.seen();
     expect(isSound).toBe(true);
@@ -378,6 +375,21 @@ describe('a rewind that stops', () => {
     expect(observation).not.toHaveProperty('guidance');
     const asked = rewind({ to: { stepId: 'look' }, guidance: 'Pay less.' });
     expect(await saga.machine.rewind(asked)).toMatchObject({ status: 'CANCELLED' });
+  });
+
+  test('a cancel calls the compensator that failed again, and when it fails again, an operator has it', async () => {
+    const saga = await stopped();
+    const before = saga.calls().length;
+    await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'fin' });
+    await saga.machine.settle();
+    expect(saga.calls().slice(before)).toContain(`compensate ${SAGA}:2:undo`);
+    expect((await saga.seen()).state.status).toBe('COMPENSATION_FAILED');
+    saga.broken.is = false;
+    await saga.machine.operate({ sagaId: SAGA, action: 'retry', by: 'fin' });
+    await saga.machine.settle();
+    const { state, isSound } = await saga.seen();
+    expect(isSound).toBe(true);
+    expect(state).toMatchObject({ status: 'COMPENSATED', epoch: 0 });
   });
 
   test('a cancel while it undoes goes on to the beginning', async () => {

@@ -47,7 +47,18 @@ const mayRepeat = (step: PinnedToolStep, operation: Operation, nowMs: number): b
   if (spentAttempts(operation, nowMs) >= step.retry.maxAttempts) return false;
   if (step.effect === 'read') return true;
   const futile = step.replaysErrors && operation.answered;
-  return !futile && windowIsOpen(step, operation, nowMs);
+  return !futile && (operation.probed === 'absent' || windowIsOpen(step, operation, nowMs));
+};
+
+const PROBED = {
+  absent: 'Asked afterwards, the provider said that it did not happen.',
+  unknown: 'Asked afterwards, the provider did not say whether it happened.',
+} as const;
+
+/** Why a doubt was not settled. */
+const doubtError = ({ error, probed }: Operation): SagaError => {
+  const { name, message } = error ?? LOST;
+  return probed === null ? { name, message } : { name, message: `${message} ${PROBED[probed]}` };
 };
 
 const repeated = (
@@ -65,7 +76,8 @@ const repeated = (
 });
 
 /**
- * Doubt is settled in this order: probe, the same key again inside its window, compensate by key (S2). A lost
+ * Doubt is settled in this order: probe, the same key again inside its window or after a probe that said no,
+ * compensate by key (S2). A lost
  * read cannot act late, and its pause has passed before this is decided.
  */
 const settleDoubt = (
@@ -85,7 +97,7 @@ const settleDoubt = (
   const turn = turningFact(state);
   if (turn !== undefined) return { facts: [turn] };
   if (!mayRepeat(step, operation, around.nowMs)) {
-    return { facts: failedFacts(state, step, operation.error ?? LOST, 'unknown') };
+    return { facts: failedFacts(state, step, doubtError(operation), 'unknown') };
   }
   const resumeMs = operation.deadlineMs + backoffMs(step.retry, operation.attempt);
   if (!isRead && around.nowMs < resumeMs) return pauseStep(resumeMs, 'before the next attempt');

@@ -11,6 +11,13 @@ export const isUndoable = (effect: EffectRecord): boolean =>
 export const isFinal = (effect: EffectRecord): boolean =>
   effect.kind === 'irreversible' && mayHaveHappened(effect);
 
+/** Branches that failed while their step stands. */
+export const branchesFailedIn = ({ effects }: Pick<SagaState, 'effects'>): number =>
+  effects.reduce(
+    (sum, { status, branchesFailed = 0 }) => sum + (status === 'committed' ? branchesFailed : 0),
+    0,
+  );
+
 /** A person let it stand: an operator skipped it, or an undo or a rewind was allowed to leave it. */
 export const isLetStand = ({ kind, status, children }: EffectRecord): boolean =>
   status === 'skipped' && kind !== 'read' && children !== true;

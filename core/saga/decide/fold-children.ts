@@ -57,6 +57,10 @@ export const startUndoChildren = (
 export const childrenWait = (state: SagaState): ChildrenWait | undefined =>
   state.wait?.kind === 'children' ? state.wait : undefined;
 
+/** How many of the children ended without effect. */
+export const branchesFailed = ({ ended }: ChildrenWait): number =>
+  Array.from(ended).filter((letter) => letter === 'u' || letter === 'r').length;
+
 const changed = (state: SagaState, change: (wait: ChildrenWait) => Partial<ChildrenWait>): SagaState => {
   const wait = childrenWait(state);
   if (wait === undefined) throw new RangeError('the ledger has an entry of children that nothing waits for');

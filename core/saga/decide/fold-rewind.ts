@@ -3,6 +3,7 @@ import type { SagaState } from '../model/state.ts';
 import { isFinal } from './effects.ts';
 import { afterStep } from './fold-interactive.ts';
 import { type EntryOf, working } from './fold-parts.ts';
+import { reopenFailed } from './fold-undo.ts';
 import { CANCELLED } from './turning.ts';
 
 type SagaEntry<Status extends string> = EntryOf<'saga'> & { status: Status };
@@ -24,10 +25,12 @@ export const applyUndoRequest = (state: SagaState, entry: SagaEntry<'undo_reques
 
 /**
  * A pause ends here. The next decision sets a new wait from the deadlines if one is still needed. A rewind,
- * or the way back of one step, is given up: from then on everything is undone.
+ * or the way back of one step, is given up: from then on everything is undone, also what could not be undone
+ * before.
  */
 export const applyCancel = (state: SagaState): SagaState => {
-  const { rewind: _, undoFrom: __, ...rest } = working(state);
+  const isGivenUp = state.rewind !== undefined || state.undoFrom !== undefined;
+  const { rewind: _, undoFrom: __, ...rest } = working(isGivenUp ? reopenFailed(state) : state);
   const cancelled = { ...rest, cancelRequested: true };
   return state.phase === 'undo' ? { ...cancelled, failure: CANCELLED.failure } : cancelled;
 };

@@ -47,6 +47,20 @@ const unblock = (state: SagaState, mark?: string): SagaState => ({
   }),
 });
 
+/**
+ * Compensators that failed are called again, as on an operator's retry. Children are worked on themselves,
+ * and then this saga decides again.
+ */
+export const reopenFailed = (state: SagaState): SagaState =>
+  unblock({
+    ...state,
+    effects: state.effects.map((effect) =>
+      effect.status === 'undo_failed' && effect.children !== true
+        ? { ...effect, status: openStatus(effect) }
+        : effect,
+    ),
+  });
+
 const startUndo = (state: SagaState, entry: EntryOf<'undo'> & { status: 'started' }): SagaState => {
   if (entry.children !== undefined) return startUndoChildren(state, entry, entry.children);
   const index = effectIndex(state, entry.stepIndex, entry.epoch);

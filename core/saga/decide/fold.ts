@@ -5,7 +5,7 @@
  */
 import type { Failure, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
-import { applyChild, childrenWait, startChildren } from './fold-children.ts';
+import { applyChild, branchesFailed, childrenWait, startChildren } from './fold-children.ts';
 import {
   afterStep,
   applyIdle,
@@ -86,8 +86,13 @@ const startForward = (state: SagaState, entry: EntryOf<'forward'> & { status: 's
 };
 
 const commit = (state: SagaState, entry: EntryOf<'forward' | 'probe'>): SagaState => {
-  const effect = childrenWait(state)?.effect ?? operationOf(state).effect;
-  const moved = withEffect(state, effect, { status: 'committed', endSeq: entry.seq });
+  const waited = childrenWait(state);
+  const failed = waited === undefined ? 0 : branchesFailed(waited);
+  const moved = withEffect(state, waited?.effect ?? operationOf(state).effect, {
+    status: 'committed',
+    endSeq: entry.seq,
+    ...(failed === 0 ? {} : { branchesFailed: failed }),
+  });
   const done = { ...moved, operation: null, wait: null, cursor: entry.stepIndex + 1 };
   return afterStep(done, entry.stepIndex, entry.at);
 };

@@ -46,6 +46,8 @@ export interface EffectRecord {
   resource?: string;
   /** The effect belongs to children: undoing it unwinds them. */
   children?: true;
+  /** Children that failed and were undone, although the step committed. */
+  branchesFailed?: number;
 }
 
 /**

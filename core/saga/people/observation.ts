@@ -3,7 +3,7 @@ import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts'
 import { MIB } from '../../../contract/sizes.ts';
 import { clip, clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
-import { isLeftOver } from '../decide/effects.ts';
+import { branchesFailedIn, isLeftOver } from '../decide/effects.ts';
 import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -67,6 +67,7 @@ const reasonOf = (story: Story, nextAttempt: string | undefined): string => {
   return 'not undone yet';
 };
 
+/** For the model. People are told other words (present/saga-next.ts). */
 const ADVICE: Record<SagaStatus, string> = {
   QUEUED: 'The saga waits until its project has room for it. Do not start it again.',
   RUNNING: 'The saga is running. Ask again before you act on it.',
@@ -80,8 +81,11 @@ const ADVICE: Record<SagaStatus, string> = {
   COMPENSATED:
     'Nothing of this saga stands: every effect was undone. Fix the reason of the failure, then start a new saga; do not call the tools yourself.',
   COMPENSATION_FAILED:
-    'Some effects could not be undone and an operator was alerted. Do not retry and do not try to undo them yourself; report the references.',
+    'Some effects could not be undone, and a person has to repair them. Do not retry and do not try to undo them yourself; report the references.',
 };
+
+const COMPLETED_IN_PART =
+  'The steps are done, but some of their branches failed, and what those did was undone: results and children say which. Do not repeat what stands.';
 
 const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: boolean): string => {
   if (head.state.rewind !== undefined) {
@@ -93,6 +97,7 @@ const adviceOf = (head: SagaHead, left: Observation['notCompensated'], partly: b
   if (head.state.undoRequested === true && head.state.status !== 'COMPENSATION_FAILED') {
     return 'An operator has the finished saga undone. Do not start it again unless you are told to.';
   }
+  if (head.state.status === 'COMPLETED' && branchesFailedIn(head.state) > 0) return COMPLETED_IN_PART;
   return idleAdvice(head.state) ?? ADVICE[head.state.status];
 };
 
@@ -205,6 +210,7 @@ export const observe = (
   const awaiting = awaitingOf(head, entries);
   const doing = doingOf(head, entries, stories);
   const failed = failedOf(head, entries);
+  const branchesFailed = branchesFailedIn(head.state);
   return {
     ...guidanceOf(entries),
     sagaId: head.sagaId,
@@ -226,6 +232,7 @@ export const observe = (
     ...(awaiting === undefined ? {} : { awaiting }),
     ...approvalsOf(entries),
     ...interactiveOf(head, stories, entries),
+    ...(branchesFailed === 0 ? {} : { branchesFailed }),
     advice: adviceOf(
       head,
       notCompensated,

@@ -7,7 +7,7 @@ export const REWIND_ADVICE = {
   undoing:
     'The saga is being rewound: its last effects are undone, then it goes on. Wait until it does. Read the guidance.',
   stopped:
-    'The rewind stopped, because some effects could not be undone. An operator was alerted, and the saga goes on when they are repaired. Do not undo them yourself.',
+    'The rewind stopped, because some effects could not be undone. A person has to repair them, then the saga goes on. Do not undo them yourself.',
 } as const;
 
 /** The last rewind that was not given up by a cancel. */

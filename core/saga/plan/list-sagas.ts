@@ -12,6 +12,7 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import { fillPage } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import { branchesFailedIn } from '../decide/effects.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaState } from '../model/state.ts';
@@ -29,6 +30,11 @@ const startedSteps = ({ effects, epoch, cursor, phase }: SagaState): number =>
     ? new Set(effects.map(({ step }) => step)).size
     : Math.max(cursor, ...effects.filter((one) => one.epoch === epoch).map(({ step }) => step + 1));
 
+const branchesFailedOf = (state: SagaState): Pick<SagaSummary, 'branchesFailed'> => {
+  const branchesFailed = branchesFailedIn(state);
+  return branchesFailed === 0 ? {} : { branchesFailed };
+};
+
 const summary = (head: SagaHead): SagaSummary => ({
   sagaId: head.sagaId,
   status: head.state.status,
@@ -36,6 +42,7 @@ const summary = (head: SagaHead): SagaSummary => ({
   started: startedSteps(head.state),
   steps: stepCountOf(head.state),
   failure: head.state.failure === null ? null : head.state.failure.error.name,
+  ...branchesFailedOf(head.state),
   requestedBy: head.requestedBy,
   createdAt: head.createdAt,
   updatedAt: head.updatedAt,

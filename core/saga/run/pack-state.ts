@@ -35,7 +35,7 @@ const STATUS_NAMES = [
 const KIND_OF = new Map<string, EffectKind>(KIND_NAMES.map((name) => [KINDS[name], name]));
 const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STATUSES[name], name]));
 
-/** The effect belongs to children. */
+/** The effect belongs to children. The number of those that failed follows, if any did. */
 const CHILDREN = 'c';
 
 /** Written by an older version, which did not record the resource. */
@@ -45,13 +45,13 @@ const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };
 
 /**
  * Extra text for an effect whose compensator did not work at once:
- * `;resource;attempts,unreached,since,until`, and `;c` for one of children.
+ * `;resource;attempts,unreached,since,until`, and `;c` for one of children, or `;c2` when two of them failed.
  */
-const packTrouble = ({ undo, resource, children }: EffectRecord): string => {
+const packTrouble = ({ undo, resource, children, branchesFailed }: EffectRecord): string => {
   if (undo === undefined && resource === undefined && children === undefined) return '';
   const progress =
     undo === undefined ? '' : [undo.attempts, undo.unreached, undo.sinceMs, undo.untilMs].join(',');
-  return `;${resource ?? NO_RESOURCE};${progress}${children === true ? `;${CHILDREN}` : ''}`;
+  return `;${resource ?? NO_RESOURCE};${progress}${children === true ? `;${CHILDREN}${branchesFailed ?? ''}` : ''}`;
 };
 
 const unpackTrouble = (resource: string | undefined, progress: string | undefined): Partial<EffectRecord> => {
@@ -117,7 +117,10 @@ const unpackWord = (
     startSeq: start,
     endSeq: endSeq === '' ? null : start + Number(endSeq),
     ...unpackTrouble(resource, progress),
-    ...(children === CHILDREN ? { children: true as const } : {}),
+    ...(children?.startsWith(CHILDREN) === true ? { children: true as const } : {}),
+    ...(children === undefined || children === CHILDREN
+      ? {}
+      : { branchesFailed: Number(children.slice(CHILDREN.length)) }),
   };
 };
 
