@@ -225,6 +225,12 @@ export const queryLedgerInput = () =>
         'the status of sagas, in capitals, or of entries of these days; with view effects: the status of effects',
       ),
     externalRef: z.string().min(1).max(500).optional(),
+    idempotencyKey: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('the calls that were made with this key, as a provider has it: SAGA:STEP'),
     day: day
       .optional()
       .describe('entries of days are only outcomes; with sagaId the starts of calls are answered too'),
@@ -296,6 +302,12 @@ export const listSagasInput = () =>
         .optional()
         .describe('only those that this session started or took a step of, with their effects, oldest first'),
       messageId: id.optional().describe('with sessionId: only those that did something for this message'),
+      requestedBy: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('only those that this agent or person started'),
       limit: limit.optional().describe('default 50'),
       cursor,
     })

@@ -18,6 +18,7 @@ interface Which {
   saga?: string;
   status?: QueryLedgerInput['status'];
   ref?: string;
+  key?: string;
   day?: string;
   from?: string;
   to?: string;
@@ -38,6 +39,7 @@ const queryOf = ({
   saga,
   status,
   ref,
+  key,
   day,
   from,
   to,
@@ -53,6 +55,7 @@ const queryOf = ({
   ...(saga === undefined ? {} : { sagaId: saga }),
   ...(status === undefined ? {} : { status }),
   ...(ref === undefined ? {} : { externalRef: ref }),
+  ...(key === undefined ? {} : { idempotencyKey: key }),
   ...(day === undefined ? {} : { day }),
   ...(from === undefined ? {} : { from }),
   ...(to === undefined ? {} : { to }),
@@ -75,6 +78,7 @@ const withWhich = (command: Command): Command =>
       `of sagas in this status (COMPENSATION_FAILED), or entries of this status (rejected); effects: ${EFFECT_STATUSES.join(', ')}`,
     )
     .option('--ref <reference>', "with this reference of a provider, like a refund's id")
+    .option('--key <key>', 'entries of the calls that were made with this idempotency key')
     .option('--day <day>', 'of this day, YYYY-MM-DD', parseDay)
     .option(
       '--from <day>',
@@ -139,6 +143,7 @@ const requireOnePlace = (which: Which): void => {
   const places = [
     ...(saga === undefined ? [] : ['--saga']),
     ...(ref === undefined ? [] : ['--ref']),
+    ...(which.key === undefined ? [] : ['--key']),
     ...days.slice(0, 1),
     ...(isStatus && days.length === 0 ? ['--status'] : []),
   ];

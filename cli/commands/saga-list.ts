@@ -18,17 +18,19 @@ const MOST = 100_000;
 
 interface Options {
   status?: SagaStatus;
+  requestedBy?: string;
   limit: number;
 }
 
 /** Reads page by page. A saga that changes its status meanwhile comes again at the end. */
-const readSagas = async (run: Run, { status, limit }: Options) => {
+const readSagas = async (run: Run, { status, requestedBy, limit }: Options) => {
   const found = new Map<string, SagaSummary>();
   let cursor: string | undefined;
   do {
     const page: SagasAnswer = await run.invoke('walkback-list-sagas', {
       limit: Math.min(PAGE, limit - found.size),
       ...(status === undefined ? {} : { status }),
+      ...(requestedBy === undefined ? {} : { requestedBy }),
       ...(cursor === undefined ? {} : { cursor }),
     });
     for (const one of page.sagas) found.set(one.sagaId, one);
@@ -38,12 +40,13 @@ const readSagas = async (run: Run, { status, limit }: Options) => {
 };
 
 /** The command for the next part. */
-const moreNote = (command: Command, { status, limit }: Options): string => {
+const moreNote = (command: Command, { status, requestedBy, limit }: Options): string => {
   const more = Math.min(MOST, limit * 10);
   const asked = status === undefined || command.name() === 'queue' ? '' : ` --status ${status}`;
+  const whose = requestedBy === undefined ? '' : ` --requested-by '${requestedBy.replaceAll("'", "'\\''")}'`;
   return more === limit
     ? `there are more than ${limit} sagas`
-    : `there are more sagas: walkback saga ${command.name()}${asked} --limit ${more}`;
+    : `there are more sagas: walkback saga ${command.name()}${asked}${whose} --limit ${more}`;
 };
 
 export const addSagaList = (parent: Command, app: App): void => {
@@ -59,6 +62,7 @@ export const addSagaList = (parent: Command, app: App): void => {
     .alias('ls')
     .description('list sagas, those that need a person first')
     .addOption(new Option('--status <status>', 'only of this status').choices(SAGA_STATUSES))
+    .option('--requested-by <name>', 'only those that this agent or person started')
     .option('-n, --limit <n>', 'at most this many', parseWholeNumber(1, MOST), 50)
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {

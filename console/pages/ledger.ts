@@ -77,7 +77,7 @@ const statusFor = (view: View, asked: string | undefined): QueryLedgerInput['sta
 
 /** What is requested from the function: a saga, else a reference, else days (today if none are given). */
 const ledgerRequest = (asked: Visit['query'], now: Date): QueryLedgerInput => {
-  const { saga, ref, from, to, tool, agent, reference, doubt } = asked;
+  const { saga, ref, key, from, to, tool, agent, reference, doubt } = asked;
   const today = dayIn(zoneOf(asked), now.toISOString());
   const { undone_from: undoneFrom, undone_to: undoneTo } = asked;
   const undone = { ...(undoneFrom ? { undoneFrom } : {}), ...(undoneTo ? { undoneTo } : {}) };
@@ -87,9 +87,11 @@ const ledgerRequest = (asked: Visit['query'], now: Date): QueryLedgerInput => {
     ? { sagaId: saga }
     : ref
       ? { externalRef: ref }
-      : view !== 'entries' && isByUndo(asked)
-        ? { ...(from ? { from } : {}), ...(to ? { to } : {}), ...undone }
-        : { from: from || to || today, to: to || today };
+      : key && view === 'entries'
+        ? { idempotencyKey: key }
+        : view !== 'entries' && isByUndo(asked)
+          ? { ...(from ? { from } : {}), ...(to ? { to } : {}), ...undone }
+          : { from: from || to || today, to: to || today };
   return {
     ...which,
     ...(asked['zone'] ? { zone: zoneOf(asked) } : {}),
@@ -154,6 +156,7 @@ const unusedPart = (asked: Visit['query'], view: View): Markup => {
     ...(isWhole && (from || to) ? ['days'] : []),
     ...(status && ((isWhole && isEntries) || statusFor(view, status) === undefined) ? ['status'] : []),
     ...(saga && ref ? ['reference'] : []),
+    ...(!isEntries && asked['key'] ? ['idempotency key'] : []),
     ...(isEntries && tool ? ['tool'] : []),
     ...(isEntries && agent ? ['agent'] : []),
     ...(isEntries && reference ? ['resource'] : []),
@@ -203,7 +206,7 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
       ([name, text]) => html`<option value="${name}"${name === view ? html` selected` : ''}>${text}</option>`,
     )}</select></div>
     ${field('from', `From day (${zoneOf(asked)})`, request.from, 'date')}${field('to', 'To day', request.to, 'date')}${field('zone', 'Time zone', asked['zone'])}${field('saga', 'Saga', asked['saga'])}
-    ${field('ref', 'Reference of the provider', asked['ref'])}${view === 'entries' ? NOTHING : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}${field('as_of', 'As of the end of', asked['as_of'], 'date')}${field('undone_from', 'Undone from', asked['undone_from'], 'date')}${field('undone_to', 'Undone to', asked['undone_to'], 'date')}`}
+    ${field('ref', 'Reference of the provider', asked['ref'])}${view === 'entries' ? field('key', 'Idempotency key', asked['key']) : html`${field('tool', 'Tool', asked['tool'])}${field('agent', 'Agent', asked['agent'])}${field('reference', 'Resource or reference', asked['reference'])}${field('as_of', 'As of the end of', asked['as_of'], 'date')}${field('undone_from', 'Undone from', asked['undone_from'], 'date')}${field('undone_to', 'Undone to', asked['undone_to'], 'date')}`}
     <div><label for="status">Status</label><select id="status" name="status"><option value="">all</option>${statusesOf(
       view,
     ).map(

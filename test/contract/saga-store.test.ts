@@ -387,6 +387,24 @@ test('a list of all statuses goes from page to page through the index', async ()
   expect(new Set(told).size).toBe(told.length);
 });
 
+test('the sagas that somebody started fill pages, however many of others are between them', async () => {
+  const head = await startedHead(dynamo, 'owned');
+  const ids = Array.from({ length: 12 }, (_, at) => `owned-${String(at).padStart(2, '0')}`);
+  for (const [at, sagaId] of ids.entries()) {
+    await dynamo.createSaga({ ...head, sagaId, requestedBy: at % 4 === 3 ? 'owner' : 'other' }, []);
+  }
+  const list = createListSagas({ store: dynamo, clock: virtualClock() });
+  for (const status of [undefined, head.state.status]) {
+    const asked = { requestedBy: 'owner', limit: 2, ...(status === undefined ? {} : { status }) };
+    const first = await list(asked);
+    expect(first.sagas.map(({ sagaId }) => sagaId)).toEqual(['owned-03', 'owned-07']);
+    const { cursor = expect.unreachable() } = first;
+    const second = await list({ ...asked, cursor });
+    expect(second.sagas.map(({ sagaId }) => sagaId)).toEqual(['owned-11']);
+    expect(second).not.toHaveProperty('cursor');
+  }
+});
+
 test('a long list reads its heads a few at a time', async () => {
   const ids = Array.from({ length: 60 }, (_, index) => `listed-${index}`);
   for (const sagaId of ids) await startedHead(dynamo, sagaId);

@@ -116,6 +116,33 @@ describe('days of a zone', () => {
   });
 });
 
+test('the calls of an idempotency key are found by it, whatever colons its saga has', async () => {
+  const calls = (id: string): LedgerEntry[] =>
+    ledgerOf(id, 'shop', [
+      [1, { ...started(0, 'pay'), idempotencyKey: `${id}:0` } as Fact],
+      [1, { ...committed(0, 'pay'), idempotencyKey: `${id}:0` } as Fact],
+      [2, { ...undo('committed', 0, 'pay'), idempotencyKey: `${id}:0:undo` } as Fact],
+    ]);
+  const ledger = openLedger([calls('a:1'), calls('a')], NOW);
+  const found = async (idempotencyKey: string, limit = 200) => {
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ledger.query({ idempotencyKey, limit, ...(cursor === undefined ? {} : { cursor }) });
+      seen.push(...(page.entries ?? []).map((one) => `${one.saga_id} ${one.direction} ${one.status}`));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    return seen;
+  };
+  for (const limit of [1, 200]) {
+    expect(await found('a:1:0', limit)).toEqual(['a:1 forward started', 'a:1 forward committed']);
+  }
+  expect(await found('a:0:undo')).toEqual(['a undo committed']);
+  expect(await found('a:7')).toEqual([]);
+  await expect(found('a')).rejects.toThrow('idempotencyKey: a is no key');
+  await expect(found('b:0')).rejects.toThrow('There is no saga b.');
+});
+
 describe('as of a day', () => {
   const begun: Fact = {
     direction: 'undo',

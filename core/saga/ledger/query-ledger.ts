@@ -11,6 +11,7 @@ import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
+import { sagaOfKey } from '../tools/keys.ts';
 import type { LedgerAudit } from './audit.ts';
 import { type Evidence, evidenceOfDay, evidenceOfSaga } from './collect-evidence.ts';
 import { effectsCsv, toCsv, totalsCsv } from './csv.ts';
@@ -22,6 +23,10 @@ import { createTotals } from './totals.ts';
 
 const DEFAULT_LIMIT = 200;
 
+const refuse = (message: string): never => {
+  throw new WalkbackError('InvalidInput', message);
+};
+
 type Rows = AnswerPage<LedgerRow>;
 type Told = { cursor?: string; tip?: LedgerAnswer['tip']; evidence?: Evidence };
 
@@ -31,12 +36,13 @@ const addSaga = async (
   rows: Rows,
   sagaId: string,
   from: number,
+  isWanted: (entry: LedgerEntry) => boolean = () => true,
 ): Promise<number | undefined> => {
   let next: number | undefined = from;
   while (next !== undefined) {
     if (rows.isFull()) return next;
     const page: { items: LedgerEntry[]; next?: number } = await store.pageEntries(sagaId, next, rows.room());
-    const left = page.items.find((entry) => !rows.add(toRow(entry)));
+    const left = page.items.find((entry) => isWanted(entry) && !rows.add(toRow(entry)));
     if (left !== undefined) return left.seq;
     next = page.next;
   }
@@ -51,6 +57,22 @@ const ofSaga = async (store: SagaStore, rows: Rows, sagaId: string, cursor?: str
     tip: { seq: head.seq, hash: head.tip },
     ...(next === undefined ? {} : { cursor: String(next) }),
   };
+};
+
+/** The runtime made the key from the saga's id, so no index is needed. */
+const ofKey = async (store: SagaStore, rows: Rows, key: string, cursor?: string): Promise<Told> => {
+  const sagaId = sagaOfKey(key) ?? refuse(`idempotencyKey: ${key} is no key of a call; one is SAGA:STEP.`);
+  const head = await store.getHead(sagaId);
+  if (head === undefined) throw new WalkbackError('SagaNotFound', `There is no saga ${sagaId}.`);
+  const from = cursor === undefined ? 0 : entryFrom(cursor, head.seq);
+  const next = await addSaga(
+    store,
+    rows,
+    sagaId,
+    from,
+    (entry) => 'idempotencyKey' in entry && entry.idempotencyKey === key,
+  );
+  return next === undefined ? {} : { cursor: String(next) };
 };
 
 interface SagaPlace {
@@ -141,6 +163,7 @@ const selectEvidence = (
 const select = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
   const { status, cursor } = query;
   if (query.sagaId !== undefined) return ofSaga(store, rows, query.sagaId, cursor);
+  if (query.idempotencyKey !== undefined) return ofKey(store, rows, query.idempotencyKey, cursor);
   if (query.externalRef !== undefined) {
     const { items, ...told } = await store.listEntriesByExternalRef(query.externalRef, rows.room(), cursor);
     rows.addAll(items.map(toRow));
@@ -151,20 +174,18 @@ const select = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clo
   return ofDays(store, rows, query, clock);
 };
 
-const refuse = (message: string): never => {
-  throw new WalkbackError('InvalidInput', message);
-};
-
 /** Checks that the query names one place to begin, and only filters that go with it. */
 const checkQuery = (query: QueryLedgerInput): void => {
   const { sagaId, externalRef, anchorsOf, status, day, from, to, view = 'entries' } = query;
   const isDays = (day ?? from ?? to) !== undefined || isByUndo(query);
   const isEntries = view === 'entries';
   const byDays = isDays || (isEntries && status !== undefined);
-  const places = [sagaId, externalRef, anchorsOf].filter((one) => one !== undefined).length + Number(byDays);
+  const places =
+    [sagaId, externalRef, query.idempotencyKey, anchorsOf].filter((one) => one !== undefined).length +
+    Number(byDays);
   if (places > 1) {
     refuse(
-      'Give one of sagaId, externalRef, anchorsOf, status or day, or from and to (status and days go together), or none for the last seven days.',
+      'Give one of sagaId, externalRef, idempotencyKey, anchorsOf, status or day, or from and to (status and days go together), or none for the last seven days.',
     );
   }
   const { tool, agent, reference, doubt } = query;
@@ -187,6 +208,7 @@ const checkQuery = (query: QueryLedgerInput): void => {
     }
     return;
   }
+  if (query.idempotencyKey !== undefined) refuse('view: idempotencyKey goes with entries.');
   if (anchorsOf !== undefined || query.evidence === true)
     refuse('view: anchorsOf and evidence go with entries.');
   if (status !== undefined && !EFFECT_STATUSES.some((known) => known === status)) {

@@ -82,7 +82,7 @@ const placesOf = (sessionId: string) => {
 const listOfSession = async (
   store: SagaStore,
   sessionId: string,
-  { status, messageId, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
+  { status, messageId, requestedBy, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
 ): Promise<SagasAnswer> => {
   const all = await sessionSagas(store, sessionId);
   const places = placesOf(sessionId);
@@ -90,7 +90,8 @@ const listOfSession = async (
   const left = all.filter(
     (head) =>
       (first === undefined || !isBefore(head, first)) &&
-      (status === undefined || head.state.status === status),
+      (status === undefined || head.state.status === status) &&
+      (requestedBy === undefined || head.requestedBy === requestedBy),
   );
   const told = await mapAtOnce(left, SAGAS_AT_ONCE, async (head) => ({
     head,
@@ -127,15 +128,21 @@ const pageSagas = createSagaPages('sagas', SAGA_STATUSES);
 export const createListSagas =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async (input: ListSagasInput): Promise<SagasAnswer> => {
-    const { status, limit = DEFAULT_LIMIT, cursor, sessionId } = input;
+    const { status, limit = DEFAULT_LIMIT, cursor, sessionId, requestedBy } = input;
     if (sessionId !== undefined) return listOfSession(store, sessionId, input);
+    // No index is by who started a saga: pages are read until enough of theirs are found.
+    const isAsked = (head: SagaHead): boolean =>
+      requestedBy === undefined || head.requestedBy === requestedBy;
     const page = await fillPage<SagaHead>(
       { clock, limit, cursor },
       ({ sagaId }) => sagaId,
-      (room, from) =>
-        status === undefined
-          ? pageSagas({ store, clock }, room, from)
-          : store.listHeadsByStatus(status, room, from),
+      async (room, from) => {
+        const read =
+          status === undefined
+            ? await pageSagas({ store, clock }, room, from)
+            : await store.listHeadsByStatus(status, room, from);
+        return { ...read, items: read.items.filter(isAsked) };
+      },
     );
     return {
       sagas: page.items.map(summary),

@@ -12,6 +12,11 @@ export const idempotencyKey = (
   direction: 'forward' | 'undo' = 'forward',
 ): string => `${sagaId}:${stepIndex}${epoch > 0 ? `@${epoch}` : ''}${direction === 'undo' ? ':undo' : ''}`;
 
+const KEY = /^(.+):\d+(?:@\d+)?(?::undo)?$/;
+
+/** The saga whose call has the key. An id may hold colons; the last numbers are those of the key. */
+export const sagaOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
+
 /** Most characters of an id that a caller chooses (contract/ids.ts). */
 const MAX_ID_LENGTH = 64;
 
