@@ -46,14 +46,34 @@ const rank = ({ moduleId }: TestSpecification): number => {
 const byRank = (files: readonly TestSpecification[]): TestSpecification[] =>
   files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
 
+/**
+ * The files of one part of several that take turns. They are dealt out, so that each part has its share of those that
+ * take long. When the time cuts a part, it cuts the end of it. So the next part begins with the last half of this
+ * one, which are its short files: what was cut comes first next time, and nobody has to remember what it was.
+ */
+export const filesOfPart = <File>(
+  longestFirst: readonly File[],
+  { index, count }: { index: number; count: number },
+): { carried: File[]; own: File[] } => {
+  const part = (number: number): File[] => longestFirst.filter((_, at) => at % count === number % count);
+  const before = part(index - 2 + count);
+  return { carried: before.slice(Math.floor(before.length / 2)), own: part(index - 1) };
+};
+
 export class LongestFirst extends BaseSequencer {
-  /** Dealt out in turn, so that each part has its share of those that take long. */
+  #carried: readonly TestSpecification[] = [];
+
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
-    return byRank(files).filter((_, at) => at % count === index - 1);
+    const { carried, own } = filesOfPart(byRank(files), this.ctx.config.shard ?? { index: 1, count: 1 });
+    // Only where parts take turns: whoever asks for one part gets that part.
+    this.#carried = process.env['WALKBACK_CARRIED'] === '1' ? carried : [];
+    return [...this.#carried, ...own];
   }
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const carried = new Set(this.#carried.map(({ moduleId }) => moduleId));
+    const first = (file: TestSpecification): number => (carried.has(file.moduleId) ? 0 : 1);
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => first(a) - first(b) || rank(a) - rank(b));
   }
 }
