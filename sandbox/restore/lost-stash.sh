@@ -23,6 +23,13 @@ tell_lost_stash() {
 # PATH. Empty when no repository comes back.
 parked_common() {
   local at=${PARKED:+$PARKED/git}
+  # What the repository of a linked worktree notes about it was parked, too, and comes back before git looks.
+  if [ -n "$at" ] && [ -d "$PARKED/worktree" ]; then
+    slurp "$PARKED/worktree-of"
+    HC=${TEXT%/worktrees/*}
+    [ -d "$HC/objects" ] || HC=''
+    return 0
+  fi
   if [ -f "$at" ]; then
     path_in "$at" && at=${TEXT#gitdir: } || at=''
     [[ $at == /* ]] || at=$ROOT/$1/$at

@@ -5,17 +5,19 @@
 verify() { same_as "$@" && note_verified "$@"; }
 
 # note_verified I META: notes for the caller, who compares it, what this repository was read to be, and why that
-# is not the target's id: files that were there or came, files of repositories inside it, parts of the host state.
+# is not the target's id: files that were there or came, files of repositories inside it, parts of the host state, or
+# its parents alone: they are those of the tips whose commits were there when it was read.
 note_verified() {
-  local name
+  local name differs=''
   {
     emit verified-tree "$TREE" && emit verified-meta "$META" || return
     [ "$TREE" = "$GOAL" ] || emit verified-apart files || return
     [ "$GOAL" = "${R_TREE[$1]}" ] || emit verified-apart inner || return
     [ "$META" = "$2" ] || for name in host index stage1 stage2 stage3 index-flags sparse state modes empty left-out shallow remotes; do
       same_part "$META" "$2" $name || return
-      [ -n "$SAME" ] || emit verified-apart $name || return
+      [ -n "$SAME" ] || { emit verified-apart $name && differs=1; } || return
     done
+    [ "$META" = "$2" ] || [ -n "$differs" ] || emit verified-apart parents || return
   } >"$OUT.verified"
 }
 

@@ -99,7 +99,7 @@ test('a worktree and a submodule that a rollback took away find theirs where git
   expect(warnings.toSorted()).toEqual([
     notHere([inPart], 'app/part'),
     gone([aside]),
-    notHere([aside], 'side'),
+    gone([aside], 'side'),
   ]);
 });
 

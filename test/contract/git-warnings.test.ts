@@ -68,7 +68,7 @@ const DANGLING = {
 
 test.for(Object.entries(DANGLING))(
   'where a line of alternates %s, commits go back, and come again',
-  async ([, dangle = '']) => {
+  async ([, dangle]) => {
     await using harness = await withTwoFiles(['app']);
     const looks = world(harness, ['app']);
     const first = await harness.capture();

@@ -138,11 +138,11 @@ describe('whoever works a saga', () => {
 describe('the ledger', () => {
   const columnsOf = (csv: string) => csv.slice(0, csv.indexOf('\r\n')).split(',');
 
-  test('has it as its last column, and an entry comes back from its row, also from one without the column', async () => {
+  test('has it as a late column, and an entry comes back from its row, also from one without the column', async () => {
     const { entries, head } = await stuck(payTool());
     const rows = entries.map(toRow);
     expect(rows.flatMap((row) => row.external_url ?? [])).toEqual([LINK]);
-    expect(columnsOf(toCsv(rows)).slice(-3)).toEqual(['currency', 'amount_direction', 'external_url']);
+    expect(columnsOf(toCsv(rows)).slice(-3)).toEqual(['amount_direction', 'external_url', 'proof']);
     expect(toCsv(rows)).toContain(`"${LINK}"`);
     expect(rows.map(fromRow)).toEqual(entries);
     const older = rows.map((row) => {
@@ -160,15 +160,15 @@ describe('the ledger', () => {
     expect(entries.map(toRow).every((row) => row.external_url === null)).toBe(true);
   });
 
-  test('has it in the rows of effects and in the export, as the last column', async () => {
+  test('has it in the rows of effects and in the export, as a late column', async () => {
     const { entries } = await stuck(payTool());
     const reader = createSagaEffects();
     for (const entry of entries) reader.add(entry);
     const effects = reader.end();
     expect(effects.committed.map(({ row }) => row.external_url)).toEqual([LINK]);
     expect(columnsOf(effectsCsv(effects.committed.map(({ row }) => row))).slice(-2)).toEqual([
-      'doubt',
       'external_url',
+      'undone_by_proof',
     ]);
     expect(exportObjects(effects)[0]?.body).toContain(`"external_url":"${LINK}"`);
   });

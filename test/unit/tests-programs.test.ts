@@ -24,7 +24,10 @@ test('no test asks for programs that may not be there', () => {
   expect(
     files.filter(
       (file) =>
-        !file.endsWith('tests-programs.test.ts') && isFound(readFileSync(join(PROJECT, file), 'utf8')),
+        // `npm run test:cloud` says by itself when there is no Python.
+        !file.endsWith('tests-programs.test.ts') &&
+        !file.startsWith('test/cloud/') &&
+        isFound(readFileSync(join(PROJECT, file), 'utf8')),
     ),
   ).toEqual([]);
 });

@@ -99,7 +99,7 @@ export interface RestoredRepository {
 export interface VerifiedState extends CapturedState {
   /**
    * In what it may differ from the target, as the sandbox says: `files` that nobody may delete, files of
-   * repositories `inner` to this one, and parts of the host state.
+   * repositories `inner` to this one, parts of the host state, and its `parents`.
    */
   apart: string[];
 }

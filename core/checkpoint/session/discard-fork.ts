@@ -24,7 +24,7 @@ const listed = (lines: readonly string[]): string => {
 const uncapturedWork = (fork: Session, why: string, cause?: unknown): WalkbackError =>
   new WalkbackError(
     'UncapturedWork',
-    `Session "${fork.sessionId}" was not discarded: ${why}. Its sandbox runs on. To destroy this work, discard with dropUncaptured (walkback session end ${fork.sessionId} --discard --drop-uncaptured).`,
+    `Session "${fork.sessionId}" was not discarded: ${why}. Its sandbox runs on. To destroy this work, discard with dropUncaptured (walkback session end FORK --discard --drop-uncaptured).`,
     { cause, details: { sessionId: fork.sessionId, sandboxId: fork.sandboxId } },
   );
 
