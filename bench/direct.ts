@@ -3,6 +3,7 @@ import { createRepositories } from '../adapters/git/repositories.ts';
 import type { CapturedRepository, CaptureReport } from '../core/checkpoint/ports/capture.ts';
 import type { ComposeReport } from '../core/checkpoint/ports/compose.ts';
 import type { RestoreReport } from '../core/checkpoint/ports/restore.ts';
+import { programHere } from '../test/support/sandbox-program.ts';
 import { createProcessSandbox } from './processes.ts';
 
 const COMMON = {
@@ -44,7 +45,7 @@ export const startDirectSession = (
   sandbox = createProcessSandbox(),
   { changes = true } = {},
 ): DirectSession => {
-  const repositories = createRepositories();
+  const repositories = createRepositories(programHere());
   let calls = 0;
   let last: CaptureReport | undefined;
 

@@ -5,6 +5,7 @@
 import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { copySandbox } from '../cdk/copy-sandbox.ts';
 import { PROJECT } from '../local/program.ts';
 import { loadTemplate, type Template } from '../local/template.ts';
 import { COMMON } from './modules.ts';
@@ -49,10 +50,7 @@ export const buildCommand = async (outdir: string): Promise<void> => {
     banner: { js: REQUIRE },
   });
   await writeFile(join(lib, 'template.json'), JSON.stringify(template));
-  await cp(join(PROJECT, 'sandbox'), join(lib, 'sandbox'), {
-    recursive: true,
-    filter: (path) => !path.endsWith('.ts'),
-  });
+  await copySandbox(join(lib, 'sandbox'));
   // Beside the command, where its hooks look for it.
   await cp(join(PROJECT, 'integrations'), join(outdir, 'integrations'), { recursive: true });
   const bin = join(outdir, 'bin/walkback.mjs');

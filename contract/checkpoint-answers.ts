@@ -251,7 +251,7 @@ export const rehydrateAnswer = () =>
   });
 export type RehydrateAnswer = z.infer<ReturnType<typeof rehydrateAnswer>>;
 
-const repositoryInfo = () =>
+export const repositoryInfo = () =>
   z.object({
     path: z.string(),
     headKind: z.enum(['branch', 'unborn', 'detached', 'unreadable']),
@@ -275,7 +275,7 @@ const repositoryInfo = () =>
 /** Host facts of one repository, read without writing anything. */
 export type RepositoryInfo = z.infer<ReturnType<typeof repositoryInfo>>;
 
-const directoryListing = () =>
+export const directoryListing = () =>
   z.object({
     path: z.string(),
     entries: z

@@ -7,7 +7,7 @@ export const handler = createHandler('context', async (runtime) =>
   createContext({
     ...runtime,
     store: sessionStore(runtime),
-    repositories: gitRepositories(),
+    repositories: gitRepositories(runtime),
     sandboxes: await e2bSandboxes(runtime),
   }),
 );

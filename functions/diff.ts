@@ -10,7 +10,7 @@ export const handler = createHandler('diff', async (runtime) =>
     createDiff({
       ...runtime,
       store: sessionStore(runtime),
-      repositories: gitRepositories(),
+      repositories: gitRepositories(runtime),
       sandboxes: await e2bSandboxes(runtime),
     }),
   ),

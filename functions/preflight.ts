@@ -10,7 +10,7 @@ export const handler = createHandler('preflight', async (runtime) =>
     createPreflight({
       ...runtime,
       sandboxes: await e2bSandboxes(runtime),
-      repositories: gitRepositories(),
+      repositories: gitRepositories(runtime),
       workspaces: workspaces(),
     }),
   ),

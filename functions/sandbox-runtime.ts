@@ -1,6 +1,8 @@
 /** The part of the composition root that wires sandboxes and the adapters that work in them. */
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
+import { readProgramBuild } from '../adapters/git/program/build.ts';
+import { createSandboxProgram } from '../adapters/git/program/call.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
 import { createWorkspaces } from '../adapters/git/workspace.ts';
 import type { Repositories } from '../core/checkpoint/ports/repositories.ts';
@@ -10,7 +12,11 @@ import { WalkbackError } from '../core/shared/errors.ts';
 import { optional, type Runtime } from './runtime.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 
-export const gitRepositories = (): Repositories => createRepositories();
+/** Where sandboxes are processes of this machine, the program is started where it lies. */
+export const gitRepositories = ({ env }: Pick<Runtime, 'env'>): Repositories =>
+  createRepositories(
+    createSandboxProgram(readProgramBuild(), optional(env, 'SANDBOX_ON_THIS_MACHINE') !== undefined),
+  );
 
 export const workspaces = (): Workspaces => createWorkspaces();
 
@@ -46,6 +52,6 @@ export const checkpointPorts = async (runtime: Runtime) => ({
   ...runtime,
   store: sessionStore(runtime),
   bundles: bundleStore(runtime),
-  repositories: gitRepositories(),
+  repositories: gitRepositories(runtime),
   sandboxes: await e2bSandboxes(runtime),
 });

@@ -115,6 +115,7 @@ const describeEnvironment = (
   AWS_ENDPOINT_URL_KMS: endpoints.kms,
   E2B_API_URL: endpoints.e2b,
   E2B_SANDBOX_URL: endpoints.e2b,
+  SANDBOX_ON_THIS_MACHINE: '1',
   E2B_API_KEY: credentials.e2bApiKey,
   ...mergeEnvironments(plan.functions),
   // The template's values are those of an issuer that does not exist.

@@ -129,7 +129,7 @@ export const uncaptured = (pairs: readonly Pair[], kind: 'fail' | 'skip', reposi
     };
   });
 
-export const repositoryInfo = (path: string, pairs: readonly Pair[]): RepositoryInfo => {
+const repositoryInfo = (path: string, pairs: readonly Pair[]): RepositoryInfo => {
   const kind = value(pairs, 'head-kind');
   const base = value(pairs, 'base');
   return {

@@ -6,8 +6,9 @@ import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { createCapture, lateStored } from './capture.ts';
 import { OUTPUT_BYTES } from './capture-command.ts';
 import { createCompose } from './compose.ts';
-import { diff, directories, survey } from './inspect.ts';
+import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
+import type { SandboxProgram } from './program/call.ts';
 import { release } from './release.ts';
 import { createRestore } from './restore.ts';
 
@@ -19,13 +20,14 @@ export interface GitLimits {
 
 const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 
-export const createRepositories = (limits: GitLimits = GIT_LIMITS): Repositories => ({
-  survey,
+export const createRepositories = (
+  program: SandboxProgram,
+  limits: GitLimits = GIT_LIMITS,
+): Repositories => ({
+  ...createInspection(program),
   capture: createCapture(limits.outputBytes),
   lateStored,
   release,
   compose: createCompose(limits.outputBytes, limits.links),
   ...createRestore(limits.links),
-  directories,
-  diff,
 });

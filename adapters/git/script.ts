@@ -126,9 +126,6 @@ export const COMMANDS = {
     'merge/nested',
     'merge/compose',
   ],
-  survey: [...HOST, 'shared/discovery', 'read/survey'],
-  directories: [...HOST, 'read/directories'],
-  diff: ['shared/lib', 'restore/captured-state', 'restore/plan-host', 'read/diff'],
 } satisfies Record<string, string[]>;
 
 export type Command = keyof typeof COMMANDS;

@@ -112,17 +112,6 @@ refs_wait() {
   return 1
 }
 
-# look_waits: whether git would wait for a file of rules or attributes when it looks at all files here
-# (WAITS).
-look_waits() {
-  local files
-  files=$("${HOST_GIT[@]}" --git-dir="$HG" config --path --get-regexp '^core\.(excludes|attributes)file$' 2>/dev/null) || files=''
-  lines_in "$files"
-  for WAITS in "${SPLIT[@]#* }"; do ! waits "$WAITS" || return 0; done
-  WAITS=$(find . -name .git -prune -o \( -name .gitignore -o -name .gitattributes \) \( -xtype p -o -type b -o -type c \) -print -quit 2>/dev/null)
-  [ -n "$WAITS" ]
-}
-
 # head_says FILE: TEXT becomes the content of a HEAD. With core.preferSymlinkRefs, and in old repositories,
 # HEAD is a symlink to the branch. Only the link's text counts: the branch may be packed or have no commit,
 # and then the link leads nowhere.
@@ -233,19 +222,19 @@ may_hold() {
 # ref`, or `symref target ref` for a symbolic ref. The same ref files give the same answer, so git is asked
 # again only when they changed, or are too many to read here.
 read_branches() {
-  local known=$PWD/.agent-shadow/session-${SESSION-}/branches files=''
+  local known=$PWD/.agent-shadow/session-${SESSION-}/branches ref_text=''
   if ref_files; then
-    files=$REF_FILES
+    ref_text=$REF_FILES
     slurp "$known"
     BRANCHES=$TEXT
     # The answer is in both files, so that a damaged file is noticed.
     slurp "$known.files"
-    [ "$TEXT" != "$files"$'\n'"$BRANCHES" ] || return 0
+    [ "$TEXT" != "$ref_text"$'\n'"$BRANCHES" ] || return 0
   fi
   list_branches
 }
 
-# list_branches: asks git for them, and notes the answer together with the ref files in `files`.
+# list_branches: asks git for them, and notes the answer together with the ref files in `ref_text`.
 list_branches() {
   local said=/dev/null line
   ! refs_wait refs/heads refs/bisect || return 1
@@ -271,10 +260,10 @@ list_branches() {
     [[ $'\n'$BRANCHES$'\n' == *" $line"$'\n'* ]] || BRANCHES+=${BRANCHES:+$'\n'}"symref ${TEXT#ref: } $line"
   done
   # Nothing has removed links that somebody may have put there (without_odd).
-  for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do if [ -L "$line" ] || waits "$line"; then files=''; fi; done
-  if [ -n "$files" ] && [ -n "${SESSION-}" ] && [ -d "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$files" ]; then
+  for line in "${known%/*/*}" "${known%/*}" "$known" "$known.files"; do if [ -L "$line" ] || waits "$line"; then ref_text=''; fi; done
+  if [ -n "$ref_text" ] && [ -n "${SESSION-}" ] && [ -d "${known%/*}" ] && ref_files && [ "$REF_FILES" = "$ref_text" ]; then
     # Files left half-written by a crash must not count as an answer.
-    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s\n%s' "$files" "$BRANCHES" >"$known.files"; } 2>/dev/null || :
+    { : >"$known.files" && printf '%s' "$BRANCHES" >"$known" && printf '%s\n%s' "$ref_text" "$BRANCHES" >"$known.files"; } 2>/dev/null || :
   fi
 }
 

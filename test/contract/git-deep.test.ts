@@ -5,6 +5,7 @@ import { createRepositories } from '../../adapters/git/repositories.ts';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE } from '../support/git-repositories.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 const DEEP = 'src/github.com/org/repo';
 
@@ -36,7 +37,7 @@ test('what lies deeper than anybody looks is named: by the survey, a capture and
   harness.sh(`mkdir app; cd app; ${ONE_FILE}; mkdir -p deep/er/and/deep/er; echo x > deep/er/and/deep/er/x`);
   harness.sh(`mkdir -p a/b/c/repo a/b/c/empty; cd a/b/c/repo; ${ONE_FILE}`);
   const said = { path: 'a/b/c/repo', reason: expect.stringMatching(/more than 3 levels below/) };
-  const survey = await createRepositories().survey(harness.sandbox, {
+  const survey = await createRepositories(programHere()).survey(harness.sandbox, {
     projectsRoot: harness.root,
     maxDepth: 3,
     detail: false,
@@ -48,7 +49,7 @@ test('what lies deeper than anybody looks is named: by the survey, a capture and
 });
 
 const surveyOf = (harness: Harness, directory: string) =>
-  createRepositories().survey(harness.sandbox, {
+  createRepositories(programHere()).survey(harness.sandbox, {
     projectsRoot: join(harness.root, directory),
     maxDepth: 8,
     detail: false,

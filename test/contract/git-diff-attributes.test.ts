@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 test('a file without diff by its attributes is told as binary, also below the top', async () => {
   await using harness = await withTwoFiles(['app']);
@@ -13,7 +14,7 @@ test('a file without diff by its attributes is told as binary, also below the to
   harness.sh('echo 2 > a.txt; echo 2 > src/x.q; echo 3 > src/main.c', 'app');
   trees.push((await harness.capture()).repositories[0]?.tree ?? null);
   const [from = null, to = null] = trees;
-  const [told] = await createRepositories().diff(harness.sandbox, {
+  const [told] = await createRepositories(programHere()).diff(harness.sandbox, {
     projectsRoot: harness.root,
     sessionId: 's1',
     pairs: [{ path: 'app', from, to }],

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { createHarness, type Snapshot } from '../support/git-harness.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 const test = inTurn('git-host-plan');
 
@@ -37,7 +38,7 @@ test('a rollback that leaves a branch and commits behind says so, before and aft
   expect(onlyFiles.report.repositories[0]?.host).toBeUndefined();
 
   const [from, to] = [stateOf(planned.undo), stateOf(first)];
-  const [difference] = await createRepositories().diff(harness.sandbox, {
+  const [difference] = await createRepositories(programHere()).diff(harness.sandbox, {
     projectsRoot: harness.root,
     sessionId: 's1',
     pairs: [

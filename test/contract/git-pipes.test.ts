@@ -7,6 +7,7 @@ import type { Harness } from '../support/git-harness.ts';
 import { PIPES } from '../support/git-pipes.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 /** Some of them, others each time; all of them in git-shapes.long.test.ts. */
 const test = sampledTest('git-pipes', 16);
@@ -59,7 +60,7 @@ describe('a named pipe', () => {
       harness.sh(`rm -rf ${at}; mkdir -p ${at}; rmdir ${at}; mkfifo ${at}`);
       const pipes = [join(harness.root, at)];
       const about = { projectsRoot: harness.root, timeoutMs: 240_000 };
-      const repositories = createRepositories();
+      const repositories = createRepositories(programHere());
 
       const surveyed = await unheld('survey', pipes, () =>
         repositories.survey(harness.sandbox, { ...about, maxDepth: 4, detail: true }),

@@ -6,6 +6,7 @@ import { commandPath } from '../support/command-path.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { processSandbox } from '../support/process-sandbox.ts';
 import { sampledTest } from '../support/sampled-test.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 /** Others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-runs-nothing', 3);
@@ -43,7 +44,7 @@ describe.each(Object.entries(REASONS))('%s', (_, reason) => {
     harness.sh(`evil=~/evil; ${PROMISOR}; ${reason}; rm -f ${home}/STARTED`, 'app');
     const started = () => harness.sh('ls ~ | grep STARTED || true').trim();
     const about = { projectsRoot: harness.root, timeoutMs: 60_000 };
-    const repositories = createRepositories();
+    const repositories = createRepositories(programHere());
     await repositories.survey(harness.sandbox, { ...about, maxDepth: 4, detail: true });
     expect(started(), 'by the survey').toBe('');
     await repositories.directories(harness.sandbox, { ...about, paths: ['app'], maxEntries: 50 });

@@ -96,11 +96,7 @@ test('a worktree and a submodule that a rollback took away find theirs where git
   harness.sh('rm -rf .git/modules', 'app');
   const warnings = warningsOf(await harness.rollback(target, { dryRun: true }));
   const [aside = '', inPart = ''] = ids;
-  expect(warnings.toSorted()).toEqual([
-    notHere([inPart], 'app/part'),
-    gone([aside]),
-    gone([aside], 'side'),
-  ]);
+  expect(warnings.toSorted()).toEqual([notHere([inPart], 'app/part'), gone([aside]), gone([aside], 'side')]);
 });
 
 test('worktrees share it, and a list that git would wait for is not read', async () => {

@@ -2,9 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
-import { buildScript } from '../../adapters/git/script.ts';
+import { captureScript } from '../../adapters/git/capture-command.ts';
 import { scriptDeadline } from '../../adapters/git/script-deadline.ts';
+import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import { apiKey, isAlive, startLocalE2b } from '../support/local-e2b.ts';
+import { programHere } from '../support/sandbox-program.ts';
 
 let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
 beforeAll(async () => {
@@ -23,44 +25,103 @@ test.each([1, 999, 1_000, 4_000, 7_999, 30_000, 870_000])(
   },
 );
 
-test('a child that ignores the request to end is dead, and its lock free, before the daemon kills its parent', async () => {
+/** A session's first capture, as text of a command. */
+const captureText = (timeoutMs: number): string =>
+  captureScript(
+    {
+      sessionId: 's1',
+      projectsRoot: '/home/user/work',
+      toolExecutionId: 't1',
+      messageId: null,
+      reason: 'manual',
+      known: [],
+      knownBases: [],
+      include: [],
+      exclude: [],
+      maxFileBytes: 1024,
+      maxDepth: 3,
+      timeoutMs,
+      maxInlineBytes: 1024,
+    },
+    'call',
+    'm',
+  ).command;
+
+/** A sandbox with a repository, in which `git` and `find` are this script. */
+const sandboxWith = async (script: (home: string) => string) => {
   const sandboxes = createSandboxes({ apiKey, apiUrl: e2b.url, sandboxUrl: e2b.url });
   const sandbox = await sandboxes.create({ tags: {}, timeoutMs: 120_000 });
   const home = e2b.rootfs(sandbox.sandboxId, 'home/user');
-  await mkdir(`${home}/work/repository/.git`, { recursive: true });
+  await mkdir(`${home}/work/repository/.git/objects`, { recursive: true });
+  await writeFile(`${home}/work/repository/.git/HEAD`, 'ref: refs/heads/main\n');
   await mkdir(`${home}/bin`, { recursive: true });
-  // The first program the command starts holds a lock, tells who it is, and stays.
-  const stubborn = `#!/bin/bash\ntrap '' TERM INT HUP\nexec 8> ${home}/lock\nflock 8\necho $$ > ${home}/pid\nexec sleep 300\n`;
-  for (const name of ['find', 'git']) await writeFile(`${home}/bin/${name}`, stubborn, { mode: 0o755 });
-  const { command } = buildScript('survey', { MAX_DEPTH: 3, DETAIL: 0 }, { mark: 'm', timeoutMs: 6_000 });
-  const result = await sandbox.run(`PATH=${home}/bin:$PATH\n${command}`, {
-    cwd: '/home/user/work',
+  for (const name of ['find', 'git']) await writeFile(`${home}/bin/${name}`, script(home), { mode: 0o755 });
+  return {
+    home,
+    sandbox,
     // That the daemon's end comes a second later is shown above; a busy machine may take longer than that to start a process.
-    timeoutMs: 60_000,
-  });
-  // `timeout` said so, not the daemon, which would have been an error.
-  expect([result.exitCode, result.stderr]).toEqual([124, '']);
-  // It got the signal; a busy machine may take its time to bury it.
+    patient: {
+      ...sandbox,
+      run: (command: string, options: { cwd?: string }) =>
+        sandbox.run(`PATH=${home}/bin:$PATH\n${command}`, { ...options, timeoutMs: 60_000 }),
+    },
+    [Symbol.asyncDispose]: async () => void (await sandboxes.kill(sandbox.sandboxId)),
+  };
+};
+
+/** Holds a lock, tells who it is, and stays. */
+const stubborn = (home: string): string =>
+  `#!/bin/bash\ntrap '' TERM INT HUP\nexec 8> ${home}/lock\nflock 8\necho $$ > ${home}/pid\nexec sleep 300\n`;
+
+const killer = (): string => '#!/bin/bash\nkill -KILL 0\n';
+
+type Stubborn = Awaited<ReturnType<typeof sandboxWith>>;
+
+/** It got the signal; a busy machine may take its time to bury it. */
+const expectGone = async ({ home, sandbox }: Stubborn): Promise<void> => {
   const pid = Number(await readFile(`${home}/pid`, 'utf8'));
   await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false);
   const free = await sandbox.run(`flock -n ${home}/lock echo free`, { timeoutMs: 20_000 });
   expect(free.stdout).toBe('free\n');
-  await sandboxes.kill(sandbox.sandboxId);
+};
+
+test('a child that ignores the request to end is dead, and its lock free, before the daemon kills its parent', async () => {
+  await using place = await sandboxWith(stubborn);
+  const result = await place.patient.run(captureText(6_000), { cwd: '/home/user/work' });
+  // `timeout` said so, not the daemon, which would have been an error.
+  expect([result.exitCode, result.stderr]).toEqual([124, '']);
+  await expectGone(place);
+});
+
+test('the native program ends a stubborn child at its deadline, and itself', async () => {
+  await using place = await sandboxWith(stubborn);
+  const request = { maxDepth: 3, detail: true, kind: 'survey' } as const;
+  const where = { projectsRoot: '/home/user/work', timeoutMs: 6_000 };
+  await expect(
+    programHere().call(place.patient, request, SANDBOX_REPORTS.survey, where),
+  ).rejects.toMatchObject({
+    name: 'SandboxUnavailable',
+    retryable: true,
+    details: { exitCode: 124 },
+  });
+  await expectGone(place);
 });
 
 test('the whole group killed by somebody else is an end like any other, and repeats no command', async () => {
-  const sandboxes = createSandboxes({ apiKey, apiUrl: e2b.url, sandboxUrl: e2b.url });
-  const sandbox = await sandboxes.create({ tags: {}, timeoutMs: 120_000 });
-  const home = e2b.rootfs(sandbox.sandboxId, 'home/user');
-  await mkdir(`${home}/work/repository/.git`, { recursive: true });
-  await mkdir(`${home}/bin`, { recursive: true });
-  const killer = '#!/bin/bash\nkill -KILL 0\n';
-  for (const name of ['find', 'git']) await writeFile(`${home}/bin/${name}`, killer, { mode: 0o755 });
-  const { command } = buildScript('survey', { MAX_DEPTH: 3, DETAIL: 0 }, { mark: 'm', timeoutMs: 20_000 });
-  const result = await sandbox.run(`PATH=${home}/bin:$PATH\n${command}`, {
-    cwd: '/home/user/work',
-    timeoutMs: 20_000,
-  });
+  await using place = await sandboxWith(killer);
+  const result = await place.patient.run(captureText(20_000), { cwd: '/home/user/work' });
   expect([result.exitCode, result.stderr]).toEqual([137, '']);
-  await sandboxes.kill(sandbox.sandboxId);
+});
+
+test('git that is killed each time is a fault of the native program, which names the repository', async () => {
+  await using place = await sandboxWith(killer);
+  const request = { maxDepth: 3, detail: true, kind: 'survey' } as const;
+  const where = { projectsRoot: '/home/user/work', timeoutMs: 60_000 };
+  await expect(
+    programHere().call(place.patient, request, SANDBOX_REPORTS.survey, where),
+  ).rejects.toMatchObject({
+    name: 'SandboxUnavailable',
+    message: expect.stringContaining('repository was ended by a signal'),
+    details: { exitCode: 75 },
+  });
 });

@@ -5,6 +5,7 @@ import { createRepositories } from '../../adapters/git/repositories.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { type CommandFault, commandFaults, everyFault, faultName } from './command-faults.ts';
 import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+import { programHere } from './sandbox-program.ts';
 
 interface Extent {
   every: number;
@@ -131,7 +132,7 @@ export const readFaults = async (extent: Extent): Promise<number> => {
   process.stdout.write(`readFaults: SEED=${extent.seed}\n`);
   using faults = commandFaults();
   await using harness = await prepared(faults.env);
-  const repositories = createRepositories();
+  const repositories = createRepositories(programHere());
   const one = await harness.capture();
   harness.sh(CHANGE, 'app');
   const two = await harness.capture();

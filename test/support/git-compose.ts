@@ -7,6 +7,7 @@ import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts'
 import type { ComposeReport, Conflict } from '../../core/checkpoint/ports/compose.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import type { Snapshot } from './git-snapshot.ts';
+import { programHere } from './sandbox-program.ts';
 
 export interface ComposeFlags {
   paths?: Record<string, string[] | 'whole'>;
@@ -118,7 +119,7 @@ export const composeSnapshot = async (
       ];
     });
   const ask = (missing: (path: string) => boolean) =>
-    createRepositories().compose(
+    createRepositories(programHere()).compose(
       about.sandbox,
       {
         ...common,

@@ -12,9 +12,11 @@ import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
 import { notAtTarget } from '../../core/checkpoint/rollback/restore-plan.ts';
 import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
+import { besideCaptures, sameByNative } from './git-native.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
+import { programHere } from './sandbox-program.ts';
 
 export type { Snapshot } from './git-snapshot.ts';
 
@@ -58,7 +60,7 @@ const NOTHING_ASKED = { now: null, undo: null, commit: null, objectFormat: 'sha1
 export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
   const home = join(top, 'home');
-  const repositories = createRepositories();
+  const repositories = createRepositories(programHere());
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {
     sessionId: 's1',
@@ -148,7 +150,16 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           one.chain === undefined || one.chain === 'append' ? [...before, ...links] : [...base, ...links],
         );
       }
+      const before = last;
       last = { repositories: report.repositories, report, tag: `t${executions}`, chains };
+      if (besideCaptures.native !== undefined && !late) {
+        await sameByNative(
+          besideCaptures.native,
+          harness,
+          { before, snapshot: last, target },
+          { ...common, env, prefix: options.prefix ?? [] },
+        );
+      }
       return last;
     },
     /** What other processes wrote during a restore, as the function stores it: `undo` with what was put aside. */

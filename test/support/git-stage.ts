@@ -18,6 +18,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { startS3 } from '../../local/s3/server.ts';
 import { createFakeStore } from './fakes/fake-store.ts';
 import { processSandbox } from './process-sandbox.ts';
+import { programHere } from './sandbox-program.ts';
 import { shell } from './world.ts';
 
 const PROJECTS_ROOT = '/projects';
@@ -104,7 +105,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
     store,
     bundles: createBundleStore({ bucket: BUCKET, client: s3 }),
     sandboxes,
-    repositories: createRepositories(options.git),
+    repositories: createRepositories(programHere(), options.git),
     limits: options.bundles,
     clock,
     log: { info: () => undefined, warn: () => undefined },

@@ -105,7 +105,7 @@ describe('what goes into the sandbox', () => {
       { length: 3000 },
       (_, index) => `repository-with-a-long-name-${index}/and/a/path`,
     );
-    expect(() => buildScript('diff', { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
+    expect(() => buildScript('capture', { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
       expect.objectContaining({
         name: 'InvalidInput',
         details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
@@ -127,7 +127,7 @@ describe('what goes into the sandbox', () => {
     const directory = mkdtempSync(join(tmpdir(), 'walkback-half-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const about = { mark: 'mark', timeoutMs: 60_000 };
-    const { command } = buildScript('survey', { SESSION: 's', MAX_DEPTH: 1 }, about);
+    const { command } = buildScript('late', { SESSION: 's', CALL: 'c', LOCK_WAIT: 10, DONE: 'tag' }, about);
     const [start = '', packed = ''] = /gzip -dc\n(.*)\n/.exec(command) ?? [];
     expect(start).not.toBe('');
     const run = (text: string) =>
@@ -161,13 +161,13 @@ describe('what goes into the sandbox', () => {
       PATHS: Array.from({ length: 3000 }, (_, index) => `a repository ${index} 'with' a long path`),
     };
     const about = { mark: 'mark', timeoutMs: 1000, spill: spillFor('/projects', 's', 'c') };
-    const { command, files } = buildScript('diff', values, about);
+    const { command, files } = buildScript('capture', values, about);
     expect(files).toEqual([
       { path: '/projects/.agent-shadow/in-s/c.values', data: `${assignments(values)}\n` },
     ]);
     expect(command).toContain('\n. ./.agent-shadow/in-s/c.values || die SandboxUnavailable ');
     expect(Buffer.byteLength(command)).toBeLessThan(MAX_COMMAND_BYTES);
-    expect(buildScript('diff', { PATHS: ['a'] }, about).files).toEqual([]);
+    expect(buildScript('capture', { PATHS: ['a'] }, about).files).toEqual([]);
   });
 
   test('every command has all functions that it calls, once, and every script is in a command', () => {

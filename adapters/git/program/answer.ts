@@ -1,0 +1,110 @@
+/**
+ * Reads the answer of the native program: frames `KIND LENGTH`, as base64 between two lines that only this call
+ * knows. The last frame has the SHA-256 of all bytes before it. Pure. The content is a claim of the sandbox (C10).
+ */
+import { createHash } from 'node:crypto';
+import type * as z from 'zod';
+import { ERROR_NAMES, ERRORS } from '../../../contract/errors.ts';
+import { sandboxError } from '../../../contract/sandbox/reports.ts';
+import type { CommandResult } from '../../../core/checkpoint/ports/sandbox.ts';
+import { WalkbackError } from '../../../core/shared/errors.ts';
+import { cutShort, findOutput } from '../output.ts';
+
+interface Frame {
+  kind: string;
+  bytes: Uint8Array;
+}
+
+const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox === true);
+
+const HEAD = /^([a-z-]{1,32}) (\d{1,15})$/;
+const NEWLINE = 0x0a;
+const MAX_HEAD_BYTES = 64;
+
+/** The frames before the end. Throws when the bytes are not a whole answer. */
+const readFrames = (bytes: Uint8Array): Frame[] => {
+  const frames: Frame[] = [];
+  let at = 0;
+  for (;;) {
+    const stop = bytes.subarray(at, at + MAX_HEAD_BYTES).indexOf(NEWLINE);
+    const head = HEAD.exec(Buffer.from(bytes.subarray(at, at + Math.max(stop, 0))).toString('latin1'));
+    if (stop < 0 || head === null) throw cutShort();
+    const [, kind = '', length = ''] = head;
+    const start = at + stop + 1;
+    const end = start + Number(length);
+    if (end > bytes.length) throw cutShort();
+    const content = bytes.subarray(start, end);
+    if (kind !== 'end') {
+      frames.push({ kind, bytes: content });
+      at = end;
+      continue;
+    }
+    const digest = createHash('sha256').update(bytes.subarray(0, at)).digest('hex');
+    if (end !== bytes.length || Buffer.from(content).toString('latin1') !== digest) throw cutShort();
+    return frames;
+  }
+};
+
+const jsonOf = (frame: Frame | undefined): unknown => {
+  if (frame === undefined) throw cutShort();
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(frame.bytes));
+  } catch {
+    throw misunderstood();
+  }
+};
+
+const misunderstood = (): WalkbackError =>
+  new WalkbackError(
+    'SandboxUnavailable',
+    'The sandbox answered what its program never answers. Call again; if it happens again, make a new sandbox: something in this one changes what our program writes.',
+    { retryable: true },
+  );
+
+const refusal = (frame: Frame): WalkbackError => {
+  const { data } = sandboxError.safeParse(jsonOf(frame));
+  if (data === undefined) return misunderstood();
+  const known = ANSWERABLE.find((name) => name === data.name) ?? 'SandboxUnavailable';
+  return new WalkbackError(known, data.message.trim() || 'The sandbox refused the command.', {
+    retryable: known === 'SandboxUnavailable',
+  });
+};
+
+const ended = ({ exitCode, stderr }: CommandResult): WalkbackError => {
+  const details = { exitCode };
+  if (exitCode === 124 || exitCode === 137)
+    return new WalkbackError(
+      'SandboxUnavailable',
+      'The program in the sandbox was ended: it reached its deadline, or the sandbox is short of memory. Call again; raise the timeout if it happens again.',
+      { retryable: true, details },
+    );
+  const said = stderr
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('walkback-progress '))
+    .slice(-3)
+    .join(' | ')
+    .slice(0, 400);
+  // A process that was ended by a signal has written nothing. Some sandboxes then answer -1.
+  const why = said || (exitCode < 0 || exitCode > 128 ? 'it was ended by a signal' : 'it said nothing');
+  return new WalkbackError(
+    'SandboxUnavailable',
+    `The program in the sandbox ended with ${exitCode} and no answer: ${why}. Call again.`,
+    { retryable: true, details },
+  );
+};
+
+/** The report in the output of a call. An error in it is thrown as the WalkbackError it names. */
+export const readReport = <Report>(
+  schema: z.ZodType<Report>,
+  result: CommandResult,
+  mark: string,
+): Report => {
+  const base64 = findOutput(result.stdout, mark);
+  if (base64 === undefined) throw ended(result);
+  const [first] = readFrames(Buffer.from(base64, 'base64'));
+  if (first?.kind === 'error') throw refusal(first);
+  const { data } = schema.safeParse(jsonOf(first?.kind === 'report' ? first : undefined));
+  if (data === undefined) throw misunderstood();
+  return data;
+};

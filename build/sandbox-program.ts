@@ -1,0 +1,86 @@
+/** Builds the native program of the sandbox with cargo, the same bytes on every machine. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Architecture } from '../adapters/git/program/build.ts';
+import { PROJECT } from '../local/program.ts';
+
+const CRATE = join(PROJECT, 'sandbox');
+export const PREBUILT = join(CRATE, 'prebuilt');
+
+const SOURCES = [
+  'Cargo.toml',
+  'Cargo.lock',
+  'build.rs',
+  'rust-toolchain.toml',
+  '.cargo/config.toml',
+  'src/**',
+];
+
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+export const binaryPath = (architecture: Architecture): string =>
+  join(PREBUILT, `walkback-sandbox-${architecture}`);
+
+/** The same as `sandbox/build.rs` computes. */
+export const sourcesHash = (): string => {
+  const files = globSync(SOURCES, { cwd: CRATE, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(CRATE.length + 1))
+    .sort();
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = readFileSync(join(CRATE, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+};
+
+/** Paths of this machine must not get into the binary, or two machines would build two programs. */
+const flags = (): string => {
+  const cargoHome = process.env['CARGO_HOME'] ?? join(homedir(), '.cargo');
+  return [
+    '-Clink-self-contained=yes',
+    `--remap-path-prefix=${CRATE}=/walkback`,
+    `--remap-path-prefix=${cargoHome}=/cargo`,
+  ].join('\x1f');
+};
+
+/** Throws when cargo fails. */
+export const cargo = (words: readonly string[], env: Record<string, string> = {}): void => {
+  execFileSync('cargo', words, { cwd: CRATE, stdio: 'inherit', env: { ...process.env, ...env } });
+};
+
+export const hasCargo = (): boolean => {
+  try {
+    execFileSync('cargo', ['--version'], { cwd: CRATE, stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const buildBinary = (architecture: Architecture): Uint8Array => {
+  const target = `${architecture}-unknown-linux-musl`;
+  cargo(['build', '--release', '--locked', '--quiet', '--target', target], {
+    CARGO_ENCODED_RUSTFLAGS: flags(),
+  });
+  return readFileSync(join(CRATE, 'target', target, 'release/walkback-sandbox'));
+};
+
+const metadata = z.object({
+  packages: z.array(z.object({ name: z.string(), version: z.string(), license: z.string().nullable() })),
+});
+
+/** Packages that the program is built from, and their licences as SPDX expressions. */
+export const licences = (): { name: string; version: string; license: string | null }[] => {
+  const text = execFileSync('cargo', ['metadata', '--format-version', '1', '--locked'], {
+    cwd: CRATE,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return metadata.parse(JSON.parse(text)).packages.filter(({ name }) => name !== 'walkback-sandbox');
+};

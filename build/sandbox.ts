@@ -1,0 +1,70 @@
+/**
+ * `npm run build:sandbox`: the native program of the sandbox for each architecture, into `sandbox/prebuilt`.
+ * `npm run check:sandbox` (`--check`): format, lints, tests and licences of the crate, and whether what is committed is
+ * what its sources build, byte for byte. Where cargo is missing, it says what it left out.
+ */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ARCHITECTURES, readProgramBuild } from '../adapters/git/program/build.ts';
+import { isAllowedLicence } from './licence.ts';
+import {
+  binaryPath,
+  buildBinary,
+  cargo,
+  hasCargo,
+  licences,
+  PREBUILT,
+  sha256,
+  sourcesHash,
+} from './sandbox-program.ts';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const writeBinaries = (): void => {
+  mkdirSync(PREBUILT, { recursive: true });
+  const binaries = ARCHITECTURES.map((architecture) => {
+    const bytes = buildBinary(architecture);
+    const path = binaryPath(architecture);
+    writeFileSync(path, bytes);
+    chmodSync(path, 0o755);
+    say(`${path}  ${bytes.length} bytes`);
+    return [architecture, sha256(bytes)] as const;
+  });
+  const manifest = { build: sourcesHash(), binaries: Object.fromEntries(binaries) };
+  writeFileSync(join(PREBUILT, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+};
+
+const checkCrate = (): string[] => {
+  cargo(['fmt', '--check']);
+  cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings']);
+  cargo(['test', '--locked', '--quiet']);
+  return licences()
+    .filter(({ license }) => !isAllowedLicence(license))
+    .map(({ name, version, license }) => `${name} ${version} has the licence ${license ?? 'none'}`);
+};
+
+const checkBinaries = (canBuild: boolean): string[] => {
+  const recorded = readProgramBuild();
+  const wrong = recorded.build === sourcesHash() ? [] : ['sandbox/prebuilt was built from other sources'];
+  for (const architecture of ARCHITECTURES) {
+    const committed = sha256(readFileSync(binaryPath(architecture)));
+    if (recorded.digests[architecture] !== committed)
+      wrong.push(`${binaryPath(architecture)} is not what the manifest names`);
+    if (canBuild && sha256(buildBinary(architecture)) !== committed)
+      wrong.push(`${binaryPath(architecture)} is not what its sources build here`);
+  }
+  return wrong.length === 0 ? [] : [...wrong, 'Run npm run build:sandbox, and commit what it writes.'];
+};
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+if (values.check) {
+  const canBuild = hasCargo();
+  const wrong = [...(canBuild ? checkCrate() : []), ...checkBinaries(canBuild)];
+  if (!canBuild)
+    say(
+      'Skipped, because cargo is missing: the crate in sandbox was not checked, and its binaries were not built again.',
+    );
+  for (const line of wrong) say(line);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+} else writeBinaries();

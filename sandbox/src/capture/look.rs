@@ -1,0 +1,515 @@
+//! One look at the working files of a repository: walk, decide, read, and make the tree and the sidecar.
+
+use crate::capture::content::Reading;
+use crate::capture::read_all::{At, Kept, Reader};
+use crate::capture::sidecar::{self, Held};
+use crate::capture::sort::{Sorted, Sorting, sort};
+use crate::capture::state::{SkippedPath, WorkingState};
+use crate::capture::trees::{TreeMaker, Trees};
+use crate::capture::{barred, targets, wanted};
+use crate::fs::clock;
+use crate::fs::kind::Kind;
+use crate::git::id::Id;
+use crate::git::loose::LooseStore;
+use crate::git::present::present;
+use crate::host::place::Host;
+use crate::host::stores;
+use crate::scan::decide::{Deciding, Decisions, decide};
+use crate::scan::discover::in_dependency_folder;
+use crate::scan::embedded::embedded;
+use crate::scan::names::Names;
+use crate::scan::table::{Began, Entry, Folder, Table};
+use crate::scan::walk::{Item, Known, Plan, Walked, below, walk};
+use crate::scan::{discover, table_file};
+use crate::shadow::open::Shadow;
+use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::Reporter;
+use bstr::{BStr, BString, ByteSlice};
+use std::collections::{HashMap, HashSet};
+
+const TABLE: &str = "stat-table";
+/// A clock that was set back by less is not worth a new table.
+const OFFSET_STEP: i64 = 1_000_000;
+const OWN_TRACKED: &str =
+    "Walkback's own files, which git was told to track: take them out with git rm -r --cached .agent-shadow";
+
+/// What a look needs to know.
+pub(crate) struct Looking<'look> {
+    pub(crate) shadow: &'look Shadow,
+    pub(crate) host: Option<&'look Host>,
+    /// Where the repository lies below the projects root; `.` is the root.
+    pub(crate) path: &'look BStr,
+    /// Hash of the rules that lie in no file of the tree.
+    pub(crate) rules: &'look [u8],
+    pub(crate) include: &'look [BString],
+    pub(crate) exclude: &'look [BString],
+    /// Roots of other repositories below this one, relative to it.
+    pub(crate) nested: &'look [BString],
+    /// Git directories of others in it, and the repositories that use them.
+    pub(crate) held: &'look [(BString, BString)],
+    /// Paths that are captured this once, whatever ignores them.
+    pub(crate) forced: &'look Names,
+    pub(crate) max_bytes: u64,
+    pub(crate) max_depth: usize,
+    /// A repository that discovery does not know ends the look.
+    pub(crate) seeks_roots: bool,
+    pub(crate) umask: u32,
+    /// Inode numbers of files that some process may write through memory.
+    pub(crate) mapped: &'look HashSet<u64>,
+    pub(crate) reporter: &'look Reporter,
+}
+
+/// The table of the look before, as the walk asks for it.
+struct Before<'look> {
+    table: Option<&'look Table>,
+    trusted_until: Option<i64>,
+    wanted: [&'look Names; 3],
+}
+
+impl Known for Before<'_> {
+    fn has_new_rules(&self, directory: &BStr, items: &[Item]) -> bool {
+        let Some(folder) = self.table.and_then(|table| table.folder(directory)) else {
+            return true;
+        };
+        let name = BStr::new(".gitignore");
+        let now = items
+            .binary_search_by(|item| item.name.as_bstr().cmp(name))
+            .ok()
+            .map(|at| &items[at]);
+        match (folder.entry(name), now) {
+            (None, None) => false,
+            // Git before 2.32 also reads what a link leads to.
+            (Some(then), Some(now)) => {
+                now.stat.kind() == Kind::Link || !then.holds(&now.stat, self.trusted_until)
+            }
+            (Some(_), None) | (None, Some(_)) => true,
+        }
+    }
+
+    fn is_passed_over(&self, directory: &BStr) -> bool {
+        let (above, name) = match directory.rfind_byte(b'/') {
+            Some(at) => (directory[..at].as_bstr(), directory[at + 1..].as_bstr()),
+            None => (BStr::new(""), directory),
+        };
+        let entry = self.table.and_then(|table| table.folder(above)?.entry(name));
+        entry.is_some_and(|entry| entry.verdict.is_ignored && entry.stat.kind() == Kind::Directory)
+            && !self.wanted.iter().any(|names| names.any_below(directory))
+    }
+}
+
+/// When this look begins. The file system's clock may be behind the machine's, and both say when.
+fn begin(shadow: &Shadow) -> Outcome<Began> {
+    let mark = shadow.file("looked.mark");
+    let of_files = clock::time_of_files(&mark).context("a file cannot be written", &mark)?;
+    Ok(Began {
+        at: of_files.min(clock::now()),
+        offset: clock::offset(),
+        is_coarse: of_files % 1_000_000_000 == 0,
+        boot: clock::boot(),
+    })
+}
+
+struct Look<'look> {
+    looking: &'look Looking<'look>,
+    began: Began,
+    before: Option<&'look Table>,
+    trusted_until: Option<i64>,
+    store: &'look LooseStore,
+}
+
+/// Looks once.
+pub(crate) fn look(looking: &Looking<'_>) -> Outcome<WorkingState> {
+    let shadow = looking.shadow;
+    let began = begin(shadow)?;
+    let file = shadow.file(TABLE);
+    let before = table_file::load(&file).filter(|table| table.format == shadow.format);
+    let trusted_until = before.as_ref().and_then(|table| table.trusted_until(&began));
+    let store = LooseStore::new(shadow.objects(), shadow.format);
+    let look = Look {
+        looking,
+        began,
+        before: before.as_ref(),
+        trusted_until,
+        store: &store,
+    };
+    let (state, table) = look.run()?;
+    store.commit()?;
+    if let Some(table) = table.filter(|table| before.as_ref().is_none_or(|before| differs(before, table))) {
+        table_file::save(&table, &file)?;
+    }
+    Ok(state)
+}
+
+/// Whether the table says more than the one before. When the look began is no news: an entry that was sure then stays so.
+fn differs(before: &Table, now: &Table) -> bool {
+    before.rules != now.rules
+        || before.stores != now.stores
+        || before.began.boot != now.began.boot
+        || before.began.offset - now.began.offset > OFFSET_STEP
+        || before.folders != now.folders
+}
+
+impl Look<'_> {
+    fn run(&self) -> Outcome<(WorkingState, Option<Table>)> {
+        let looking = self.looking;
+        let shadow = looking.shadow;
+        let mut tracked = wanted::tracked(shadow, looking.host, self.began.limit())?;
+        let included = wanted::included(shadow, looking.include)?;
+        let own = own_files(&mut tracked);
+        let rules_are_new = self.before.is_none_or(|table| table.rules != looking.rules);
+        let with_rules = self.before.filter(|_| !rules_are_new);
+        let known = Before {
+            table: with_rules,
+            trusted_until: self.trusted_until,
+            wanted: [&tracked, &included, looking.forced],
+        };
+        let held = looking.held.iter().map(|(path, _)| path);
+        let others: HashSet<BString> = looking.nested.iter().chain(held).cloned().collect();
+        let depth = if looking.path == "." {
+            0
+        } else {
+            looking.path.split_str("/").count()
+        };
+        let walked = walk(&Plan {
+            top: &shadow.top,
+            others: &others,
+            depth_of_roots: looking.max_depth.saturating_sub(depth),
+            known: &known,
+            rules_are_new,
+        })?;
+        if looking.seeks_roots && self.has_unknown_root(&walked) {
+            return Ok((unknown_root(shadow), None));
+        }
+        barred::check(shadow, &walked, &known.wanted)?;
+        let embedded = embedded(&shadow.top, &walked);
+        let decisions = decide(
+            &Deciding {
+                shadow,
+                table: with_rules,
+                exclude: looking.exclude,
+                wanted: &known.wanted,
+                embedded: &embedded,
+            },
+            &walked,
+        )?;
+        let sorting = Sorting {
+            tracked: &tracked,
+            included: &included,
+            forced: looking.forced,
+            max_bytes: looking.max_bytes,
+            max_depth: looking.max_depth,
+            before: self.before,
+        };
+        let mut sorted = sort(&sorting, &walked, &decisions);
+        if own {
+            sorted.skipped.push(SkippedPath {
+                path: BString::from(".agent-shadow"),
+                reason: OWN_TRACKED.to_owned(),
+                size: None,
+            });
+        }
+        let stores = looking
+            .host
+            .map(|host| stores::fingerprint(host, self.began.limit()))
+            .unwrap_or_default();
+        let lost = self.lost_objects(&stores)?;
+        let kept = self.contents(&walked, &mut sorted, &lost)?;
+        targets::remember_outlawed(shadow, self.outlawed(&walked, &decisions, &kept))?;
+        let before = self.before.filter(|_| lost.is_empty());
+        let trees = TreeMaker {
+            shadow,
+            store: self.store,
+            directories: &walked.directories,
+            kept: &kept,
+            before,
+        }
+        .make()?;
+        let table = self.table(&walked, &decisions, (&kept, &trees), stores);
+        Ok((self.state(&walked, &decisions, sorted, &trees)?, Some(table)))
+    }
+
+    /// What the look before captured and rules ignore by now.
+    fn outlawed(
+        &self,
+        walked: &Walked,
+        decisions: &Decisions,
+        kept: &[HashMap<usize, Kept>],
+    ) -> Vec<BString> {
+        let mut found = Vec::new();
+        for (at, directory) in walked.directories.iter().enumerate() {
+            let Some(folder) = self
+                .before
+                .and_then(|table| table.folder(directory.path.as_bstr()))
+            else {
+                continue;
+            };
+            for (number, item) in directory.items.iter().enumerate() {
+                let is_out = decisions.verdicts[at][number].is_ignored && !kept[at].contains_key(&number);
+                if is_out
+                    && folder
+                        .entry(item.name.as_bstr())
+                        .is_some_and(|entry| entry.id.is_some())
+                {
+                    found.push(below(directory.path.as_bstr(), item.name.as_bstr()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a repository is in it that discovery would find and does not know.
+    fn has_unknown_root(&self, walked: &Walked) -> bool {
+        let looking = self.looking;
+        walked.with_git.iter().any(|(path, kind)| {
+            let whole = discover::join(looking.path, path.as_bstr());
+            let is_root = match kind {
+                Kind::Directory | Kind::File => true,
+                Kind::Link | Kind::Socket | Kind::Waits => false,
+            };
+            is_root
+                && whole.split_str("/").count() <= looking.max_depth
+                && !in_dependency_folder(whole.as_bstr())
+                && !looking.nested.contains(path)
+        })
+    }
+
+    /// Objects that the table relies on and that no store has any more. The host may prune what the shadow reads from it.
+    fn lost_objects(&self, stores: &[u8]) -> Outcome<HashSet<Id>> {
+        let Some(table) = self
+            .before
+            .filter(|table| stores.is_empty() || table.stores != stores)
+        else {
+            return Ok(HashSet::new());
+        };
+        let folders = table.folders.values();
+        let trees = folders
+            .clone()
+            .filter(|folder| folder.is_borrowed)
+            .filter_map(|folder| folder.tree);
+        let entries = folders.flat_map(|folder| &folder.entries);
+        let blobs = entries
+            .filter(|entry| entry.is_borrowed)
+            .filter_map(|entry| entry.id);
+        let borrowed: HashSet<Id> = trees.chain(blobs).collect();
+        let there = present(&self.looking.shadow.git, borrowed.iter().copied())?;
+        Ok(borrowed.difference(&there).copied().collect())
+    }
+
+    /// What is captured of each path: as the table has it, or as it was read.
+    fn contents(
+        &self,
+        walked: &Walked,
+        sorted: &mut Sorted,
+        lost: &HashSet<Id>,
+    ) -> Outcome<Vec<HashMap<usize, Kept>>> {
+        let mut kept: Vec<HashMap<usize, Kept>> = Vec::with_capacity(walked.directories.len());
+        let mut unread: Vec<At> = Vec::new();
+        let mut borrowed: HashMap<Id, bool> = HashMap::new();
+        for (at, directory) in walked.directories.iter().enumerate() {
+            let folder = self
+                .before
+                .and_then(|table| table.folder(directory.path.as_bstr()));
+            let mut here = HashMap::with_capacity(sorted.captured[at].len());
+            for &number in &sorted.captured[at] {
+                let item = &directory.items[number];
+                let entry = folder.and_then(|folder| folder.entry(item.name.as_bstr()));
+                let known = entry.and_then(|entry| Some((entry, entry.id.filter(|id| !lost.contains(id))?)));
+                if let Some((entry, id)) = known {
+                    borrowed.insert(id, entry.is_borrowed);
+                }
+                match known
+                    .filter(|(entry, _)| entry.holds(&item.stat, self.trusted_until) && !self.is_mapped(item))
+                {
+                    Some((entry, id)) => {
+                        let is_borrowed = entry.is_borrowed;
+                        here.insert(
+                            number,
+                            Kept {
+                                stat: item.stat,
+                                id,
+                                is_sure: true,
+                                is_borrowed,
+                            },
+                        );
+                    }
+                    None => unread.push((at, number)),
+                }
+            }
+            kept.push(here);
+        }
+        let reader = Reader {
+            shadow: self.looking.shadow,
+            store: self.store,
+            directories: &walked.directories,
+            reporter: self.looking.reporter,
+        };
+        let known = borrowed.keys().copied().collect();
+        let mut gone: Vec<At> = Vec::new();
+        for (at, result) in reader.read(&unread, &known)? {
+            let item = &walked.directories[at.0].items[at.1];
+            match result.reading {
+                Reading::Read(content) => {
+                    let is_sure = content.is_steady
+                        && content.stat.changed < self.began.limit()
+                        && !self.is_mapped(item);
+                    let is_borrowed = borrowed.get(&content.id).copied().unwrap_or(result.is_borrowed);
+                    kept[at.0].insert(
+                        at.1,
+                        Kept {
+                            stat: content.stat,
+                            id: content.id,
+                            is_sure,
+                            is_borrowed,
+                        },
+                    );
+                }
+                Reading::Gone => gone.push(at),
+                Reading::Lost(why) => {
+                    let directory = walked.directories[at.0].path.as_bstr();
+                    let path = below(directory, item.name.as_bstr());
+                    sorted.failures.lose(path, why);
+                    gone.push(at);
+                }
+            }
+        }
+        for (at, number) in gone {
+            sorted.captured[at].retain(|one| *one != number);
+        }
+        Ok(kept)
+    }
+
+    fn is_mapped(&self, item: &Item) -> bool {
+        self.looking.mapped.contains(&item.stat.inode)
+    }
+
+    /// What the next look is to know.
+    fn table(
+        &self,
+        walked: &Walked,
+        decisions: &Decisions,
+        (kept, trees): (&[HashMap<usize, Kept>], &Trees),
+        stores: Vec<u8>,
+    ) -> Table {
+        let mut folders = HashMap::with_capacity(walked.directories.len());
+        for (at, directory) in walked.directories.iter().enumerate() {
+            let entry = |(number, item): (usize, &Item)| {
+                let captured = kept[at].get(&number);
+                Entry {
+                    name: item.name.clone(),
+                    stat: captured.map_or(item.stat, |captured| captured.stat),
+                    verdict: decisions.verdicts[at][number],
+                    id: captured.map(|captured| captured.id),
+                    is_sure: captured.map_or_else(|| self.is_settled(item), |captured| captured.is_sure),
+                    is_borrowed: captured.is_some_and(|captured| captured.is_borrowed),
+                }
+            };
+            let tree = trees.by_path.get(&directory.path).copied();
+            folders.insert(
+                directory.path.clone(),
+                Folder {
+                    entries: directory.items.iter().enumerate().map(entry).collect(),
+                    tree,
+                    is_borrowed: tree.is_some_and(|tree| trees.borrowed.contains_key(&tree)),
+                },
+            );
+        }
+        Table {
+            format: self.looking.shadow.format,
+            began: self.began,
+            // Rules that git could not read are asked about each time.
+            rules: if decisions.said.is_empty() {
+                self.looking.rules.to_vec()
+            } else {
+                Vec::new()
+            },
+            stores,
+            folders,
+        }
+    }
+
+    /// Whether the stat of something that is not captured says whether it changed since.
+    fn is_settled(&self, item: &Item) -> bool {
+        item.stat.changed < self.began.limit() && !self.is_mapped(item)
+    }
+
+    fn state(
+        &self,
+        walked: &Walked,
+        decisions: &Decisions,
+        mut sorted: Sorted,
+        trees: &Trees,
+    ) -> Outcome<WorkingState> {
+        let looking = self.looking;
+        let directories: HashSet<BString> = trees.by_path.keys().cloned().collect();
+        let left_out: HashSet<BString> = sorted.large.iter().map(|large| large.path.clone()).collect();
+        let held = Held {
+            items: &sorted.captured,
+            directories: &directories,
+            left_out: &left_out,
+            failures: &sorted.failures,
+        };
+        let (modes, empty) = sidecar::lists(walked, decisions, &held, looking.umask);
+        let mut list = Vec::new();
+        for large in &sorted.large {
+            list.extend_from_slice(&large.path);
+            list.push(0);
+            sorted.skipped.push(SkippedPath {
+                path: large.path.clone(),
+                reason: format!("larger than maxFileBytes ({})", looking.max_bytes),
+                size: Some(large.size),
+            });
+        }
+        for (path, user) in looking.held {
+            // The slash at its end tells it from a file.
+            list.extend_from_slice(path);
+            list.extend_from_slice(b"/\0");
+            sorted.skipped.push(SkippedPath {
+                path: path.clone(),
+                reason: format!("the git directory of the repository {user}"),
+                size: None,
+            });
+        }
+        Ok(WorkingState {
+            tree: trees
+                .top
+                .ok_or_else(|| Failure::Fault("the repository went while it was looked at".into()))?,
+            modes,
+            empty,
+            left_out: list,
+            failures: sorted.failures.finish(),
+            skipped: sorted.skipped,
+            has_unknown_root: false,
+        })
+    }
+}
+
+/// Takes our own files out of what the host tracks, and answers whether there are any.
+fn own_files(tracked: &mut Names) -> bool {
+    let is_own = |path: &BStr| path.starts_with(b".agent-shadow/") || path.contains_str("/.agent-shadow/");
+    if !tracked.iter().any(is_own) {
+        return false;
+    }
+    *tracked = Names::new(
+        tracked
+            .iter()
+            .filter(|path| !is_own(path))
+            .map(BString::from)
+            .collect(),
+    );
+    true
+}
+
+fn unknown_root(shadow: &Shadow) -> WorkingState {
+    let empty = shadow.format.empty_tree();
+    WorkingState {
+        // No caller uses it.
+        tree: Id::from_hex(empty.as_bytes())
+            .unwrap_or_else(|| unreachable!("the ids of the formats are ids")),
+        modes: Vec::new(),
+        empty: Vec::new(),
+        left_out: Vec::new(),
+        failures: Vec::new(),
+        skipped: Vec::new(),
+        has_unknown_root: true,
+    }
+}

@@ -1,0 +1,123 @@
+//! What stands uncaptured where a restore would write (C2).
+
+use crate::fs::kind::{Kind, kind};
+use crate::git::id::Id;
+use crate::git::process::Git;
+use crate::host::place::path_of;
+use crate::scan::names::{Names, split};
+use crate::shadow::open::Shadow;
+use crate::wire::error::{Context, Failure, Outcome};
+use bstr::{BStr, BString, ByteSlice};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+/// Paths that were captured once and are ignored by now, each ended by NUL.
+const OUTLAWED: &str = "outlawed";
+
+/// Remembers paths that were captured in the look before, and are not captured any more because they are ignored.
+pub(crate) fn remember_outlawed(shadow: &Shadow, paths: Vec<BString>) -> Outcome<()> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let file = shadow.file(OUTLAWED);
+    let known = fs::read(&file).unwrap_or_default();
+    let all = Names::new(split(&known).map(BString::from).chain(paths).collect());
+    let list: Vec<u8> = all
+        .iter()
+        .flat_map(|path| [path.as_bytes(), b"\0"].concat())
+        .collect();
+    let part = shadow.file("outlawed.part");
+    let written = || fs::write(&part, list).and_then(|()| fs::rename(&part, &file));
+    written().context("the list of ignored files cannot be written", &file)
+}
+
+/// The paths of files and links that a restore of `target` would overwrite, and that `now` does not have. A target that
+/// is not here yet cannot be compared: it is brought in first, and then this is asked again.
+pub(crate) fn collisions(shadow: &Shadow, now: Id, target: &str, others: &[BString]) -> Outcome<Names> {
+    let now = now.to_string();
+    if now == target {
+        return Ok(Names::default());
+    }
+    let git = Git::on_shadow(&shadow.top, &shadow.git);
+    let answer = git
+        .args([
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--diff-filter=A",
+            "--no-renames",
+        ])
+        .args([&now[..], target])
+        .run()?;
+    if answer.was_killed() {
+        return Err(Failure::Fault(
+            "git was ended by a signal while it compared trees".into(),
+        ));
+    }
+    let Some(list) = answer.ok() else {
+        return Ok(Names::default());
+    };
+    let added = list
+        .split_str("\0")
+        .filter(|path| !path.is_empty())
+        .map(|path| path.as_bstr());
+    let is_of_another = |path: &BStr| {
+        others.iter().any(|other| {
+            path.strip_prefix(&other[..])
+                .is_some_and(|rest| rest.starts_with(b"/"))
+        })
+    };
+    let mut seen: HashMap<BString, bool> = HashMap::new();
+    let outlawed = fs::read(shadow.file(OUTLAWED)).unwrap_or_default();
+    let mut found: HashSet<BString> = HashSet::new();
+    for path in added.filter(|path| !is_of_another(path)) {
+        if let Some(place) = in_the_place(shadow, path, &mut seen) {
+            found.insert(place);
+        } else if kind_at(shadow, path) == Some(Kind::Directory) {
+            // A file of the target takes the directory's place. A file in it that was captured before it was ignored is
+            // captured once more. A file that was never stored stands in the way.
+            let below = [path.as_bytes(), b"/"].concat();
+            let inside = split(&outlawed).filter(|one| one.starts_with(&below));
+            found.extend(
+                inside
+                    .filter(|one| is_file_or_link(shadow, one))
+                    .map(BString::from),
+            );
+        }
+    }
+    Ok(Names::new(found.into_iter().collect()))
+}
+
+fn kind_at(shadow: &Shadow, path: &BStr) -> Option<Kind> {
+    kind(&shadow.top.join(path_of(path.to_owned())))
+}
+
+fn is_file_or_link(shadow: &Shadow, path: &BStr) -> bool {
+    matches!(kind_at(shadow, path), Some(Kind::File | Kind::Link))
+}
+
+/// What stands where a path or a directory above it is wanted. From the top down, because what lies below a link is not
+/// ours to look at. `seen` says which directories are directories.
+fn in_the_place(shadow: &Shadow, path: &BStr, seen: &mut HashMap<BString, bool>) -> Option<BString> {
+    for at in path.find_iter("/") {
+        let above = path[..at].as_bstr();
+        if let Some(goes_on) = seen.get(above.as_bytes()) {
+            if *goes_on {
+                continue;
+            }
+            return None;
+        }
+        let kind = kind_at(shadow, above);
+        seen.insert(above.to_owned(), kind == Some(Kind::Directory));
+        match kind {
+            Some(Kind::Directory) => {}
+            Some(Kind::File | Kind::Link) => return Some(above.to_owned()),
+            Some(Kind::Socket | Kind::Waits) | None => return None,
+        }
+    }
+    match kind_at(shadow, path) {
+        Some(Kind::File | Kind::Link) => Some(path.to_owned()),
+        Some(Kind::Directory | Kind::Socket | Kind::Waits) | None => None,
+    }
+}

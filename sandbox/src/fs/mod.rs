@@ -1,0 +1,10 @@
+//! The only folder with calls of the system on files.
+
+pub(crate) mod clock;
+pub(crate) mod directory;
+pub(crate) mod handle;
+pub(crate) mod kind;
+pub(crate) mod scratch;
+pub(crate) mod stat;
+pub(crate) mod text;
+pub(crate) mod words;

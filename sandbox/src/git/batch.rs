@@ -1,0 +1,86 @@
+//! Reads objects through one process of `git cat-file --batch`.
+
+use crate::git::process::Git;
+use crate::git::watch;
+use crate::wire::error::{Failure, Outcome};
+use bstr::ByteSlice;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout};
+
+/// An object, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Object {
+    /// `blob`, `tree`, `commit` or `tag`.
+    pub(crate) kind: String,
+    pub(crate) content: Vec<u8>,
+}
+
+/// An open conversation about objects. It ends with this value.
+pub(crate) struct Batch {
+    child: Child,
+    ask: Option<ChildStdin>,
+    answer: BufReader<ChildStdout>,
+}
+
+fn silent(error: io::Error) -> Failure {
+    Failure::Fault(format!("git cat-file ended while it read objects: {error}"))
+}
+
+impl Batch {
+    /// Reads objects of this git directory.
+    pub(crate) fn open(directory: &Path, git_directory: &Path) -> Outcome<Self> {
+        let mut child = Git::on_shadow(directory, git_directory)
+            .args(["cat-file", "--batch"])
+            .spawn_talking()?;
+        let missing = || Failure::Fault("git cat-file has no pipes".into());
+        let ask = child.stdin.take().ok_or_else(missing)?;
+        let answer = BufReader::new(child.stdout.take().ok_or_else(missing)?);
+        Ok(Batch {
+            child,
+            ask: Some(ask),
+            answer,
+        })
+    }
+
+    /// The object of this id; nothing when it is not there. An object that is there and cannot be read is a fault,
+    /// since git then ends.
+    pub(crate) fn object(&mut self, id: &str) -> Outcome<Option<Object>> {
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        let ask = self
+            .ask
+            .as_mut()
+            .ok_or_else(|| Failure::Fault("git cat-file has ended".into()))?;
+        writeln!(ask, "{id}").and_then(|()| ask.flush()).map_err(silent)?;
+        let mut head = Vec::new();
+        self.answer.read_until(b'\n', &mut head).map_err(silent)?;
+        if !head.ends_with(b"\n") {
+            return Err(silent(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let words: Vec<&[u8]> = head.trim_ascii_end().split_str(" ").collect();
+        let [_, kind, size] = words[..] else {
+            return Ok(None);
+        };
+        let Some(size) = size.to_str().ok().and_then(|digits| digits.parse::<usize>().ok()) else {
+            return Ok(None);
+        };
+        let mut content = vec![0; size + 1];
+        self.answer.read_exact(&mut content).map_err(silent)?;
+        content.truncate(size);
+        Ok(Some(Object {
+            kind: kind.to_str_lossy().into_owned(),
+            content,
+        }))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.ask = None;
+        // Its exit says nothing that the answers did not say.
+        let _ = self.child.wait();
+        watch::ended(self.child.id());
+    }
+}

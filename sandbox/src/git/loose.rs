@@ -1,0 +1,330 @@
+//! Single objects in a git directory of our own.
+//!
+//! 1. An object gets its name only when its bytes are on the disk: it is written under another name, and `commit`
+//!    syncs all of them at once and then renames them.
+//! 2. An object that is there is read before it is relied on. After a power loss it may be empty or cut short, and git
+//!    would not write it again.
+//! 3. A large content passes through; it is never in memory as a whole.
+
+use crate::git::id::{Collision, Format, Hasher, Id, ObjectKind, header};
+use crate::wire::error::{Context, Failure, Outcome};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// As git does for a shadow (`core.looseCompression`).
+const LEVEL: u32 = 1;
+
+/// Bytes that are read at once.
+const PIECE: usize = 128 * 1024;
+
+/// A directory of objects that this program writes into.
+pub(crate) struct LooseStore {
+    objects: PathBuf,
+    pub(crate) format: Format,
+    staged: Mutex<Staged>,
+    count: AtomicU64,
+}
+
+#[derive(Default)]
+struct Staged {
+    files: Vec<(PathBuf, Id)>,
+    /// Those, and what was found to be whole.
+    known: HashSet<Id>,
+}
+
+/// Why a content is not in the store.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotStored {
+    /// The content could not be read.
+    #[error("{0}")]
+    Unread(io::Error),
+    /// It did not have the length that was said.
+    #[error("its length changed")]
+    Changed,
+    #[error(transparent)]
+    Collision(#[from] Collision),
+    /// The store could not be written.
+    #[error(transparent)]
+    Unwritten(#[from] Failure),
+}
+
+impl LooseStore {
+    pub(crate) fn new(objects: PathBuf, format: Format) -> Self {
+        LooseStore {
+            objects,
+            format,
+            staged: Mutex::default(),
+            count: AtomicU64::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Staged> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path_of(&self, id: &Id) -> PathBuf {
+        let digits = id.to_string();
+        self.objects.join(&digits[..2]).join(&digits[2..])
+    }
+
+    /// A new file for an object, under a name that git takes for a leftover if it stays.
+    fn temporary(&self) -> Outcome<(PathBuf, File)> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let path = self
+            .objects
+            .join(format!("tmp_obj_{}_{number}", std::process::id()));
+        let create = || {
+            OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o444)
+                .open(&path)
+        };
+        let file = create().or_else(|error| {
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(error);
+            }
+            // Left behind by a process of the same number.
+            fs::remove_file(&path)?;
+            create()
+        });
+        Ok((path.clone(), file.context("an object cannot be written", &path)?))
+    }
+
+    /// Whether the object is here, and whole.
+    pub(crate) fn has(&self, id: &Id) -> bool {
+        if self.lock().known.contains(id) {
+            return true;
+        }
+        let whole = File::open(self.path_of(id)).is_ok_and(|file| self.is_whole(file, id));
+        if whole {
+            self.lock().known.insert(*id);
+        }
+        whole
+    }
+
+    fn is_whole(&self, file: File, id: &Id) -> bool {
+        let mut content = ZlibDecoder::new(file);
+        let Some((kind, size)) = read_header(&mut content) else {
+            return false;
+        };
+        let mut hasher = Hasher::of(self.format, kind, size);
+        let mut read = 0;
+        let mut piece = vec![0; PIECE];
+        loop {
+            match content.read(&mut piece) {
+                Ok(0) => return read == size && hasher.finish().is_ok_and(|found| found == *id),
+                Ok(count) => {
+                    read += count as u64;
+                    hasher.update(&piece[..count]);
+                }
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Stores an object whose id is known, unless it is here.
+    pub(crate) fn stage(&self, kind: ObjectKind, id: Id, content: &[u8]) -> Outcome<()> {
+        if self.has(&id) {
+            return Ok(());
+        }
+        let (path, file) = self.temporary()?;
+        let mut out = ZlibEncoder::new(file, Compression::new(LEVEL));
+        let written = out
+            .write_all(&header(kind, content.len() as u64))
+            .and_then(|()| out.write_all(content))
+            .and_then(|()| out.finish().map(drop));
+        self.keep(written, path, id)
+    }
+
+    /// Stores a blob of `size` bytes that is read once.
+    pub(crate) fn stage_stream(&self, mut from: impl Read, size: u64) -> Result<Id, NotStored> {
+        let mut hasher = Hasher::of(self.format, ObjectKind::Blob, size);
+        let (path, file) = self.temporary()?;
+        let mut out = ZlibEncoder::new(file, Compression::new(LEVEL));
+        let mut written = out.write_all(&header(ObjectKind::Blob, size));
+        let read = read_exactly(&mut from, size, |piece| {
+            hasher.update(piece);
+            if written.is_ok() {
+                written = out.write_all(piece);
+            }
+        });
+        let written = written.and_then(|()| out.finish().map(drop));
+        let id = read.and_then(|()| hasher.finish().map_err(NotStored::from));
+        if id.as_ref().is_ok_and(|id| !self.has(id)) {
+            let id = id?;
+            self.keep(written, path, id)?;
+            return Ok(id);
+        }
+        // Left for the next call if it cannot be removed.
+        let _ = fs::remove_file(&path);
+        id
+    }
+
+    fn keep(&self, written: io::Result<()>, path: PathBuf, id: Id) -> Outcome<()> {
+        if let Err(error) = written {
+            let _ = fs::remove_file(&path);
+            return Err(error).context("an object cannot be written", path);
+        }
+        let mut staged = self.lock();
+        staged.known.insert(id);
+        staged.files.push((path, id));
+        Ok(())
+    }
+
+    /// Makes what was stored durable and gives it its names.
+    pub(crate) fn commit(&self) -> Outcome<()> {
+        let files = std::mem::take(&mut self.lock().files);
+        if files.is_empty() {
+            return Ok(());
+        }
+        let store = File::open(&self.objects).context("it cannot be opened", &self.objects)?;
+        rustix::fs::syncfs(&store).context("it cannot be synced", &self.objects)?;
+        for (temporary, id) in files {
+            let path = self.path_of(&id);
+            rename_into(&temporary, &path).context("an object cannot be named", &path)?;
+        }
+        Ok(())
+    }
+}
+
+fn rename_into(temporary: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(temporary, path).or_else(|error| {
+        let Some(above) = path.parent().filter(|_| error.kind() == io::ErrorKind::NotFound) else {
+            return Err(error);
+        };
+        fs::create_dir(above)?;
+        fs::rename(temporary, path)
+    })
+}
+
+/// Reads so many bytes, and fails when there are fewer or an error comes.
+pub(crate) fn read_exactly(
+    from: &mut impl Read,
+    size: u64,
+    mut each: impl FnMut(&[u8]),
+) -> Result<(), NotStored> {
+    let mut piece = vec![0; PIECE.min(usize::try_from(size).unwrap_or(PIECE)).max(1)];
+    let mut left = size;
+    while left > 0 {
+        let most = piece.len().min(usize::try_from(left).unwrap_or(PIECE));
+        match from.read(&mut piece[..most]) {
+            Ok(0) => return Err(NotStored::Changed),
+            Ok(count) => {
+                each(&piece[..count]);
+                left -= count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(NotStored::Unread(error)),
+        }
+    }
+    Ok(())
+}
+
+/// The kind and the size at the beginning of an object's file.
+fn read_header(content: &mut impl Read) -> Option<(ObjectKind, u64)> {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while text.len() < 32 {
+        content.read_exact(&mut byte).ok()?;
+        if byte[0] == 0 {
+            let text = std::str::from_utf8(&text).ok()?;
+            let (kind, size) = text.split_once(' ')?;
+            let kind = [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit]
+                .into_iter()
+                .find(|one| one.name() == kind)?;
+            return Some((kind, size.parse().ok()?));
+        }
+        text.push(byte[0]);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::id::id_of;
+    use crate::git::process::Git;
+    use proptest::prelude::*;
+
+    fn store(format: Format) -> (tempfile::TempDir, LooseStore) {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let made = Git::new(top.path())
+            .args(["init", "-q", "--bare", "--object-format"])
+            .arg(format.name())
+            .arg(".")
+            .run()
+            .expect("git runs");
+        assert!(made.status.success(), "{}", made.said());
+        let store = LooseStore::new(top.path().join("objects"), format);
+        (top, store)
+    }
+
+    fn git_reads(top: &Path, id: &Id) -> Vec<u8> {
+        let git = Git::on_shadow(top, top)
+            .args(["cat-file", "blob"])
+            .arg(id.to_string());
+        git.run()
+            .expect("git runs")
+            .ok()
+            .expect("git knows the object")
+            .to_vec()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn git_reads_what_is_written(content in proptest::collection::vec(any::<u8>(), 0..5000), is_sha1 in any::<bool>()) {
+            let format = if is_sha1 { Format::Sha1 } else { Format::Sha256 };
+            let (top, store) = store(format);
+            let id = store.stage_stream(&content[..], content.len() as u64).expect("it can be stored");
+            prop_assert_eq!(id, id_of(format, ObjectKind::Blob, &content).expect("no attack"));
+            store.commit().expect("it can be committed");
+            prop_assert_eq!(git_reads(top.path(), &id), content.clone());
+        }
+    }
+
+    #[test]
+    fn an_object_that_was_cut_short_is_written_again() {
+        for torn in [&b""[..], b"x", b"\x78\x01"] {
+            let (top, store) = store(Format::Sha1);
+            let id = id_of(Format::Sha1, ObjectKind::Blob, b"content").expect("no attack");
+            store
+                .stage(ObjectKind::Blob, id, b"content")
+                .expect("it can be stored");
+            store.commit().expect("it can be committed");
+            let path = store.path_of(&id);
+            fs::remove_file(&path).expect("it is there");
+            fs::write(&path, torn).expect("a file");
+            let again = LooseStore::new(top.path().join("objects"), Format::Sha1);
+            assert!(!again.has(&id));
+            again
+                .stage(ObjectKind::Blob, id, b"content")
+                .expect("it can be stored");
+            again.commit().expect("it can be committed");
+            assert_eq!(git_reads(top.path(), &id), b"content");
+        }
+    }
+
+    #[test]
+    fn a_content_of_another_length_is_not_stored() {
+        let (top, store) = store(Format::Sha1);
+        let short = store.stage_stream(&b"abc"[..], 4);
+        assert!(matches!(short, Err(NotStored::Changed)));
+        store.commit().expect("nothing is to be done");
+        let left = fs::read_dir(top.path().join("objects")).expect("it is there");
+        assert!(
+            !left
+                .flatten()
+                .any(|entry| entry.file_name().to_string_lossy().starts_with("tmp_obj"))
+        );
+    }
+}

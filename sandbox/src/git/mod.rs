@@ -1,0 +1,9 @@
+//! The only folder that starts git. Its environment is built, never inherited: no hooks, no filters, no settings of
+//! others, no fetch, no prompt (docs/security.md).
+
+pub(crate) mod batch;
+pub(crate) mod id;
+pub(crate) mod loose;
+pub(crate) mod present;
+pub(crate) mod process;
+pub(crate) mod watch;

@@ -1,0 +1,239 @@
+//! One process of git.
+
+use crate::git::watch;
+use crate::wire::error::{Failure, Outcome};
+use bstr::{BString, ByteSlice};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Most bytes of git's messages that are kept.
+const SAID_MOST: u64 = 256 * 1024;
+
+/// Settings that keep the host's repository from starting anything. `core.fsmonitor` is empty, because git before
+/// 2.36 ran the command that it names, even when it is `false`.
+const HOST_SETTINGS: [&str; 5] = [
+    "safe.directory=*",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=",
+    "core.untrackedCache=false",
+    "core.preferSymlinkRefs=false",
+];
+
+/// How a process of git ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    /// The beginning of its messages.
+    pub(crate) stderr: BString,
+}
+
+impl Answered {
+    /// The output of a process that ended with 0.
+    pub(crate) fn ok(&self) -> Option<&[u8]> {
+        self.status.success().then_some(&self.stdout[..])
+    }
+
+    /// Whether a signal ended it: then it says nothing about the repository. 129 is git's exit for a wrong option.
+    pub(crate) fn was_killed(&self) -> bool {
+        self.status.signal().is_some() || self.status.code().is_some_and(|code| code > 129)
+    }
+
+    /// Its messages as one line of a few hundred characters.
+    pub(crate) fn said(&self) -> String {
+        let lines = self.stderr.lines().filter(|line| !line.is_empty()).take(8);
+        let text: Vec<String> = lines
+            .map(|line| line.to_str_lossy().chars().take(300).collect::<String>())
+            .collect();
+        text.join(" ").chars().take(500).collect()
+    }
+}
+
+/// A command of git that is about to run.
+pub(crate) struct Git {
+    command: Command,
+    input: Vec<u8>,
+}
+
+/// The variables of every process of git.
+fn environment() -> Vec<(&'static str, OsString)> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
+    let fixed = [
+        ("HOME", "/dev/null"),
+        ("XDG_CONFIG_HOME", "/dev/null"),
+        ("LC_ALL", "C"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_SYSTEM", "/dev/null"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_ATTR_NOSYSTEM", "1"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_NO_REPLACE_OBJECTS", "1"),
+        ("GIT_ADVICE", "0"),
+        // Git before 2.39.4 does not know GIT_NO_LAZY_FETCH. With this setting a fetch finds no allowed protocol.
+        ("GIT_ALLOW_PROTOCOL", ""),
+        ("GIT_AUTHOR_NAME", "Walkback"),
+        ("GIT_AUTHOR_EMAIL", "capture@walkback.invalid"),
+        ("GIT_COMMITTER_NAME", "Walkback"),
+        ("GIT_COMMITTER_EMAIL", "capture@walkback.invalid"),
+    ];
+    let fixed = fixed.map(|(name, value)| (name, OsString::from(value)));
+    std::iter::once(("PATH", path)).chain(fixed).collect()
+}
+
+impl Git {
+    /// A command in this directory, of no repository yet.
+    pub(crate) fn new(directory: &Path) -> Self {
+        let mut command = Command::new("git");
+        command
+            .env_clear()
+            .envs(environment())
+            .current_dir(directory)
+            .process_group(0);
+        Git {
+            command,
+            input: Vec::new(),
+        }
+    }
+
+    /// A command on the host's repository, which starts nothing that its settings name.
+    pub(crate) fn on_host(directory: &Path, git_directory: &Path) -> Self {
+        Git::new(directory).host_settings().repository(git_directory)
+    }
+
+    /// The settings that keep a repository from starting anything.
+    pub(crate) fn host_settings(mut self) -> Self {
+        for setting in HOST_SETTINGS {
+            self.command.arg("-c").arg(setting);
+        }
+        self
+    }
+
+    pub(crate) fn repository(self, git_directory: &Path) -> Self {
+        self.option("--git-dir=", git_directory)
+    }
+
+    pub(crate) fn work_tree(self, directory: &Path) -> Self {
+        self.option("--work-tree=", directory)
+    }
+
+    fn option(mut self, name: &str, path: &Path) -> Self {
+        let mut option = OsString::from(name);
+        option.push(path);
+        self.command.arg(option);
+        self
+    }
+
+    /// A command on a git directory of our own.
+    pub(crate) fn on_shadow(directory: &Path, shadow: &Path) -> Self {
+        let mut git = Git::new(directory);
+        git.command.env("GIT_DIR", shadow);
+        git
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Removes variables from its environment.
+    pub(crate) fn without(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
+    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = input.into();
+        self
+    }
+
+    /// Starts it for a conversation through its pipes. The caller waits for it, and then says `watch::ended`.
+    pub(crate) fn spawn_talking(mut self) -> Outcome<Child> {
+        self.command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let child = self.command.spawn().map_err(not_started)?;
+        watch::started(child.id());
+        Ok(child)
+    }
+
+    /// Runs it to its end. An error is one of starting it: its exit is part of the answer.
+    pub(crate) fn run(self) -> Outcome<Answered> {
+        self.run_reading(u64::MAX)
+    }
+
+    /// The same, reading at most `most` bytes of its output. What is longer is read and thrown away.
+    pub(crate) fn run_reading(mut self, most: u64) -> Outcome<Answered> {
+        let stdin = if self.input.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        };
+        self.command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = self.command.spawn().map_err(not_started)?;
+        watch::started(child.id());
+        let input = std::mem::take(&mut self.input);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (output, said) = std::thread::scope(|scope| {
+            if let Some(mut stdin) = stdin {
+                // A process that ends early closes its end. Its exit says why.
+                scope.spawn(move || drop(stdin.write_all(&input)));
+            }
+            let said = scope.spawn(move || read_all(stderr, SAID_MOST));
+            let output = read_all(stdout, most);
+            (output, said.join())
+        });
+        let status = child.wait();
+        watch::ended(child.id());
+        let fault = |error: io::Error| Failure::Fault(format!("git could not be heard: {error}"));
+        Ok(Answered {
+            status: status.map_err(fault)?,
+            stdout: output.map_err(fault)?,
+            stderr: BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?),
+        })
+    }
+}
+
+fn not_started(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound => Failure::refused(
+            "SandboxUnsupported",
+            "The sandbox has no git. Install git 2.25 or newer (2.38 to merge), then call again.",
+        ),
+        _ => Failure::Fault(format!("git could not be started: {error}")),
+    }
+}
+
+/// Reads to the end, keeping at most `most` bytes.
+fn read_all(from: Option<impl Read>, most: u64) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    let Some(mut from) = from else { return Ok(kept) };
+    from.by_ref().take(most).read_to_end(&mut kept)?;
+    io::copy(&mut from, &mut io::sink())?;
+    Ok(kept)
+}
+
+/// The user's home directory; empty when nobody says which.
+pub(crate) fn home() -> PathBuf {
+    PathBuf::from(std::env::var_os("HOME").unwrap_or_default())
+}

@@ -1,0 +1,8 @@
+//! What the user's repository says. It is only read here, mostly without asking git.
+
+pub(crate) mod base;
+pub(crate) mod head;
+pub(crate) mod place;
+pub(crate) mod settings;
+pub(crate) mod stores;
+pub(crate) mod waits;

@@ -1,0 +1,123 @@
+//! The program that Walkback runs inside a sandbox (docs/design.md, sandbox/README.md). One call is one process:
+//! it reads a request, does it in the working directory, which is the projects root, and writes an answer.
+
+mod capture;
+mod fs;
+mod git;
+mod host;
+mod install;
+mod parallel;
+mod read;
+mod scan;
+mod shadow;
+mod wire;
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+use wire::answer::Answer;
+use wire::error::{Context, Failure, Outcome};
+use wire::request::{Command, Request};
+
+/// SHA-256 of the sources.
+const BUILD: &str = env!("WALKBACK_BUILD");
+/// The exit status of a call that has no answer, because something outside of this program failed.
+const FAULT_EXIT: u8 = 75;
+
+#[derive(serde::Serialize)]
+struct Refusal<'text> {
+    name: &'text str,
+    message: &'text str,
+}
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    match (words.next().as_deref(), words.next()) {
+        (None, _) => answer_request(),
+        (Some("install"), Some(digest)) => ended(install::install(&digest)),
+        (Some(other), _) => ended(Err(Failure::Fault(format!(
+            "{other} is not known: the program reads its request from standard input"
+        )))),
+    }
+}
+
+/// A fault has its reason on standard error.
+fn ended(done: Outcome<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = writeln!(io::stderr(), "{failure}");
+            ExitCode::from(FAULT_EXIT)
+        }
+    }
+}
+
+fn answer_request() -> ExitCode {
+    let Some(request) = request() else {
+        return ExitCode::from(64);
+    };
+    git::watch::begin(Duration::from_millis(request.timeout_ms));
+    let done = Answer::begin(io::stdout().lock(), &request.mark)
+        .map_err(answer_lost)
+        .and_then(|mut answer| match run(request.command, &mut answer) {
+            Err(Failure::Refused { name, message }) => {
+                answer
+                    .json(
+                        "error",
+                        &Refusal {
+                            name,
+                            message: &message,
+                        },
+                    )
+                    .map_err(answer_lost)?;
+                answer.end().map_err(answer_lost)
+            }
+            Err(failure) => Err(failure),
+            Ok(()) => answer.end().map_err(answer_lost),
+        });
+    install::note_use();
+    ended(done)
+}
+
+fn answer_lost(error: io::Error) -> Failure {
+    Failure::Fault(format!("the answer could not be written: {error}"))
+}
+
+/// The request on standard input. Without one, what is wrong is on standard error.
+fn request() -> Option<Request> {
+    let mut text = Vec::new();
+    let read = io::stdin()
+        .lock()
+        .read_to_end(&mut text)
+        .map_err(|error| error.to_string());
+    match read.and_then(|_| serde_json::from_slice(&text).map_err(|error| error.to_string())) {
+        Ok(request) => Some(request),
+        Err(why) => {
+            let _ = writeln!(io::stderr(), "the request cannot be read: {why}");
+            None
+        }
+    }
+}
+
+fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<()> {
+    let root = std::env::current_dir().context("the working directory cannot be told", ".")?;
+    match command {
+        Command::Hello => report(
+            answer,
+            &wire::read::Hello {
+                build: BUILD,
+                architecture: std::env::consts::ARCH,
+            },
+        ),
+        Command::Survey(request) => report(answer, &read::survey::survey(&root, &request)?),
+        Command::Directories(request) => report(answer, &read::directories::directories(&root, &request)?),
+        Command::CaptureWorkingTree(request) => {
+            report(answer, &capture::command::working_trees(&root, &request)?)
+        }
+        Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?),
+    }
+}
+
+fn report(answer: &mut Answer<impl Write>, report: &impl serde::Serialize) -> Outcome<()> {
+    answer.json("report", report).map_err(answer_lost)
+}

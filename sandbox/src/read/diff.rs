@@ -1,0 +1,136 @@
+//! The diff command: the changes between two captures, repository by repository.
+
+use crate::fs::scratch::Scratch;
+use crate::fs::text::{first_line, slurp};
+use crate::git::id::Format;
+use crate::git::process::Git;
+use crate::host::waits;
+use crate::read::host_change::{Shadow, host_change};
+use crate::wire::error::{Failure, Outcome};
+use crate::wire::name::{self, Name};
+use crate::wire::read::{DiffPair, DiffReport, DiffRequest, Difference};
+use bstr::ByteSlice;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// What git says when it lacks an object. Any other error may not happen next time.
+const MISSING: [&str; 4] = ["bad object", "unable to read", "not a tree", "bad tree"];
+
+pub(crate) fn diff(root: &Path, request: &DiffRequest) -> Outcome<DiffReport> {
+    // Attributes are read from an empty directory: in the working tree, a named pipe may stand in their place.
+    let scratch = Scratch::new()?;
+    let compare = |pair: &DiffPair| difference(root, scratch.path(), pair, request);
+    Ok(DiffReport {
+        repositories: request.pairs.iter().map(compare).collect::<Outcome<_>>()?,
+    })
+}
+
+fn difference(root: &Path, nothing: &Path, pair: &DiffPair, request: &DiffRequest) -> Outcome<Difference> {
+    let mut found = Difference {
+        path: pair.path.clone(),
+        missing: true,
+        ..Difference::default()
+    };
+    let home = root.join(OsStr::from_bytes(&pair.path.0)).join(".agent-shadow");
+    let git = home.join(format!("session-{}", request.session_id));
+    if !git.join("HEAD").is_file() || waits::in_git(&git, &git).is_some() {
+        return Ok(found);
+    }
+    let format = match first_line(slurp(&git.join("format")).as_bstr()).as_bytes() {
+        b"sha1" => Format::Sha1,
+        _ => Format::Sha256,
+    };
+    let shadow = Shadow {
+        directory: nothing,
+        git: &git,
+        empty_tree: format.empty_tree(),
+    };
+    let tree = |id: &Option<String>| id.clone().unwrap_or_else(|| shadow.empty_tree.to_owned());
+    let (from, to) = (tree(&pair.from), tree(&pair.to));
+    // The repository was made again in another object format: one of the two states is not here.
+    if from.len() != to.len() {
+        return Ok(found);
+    }
+    if from != to && !count(&shadow, &from, &to, &mut found)? {
+        return Ok(found);
+    }
+    found.missing = false;
+    if let (Some(from), Some(to)) = (&pair.from_meta, &pair.to_meta) {
+        found.host = host_change(&shadow, from, to)?;
+    }
+    if !request.stat_only && from != to {
+        text(&shadow, &from, &to, request.max_bytes, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Counts files and lines. False when the sandbox lacks objects.
+fn count(shadow: &Shadow<'_>, from: &str, to: &str, found: &mut Difference) -> Outcome<bool> {
+    let answer = Git::on_shadow(shadow.directory, shadow.git)
+        .args(["diff-tree", "-r", "--no-renames", "--numstat", "-z", from, to])
+        .run()?;
+    let Some(listed) = answer.ok() else {
+        if answer.status.code() == Some(128) && MISSING.iter().any(|words| answer.stderr.contains_str(words))
+        {
+            return Ok(false);
+        }
+        return Err(Failure::Fault(format!(
+            "git diff-tree ended with {}: {}",
+            answer.status,
+            answer.said()
+        )));
+    };
+    for line in listed.split_str("\0").filter(|line| !line.is_empty()) {
+        let mut numbers = line
+            .splitn_str(3, "\t")
+            .map(|digits| digits.to_str().ok()?.parse::<u64>().ok());
+        // For a binary file, the numbers are dashes.
+        found.files += 1;
+        found.added += numbers.next().flatten().unwrap_or(0);
+        found.deleted += numbers.next().flatten().unwrap_or(0);
+    }
+    Ok(true)
+}
+
+/// The unified diff, with the repository in its paths. `diff-tree` reads the index, which `diff` does not.
+fn text(shadow: &Shadow<'_>, from: &str, to: &str, most: usize, found: &mut Difference) -> Outcome<()> {
+    let Name(path) = &found.path;
+    let prefix = |side: &str| {
+        let mut option = format!("--{side}-prefix={}/", if side == "src" { "a" } else { "b" }).into_bytes();
+        if path != "." {
+            option.extend_from_slice(path);
+            option.push(b'/');
+        }
+        OsString::from_vec(option)
+    };
+    let answer = Git::on_shadow(shadow.directory, shadow.git)
+        .args([
+            "diff-tree",
+            "-r",
+            "-p",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-renames",
+        ])
+        .args([
+            "--full-index".into(),
+            prefix("src"),
+            prefix("dst"),
+            from.into(),
+            to.into(),
+        ])
+        .run_reading(most as u64 + 1)?;
+    if !answer.status.success() {
+        return Err(Failure::Fault(format!(
+            "git diff-tree ended with {}: {}",
+            answer.status,
+            answer.said()
+        )));
+    }
+    found.truncated = answer.stdout.len() > most;
+    let shown = &answer.stdout[..answer.stdout.len().min(most)];
+    found.diff = name::shown(&shown.replace(b"\0", b""));
+    Ok(())
+}

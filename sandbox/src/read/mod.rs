@@ -1,0 +1,8 @@
+//! Commands that only look.
+
+pub(crate) mod captured;
+pub(crate) mod diff;
+pub(crate) mod directories;
+pub(crate) mod host_change;
+pub(crate) mod remotes;
+pub(crate) mod survey;

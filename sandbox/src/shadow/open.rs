@@ -1,0 +1,245 @@
+//! Opens the shadow of a repository: our own git directory, with our own settings.
+//!
+//! Its settings and attributes are compared each time, so that changes by the agent do not last. Where a link or
+//! something else stands in the place of a file of ours, it is removed: we make no such things.
+
+use crate::fs::kind::{Kind, kind};
+use crate::fs::text::{first_line, slurp};
+use crate::git::id::Format;
+use crate::host::place::Host;
+use crate::wire::error::{Context, Failure, Outcome};
+use bstr::{BStr, BString, ByteSlice};
+use rustix::fs::Access;
+use rustix::io::Errno;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const SETTINGS: &str = "[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false\n\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor =\n\tcommitgraph = false\n\tsplitindex = false\n\tsparsecheckout = false\n\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\tprotectNTFS = false\n\tprotectHFS = false\n\texcludesfile = \"%s\"\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n";
+const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding -eol -crlf\n";
+const HEAD: &str = "ref: refs/heads/walkback\n";
+
+/// The shadow of one repository.
+#[derive(Clone, Debug)]
+pub(crate) struct Shadow {
+    /// The working tree.
+    pub(crate) top: PathBuf,
+    /// The git directory.
+    pub(crate) git: PathBuf,
+    pub(crate) format: Format,
+}
+
+impl Shadow {
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.git.join("objects")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.git.join(name)
+    }
+}
+
+/// Removes what is neither a file nor a directory. A write through a link would happen elsewhere.
+fn without_odd(path: &Path) -> io::Result<()> {
+    match kind(path) {
+        Some(Kind::Link | Kind::Socket | Kind::Waits) => fs::remove_file(path),
+        Some(Kind::File | Kind::Directory) | None => Ok(()),
+    }
+}
+
+fn all_without_odd(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        without_odd(&entry?.path())?;
+    }
+    Ok(())
+}
+
+/// Writes a small file of ours, unless it has this content.
+pub(crate) fn write_if_other(path: &Path, content: &[u8]) -> io::Result<()> {
+    if kind(path) == Some(Kind::File) && slurp(path) == content {
+        return Ok(());
+    }
+    without_odd(path)?;
+    fs::write(path, content)
+}
+
+/// Makes the folder of ours in a directory, which the host's git does not see.
+pub(crate) fn make_home(directory: &Path) -> Outcome<PathBuf> {
+    let home = directory.join(".agent-shadow");
+    if let Some(what) = match kind(&home) {
+        Some(Kind::Directory) | None => None,
+        Some(Kind::Link) => Some("a symlink"),
+        Some(Kind::File | Kind::Socket | Kind::Waits) => Some("not a directory"),
+    } {
+        return Err(Failure::Fault(format!(
+            "{} is {what}. Walkback keeps its own git directories there: rename or remove it, then call again.",
+            home.display()
+        )));
+    }
+    let made = || {
+        fs::create_dir_all(&home)?;
+        all_without_odd(&home)?;
+        write_if_other(&home.join(".gitignore"), b"*\n")
+    };
+    made().context("it cannot be written", &home)?;
+    Ok(home)
+}
+
+/// Fails when this user can neither write the shadow nor make one, and says what is to be permitted. Files of this
+/// user's own that lost their write permission (`chmod -R a-w`) get it again.
+fn require_writable(top: &Path, git: &Path) -> Outcome<()> {
+    let home = top.join(".agent-shadow");
+    let places = [git, &home, top];
+    let Some(place) = places.into_iter().find(|place| place.is_dir()) else {
+        return Ok(());
+    };
+    let writes = || rustix::fs::access(place, Access::WRITE_OK);
+    let user = rustix::process::geteuid();
+    let Err(mut why) = writes() else { return Ok(()) };
+    if place != top && fs::metadata(place).is_ok_and(|found| found.uid() == user.as_raw()) {
+        permit(&home);
+        match writes() {
+            Ok(()) => return Ok(()),
+            Err(still) => why = still,
+        }
+    }
+    let (why, what) = if why == Errno::ROFS {
+        (": it is mounted read-only", "mount it read-write")
+    } else {
+        ("", "give that user the permission")
+    };
+    Err(Failure::Fault(format!(
+        "{} cannot be written by user {}{why}. Walkback keeps its own git directories there: {what}, then call again.",
+        place.display(),
+        user.as_raw()
+    )))
+}
+
+/// Gives the user all permissions on a directory of ours and on what is in it, as far as that is possible.
+fn permit(directory: &Path) {
+    let add = |path: &Path, bits: u32| {
+        if let Ok(found) = fs::symlink_metadata(path) {
+            let mode = found.permissions().mode() | bits;
+            // What cannot be permitted is named by the caller.
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        }
+    };
+    add(directory, 0o700);
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        match kind(&entry.path()) {
+            Some(Kind::Directory) => permit(&entry.path()),
+            Some(Kind::File) => add(&entry.path(), 0o600),
+            Some(Kind::Link | Kind::Socket | Kind::Waits) | None => {}
+        }
+    }
+}
+
+/// Makes or repairs the shadow of the repository at `top`.
+pub(crate) fn open(top: &Path, session: &str, format: Format, host: Option<&Host>) -> Outcome<Shadow> {
+    let name = format!("session-{session}");
+    require_writable(top, &top.join(".agent-shadow").join(&name))?;
+    let shadow = Shadow {
+        top: top.to_owned(),
+        git: make_home(top)?.join(name),
+        format,
+    };
+    make(&shadow, host).context("the shadow cannot be written", &shadow.git)?;
+    Ok(shadow)
+}
+
+fn make(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
+    let git = &shadow.git;
+    for directory in ["", "info", "objects", "objects/info", "objects/pack"] {
+        all_without_odd(&git.join(directory))?;
+    }
+    let is_whole = kind(&git.join("HEAD")) == Some(Kind::File)
+        && ["objects", "refs"]
+            .iter()
+            .all(|name| kind(&git.join(name)) == Some(Kind::Directory))
+        && first_line(slurp(&git.join("format")).as_bstr()) == shadow.format.name();
+    if !is_whole {
+        match fs::remove_dir_all(git) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        for directory in [
+            "objects/info",
+            "objects/pack",
+            "refs/heads",
+            "refs/tags/chkpt",
+            "info",
+        ] {
+            fs::create_dir_all(git.join(directory))?;
+        }
+        fs::write(git.join("format"), format!("{}\n", shadow.format.name()))?;
+    }
+    write_if_other(&git.join("HEAD"), HEAD.as_bytes())?;
+    write_if_other(&git.join("config"), &settings(shadow))?;
+    write_if_other(&git.join("info/attributes"), ATTRIBUTES.as_bytes())?;
+    borrow(shadow, host)
+}
+
+fn settings(shadow: &Shadow) -> BString {
+    let begin = match shadow.format {
+        Format::Sha1 => "[core]\n\trepositoryformatversion = 0\n",
+        Format::Sha256 => "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n",
+    };
+    let global = shadow.file("info/exclude-global");
+    let global = global
+        .as_os_str()
+        .as_bytes()
+        .replace("\\", "\\\\")
+        .replace("\"", "\\\"")
+        .replace("\n", "\\n");
+    let mut text = BString::from(begin);
+    text.extend_from_slice(&SETTINGS.as_bytes().replace("%s", global));
+    text
+}
+
+/// Lets the shadow read the host's objects, and see its shallow boundary.
+fn borrow(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
+    let alternates = shadow.git.join("objects/info/alternates");
+    let boundary = shadow.git.join("shallow");
+    let Some(host) = host else {
+        for file in [alternates, boundary] {
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        return Ok(());
+    };
+    let objects = host.common.join("objects");
+    let mut line = quoted(objects.as_os_str().as_bytes().as_bstr());
+    line.push(b'\n');
+    write_if_other(&alternates, &line)?;
+    let shallow = slurp(&host.common.join("shallow"));
+    if !shallow.is_empty() {
+        write_if_other(&boundary, &shallow)
+    } else if kind(&boundary).is_some() {
+        fs::remove_file(&boundary)
+    } else {
+        Ok(())
+    }
+}
+
+/// The name of a directory as a list of object directories writes it.
+fn quoted(directory: &BStr) -> BString {
+    let is_odd = directory.contains(&b'\n')
+        || directory.contains(&b':')
+        || directory.starts_with(b"\"")
+        || directory.starts_with(b"#");
+    if !is_odd {
+        return directory.to_owned();
+    }
+    let text = directory
+        .replace("\\", "\\\\")
+        .replace("\n", "\\n")
+        .replace("\"", "\\\"");
+    let mut quoted = BString::from("\"");
+    quoted.extend_from_slice(&text);
+    quoted.push(b'"');
+    quoted
+}

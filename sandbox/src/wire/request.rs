@@ -1,0 +1,28 @@
+//! Requests, as JSON on standard input.
+
+use crate::wire::capture::WorkingTreeRequest;
+use crate::wire::read::{DiffRequest, DirectoriesRequest, SurveyRequest};
+use serde::Deserialize;
+
+/// One call.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Request {
+    /// Stands around the answer, and nowhere else in the output.
+    pub(crate) mark: String,
+    /// The call ends itself, and every process that it started, after this time.
+    pub(crate) timeout_ms: u64,
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Command {
+    /// Says which program this is.
+    Hello,
+    Survey(SurveyRequest),
+    Directories(DirectoriesRequest),
+    Diff(DiffRequest),
+    /// Looks at the working files of every repository.
+    CaptureWorkingTree(WorkingTreeRequest),
+}

@@ -1,0 +1,273 @@
+/**
+ * Looks at the same working files with the native program, right after the scripts captured them, and compares: the tree, the
+ * lists of the sidecar, failures and skips. The native program keeps a shadow and a stat table of its own, so each look but the
+ * first of a harness also proves the table.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import type * as z from 'zod';
+import { readReport } from '../../adapters/git/program/answer.ts';
+import { readProgramBuild } from '../../adapters/git/program/build.ts';
+import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
+import { type SandboxCommand, sandboxRequest } from '../../contract/sandbox/requests.ts';
+import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
+import type { Snapshot } from './git-snapshot.ts';
+import { runSync } from './run-sync.ts';
+
+type Look = Extract<SandboxCommand, { kind: 'capture-working-tree' }>;
+type Report = z.infer<(typeof SANDBOX_REPORTS)['capture-working-tree']>;
+type Repository = Report['repositories'][number];
+
+/** What is used of a harness. */
+interface Harness {
+  top: string;
+  root: string;
+  sh: (script: string, directory?: string) => string;
+}
+
+const SESSION = 'native';
+
+/** Where the packaged program for this machine lies. */
+export const nativeProgram = (): string =>
+  readProgramBuild().path(process.arch === 'arm64' ? 'aarch64' : 'x86_64');
+
+/** One call of the program. */
+export const callNative = async (
+  program: string,
+  command: Look,
+  { cwd, env, prefix = [] }: { cwd: string; env: Record<string, string>; prefix?: string[] },
+): Promise<Report> => {
+  const mark = 'walkback-native';
+  const request = JSON.stringify(sandboxRequest.parse({ mark, timeoutMs: 240_000, command }));
+  const ended = await new Promise<CommandResult>((resolve, reject) => {
+    const child = spawn('/usr/bin/env', [...prefix, program], { cwd, env });
+    const result: CommandResult = { exitCode: -1, stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      result.stdout += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      result.stderr += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ ...result, exitCode: code ?? -1 }));
+    child.stdin.end(request);
+  });
+  return readReport(SANDBOX_REPORTS['capture-working-tree'], ended, mark);
+};
+
+/** Where a list or tree of the scripts is in their shadow. */
+const gitIn = (harness: Harness, path: string, args: string[]): string =>
+  runSync('git', [`--git-dir=${harness.root}/${path}/.agent-shadow/session-s1`, ...args], {
+    cwd: harness.root,
+    env: { PATH: process.env['PATH'] ?? '', HOME: '/dev/null' },
+  });
+
+const EMPTY_BLOB = /^(?:e69de29b|473a0f4c)/;
+
+/** What a capture of the scripts says of the same. */
+const scripted = (harness: Harness, snapshot: Snapshot): Record<string, unknown>[] =>
+  snapshot.repositories
+    .filter(({ state }) => state !== 'absent')
+    .map((one) => {
+      const { path, tree, meta } = one;
+      if (tree === undefined || meta === undefined) return { path };
+      const parts = new Map(
+        gitIn(harness, path, ['ls-tree', meta])
+          .split('\n')
+          .flatMap((line) => {
+            const [, id = '', name = ''] = /^\d+ \w+ (\w+)\t(.*)$/.exec(line) ?? [];
+            return EMPTY_BLOB.test(id) ? [] : [[name, id] as const];
+          }),
+      );
+      return {
+        path,
+        tree,
+        modes: parts.get('modes'),
+        empty: parts.get('empty'),
+        leftOut: parts.get('left-out'),
+      };
+    });
+
+const withPath = (repository: string, path: string): string =>
+  repository === '.' ? path : path === '.' ? repository : `${repository}/${path}`;
+
+/** What is about the host's state, which the native look does not look at. */
+const isOfHost = (path: string): boolean => /(?:^|\/)\.git(?:\/|$)/.test(path);
+
+interface Told {
+  path: string;
+  reason: string;
+  sizeBytes?: number;
+}
+
+/** Each fact once. The scripts say of a directory that was captured and cannot be read also that it cannot be entered. */
+const sorted = (told: readonly Told[]): string[] => {
+  const lines = told
+    .filter(({ path }) => !isOfHost(path))
+    .map(
+      ({ path, reason, sizeBytes }) => `${path}: ${reason}${sizeBytes === undefined ? '' : ` ${sizeBytes}`}`,
+    );
+  const unread = (line: string): boolean =>
+    lines.some((one) =>
+      one.startsWith(line.replace(/: the directory cannot be entered$/, '/: the directory cannot be read')),
+    );
+  return [...new Set(lines)]
+    .filter((line) => !line.endsWith(': the directory cannot be entered') || !unread(line))
+    .toSorted();
+};
+
+const listOf = ({ path, tree, modes, empty, leftOut }: Repository) => ({ path, tree, modes, empty, leftOut });
+
+const byPath = (one: { path?: unknown }, other: { path?: unknown }): number =>
+  String(one.path) < String(other.path) ? -1 : 1;
+
+export interface NativeLook {
+  program: string;
+  /** How many states were compared. */
+  states: number;
+}
+
+export interface LookOptions {
+  include: string[];
+  exclude: string[];
+  maxFileBytes: number;
+  maxDepth: number;
+  env: Record<string, string>;
+  prefix: string[];
+}
+
+/** Looks at what `snapshot` captured, and fails when anything is not the same. */
+export const sameByNative = async (
+  native: NativeLook,
+  harness: Harness,
+  { before, snapshot, target }: { before?: Snapshot; snapshot: Snapshot; target?: Snapshot },
+  options: LookOptions,
+): Promise<void> => {
+  const command: Look = {
+    kind: 'capture-working-tree',
+    sessionId: SESSION,
+    include: options.include,
+    exclude: options.exclude,
+    maxFileBytes: options.maxFileBytes,
+    maxDepth: options.maxDepth,
+    known: (before?.repositories ?? []).filter(({ state }) => state === 'captured').map(({ path }) => path),
+    targets: (target?.repositories ?? []).flatMap(({ path, tree }) =>
+      tree === undefined ? [] : [{ path, tree }],
+    ),
+  };
+  const { env, prefix } = options;
+  const paths = snapshot.repositories.map(({ path }) => path);
+  comeBack(harness, paths);
+  for (const { path, tree } of command.targets) bringTarget(harness, path, tree);
+  const report = await callNative(native.program, command, { cwd: harness.root, env, prefix });
+  native.states += 1;
+  const said = {
+    repositories: report.repositories.map(listOf).toSorted(byPath),
+    failures: sorted(
+      report.repositories.flatMap(({ path, failures }) =>
+        failures.map((one) => ({ ...one, path: withPath(path, one.path) })),
+      ),
+    ),
+    skipped: sorted([
+      ...report.skipped,
+      ...report.repositories.flatMap(({ path, skipped }) =>
+        skipped.map((one) => ({ ...one, path: withPath(path, one.path) })),
+      ),
+    ]),
+  };
+  const expected = {
+    repositories: scripted(harness, snapshot).toSorted(byPath),
+    failures: sorted(snapshot.report.failures),
+    skipped: sorted(snapshot.report.skipped),
+  };
+  const differences: string[] = [];
+  for (const one of said.repositories) {
+    const other = expected.repositories.find(({ path }) => path === one.path);
+    if (other === undefined || one.tree === undefined) continue;
+    const { tree } = other;
+    if (typeof tree !== 'string' || one.tree === tree) continue;
+    const lines = difference(harness, one.path, tree, one.tree);
+    // A rule with `!` in a .gitignore takes back the pattern with which the scripts leave out a file for its size: they
+    // capture it, and report that they did not.
+    const isOverruled = lines.every(
+      (line) =>
+        line.startsWith('D\t') &&
+        said.skipped.some((text) =>
+          text.startsWith(`${withPath(one.path, line.slice(2))}: larger than maxFileBytes`),
+        ),
+    );
+    if (isOverruled) Object.assign(other, { tree: one.tree, modes: one.modes });
+    else differences.push(`${one.path}:`, ...lines);
+  }
+  stepAside(harness, paths);
+  expect(said, differences.join('\n')).toEqual(expected);
+};
+
+/** What the native tree has otherwise, as lines of `git diff-tree --name-status`. */
+const difference = (harness: Harness, path: string, from: string, to: string): string[] => {
+  const objects = `${harness.root}/${path}/.agent-shadow/session-${SESSION}/objects`;
+  return runSync(
+    'git',
+    [
+      `--git-dir=${harness.root}/${path}/.agent-shadow/session-s1`,
+      'diff-tree',
+      '-r',
+      '-z',
+      '--name-status',
+      from,
+      to,
+    ],
+    {
+      cwd: harness.root,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: '/dev/null',
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'safe.directory',
+        GIT_CONFIG_VALUE_0: '*',
+      },
+    },
+  )
+    .replaceAll(/([A-Z])\0([^\0]*)\0/g, '$1\t$2\n')
+    .split('\n')
+    .filter((line) => line !== '');
+};
+
+/** The objects of a target are in the scripts' shadow alone when another session made it. */
+const bringTarget = (harness: Harness, path: string, tree: string): void => {
+  if (!existsSync(join(harness.root, path, '.agent-shadow', `session-${SESSION}`, 'objects'))) return;
+  harness.sh(
+    `cd .agent-shadow; git --git-dir=session-${SESSION} cat-file -e ${tree} 2>/dev/null || {
+      echo ${tree} | git --git-dir=session-s1 pack-objects -q --revs --stdout 2>/dev/null | git --git-dir=session-${SESSION} unpack-objects -q 2>/dev/null || :; }`,
+    path,
+  );
+};
+
+/**
+ * Between two looks the native shadows lie elsewhere, so that what the scripts do is not disturbed: they remove a directory
+ * only when nothing of others is in it.
+ */
+const moved = (harness: Harness, paths: readonly string[], isBack: boolean): void => {
+  mkdirSync(join(harness.top, 'native'), { recursive: true });
+  for (const path of paths) {
+    const here = join(harness.root, path, '.agent-shadow', `session-${SESSION}`);
+    const there = join(harness.top, 'native', path.replaceAll('/', '%'));
+    const [from, to] = isBack ? [there, here] : [here, there];
+    if (!existsSync(from) || !existsSync(dirname(to))) continue;
+    rmSync(to, { recursive: true, force: true });
+    renameSync(from, to);
+  }
+};
+const comeBack = (harness: Harness, paths: readonly string[]): void => moved(harness, paths, true);
+const stepAside = (harness: Harness, paths: readonly string[]): void => moved(harness, paths, false);
+
+/**
+ * The comparison that every harness of this process makes after each capture, while a test has set one. With
+ * `WALKBACK_NATIVE`, a path of the program, all harnesses make it.
+ */
+export const besideCaptures: { native?: NativeLook } = {};
+const everywhere = process.env['WALKBACK_NATIVE'];
+if (everywhere !== undefined) besideCaptures.native = { program: everywhere, states: 0 };
