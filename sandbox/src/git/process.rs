@@ -179,7 +179,18 @@ impl Git {
         self.run_reading(u64::MAX)
     }
 
-    /// The same, reading at most `most` bytes of its output. What is longer is read and thrown away.
+    /// The same. A process that a signal ended is a fault: it said nothing about the repository.
+    pub(crate) fn run_to_its_end(self) -> Outcome<Answered> {
+        let answer = self.run()?;
+        if answer.was_killed() {
+            return Err(Failure::Fault(
+                "a process of git was ended by a signal; the sandbox may be short of memory".into(),
+            ));
+        }
+        Ok(answer)
+    }
+
+    /// The same as `run`, reading at most `most` bytes of its output. What is longer is read and thrown away.
     pub(crate) fn run_reading(mut self, most: u64) -> Outcome<Answered> {
         let stdin = if self.input.is_empty() {
             Stdio::null()

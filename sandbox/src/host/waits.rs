@@ -216,15 +216,18 @@ fn waiting_below(directory: &Path) -> Option<PathBuf> {
 
 /// The first file of rules or attributes for which git would wait when it looks at all files of a working tree.
 pub(crate) fn in_rules(directory: &Path, host: &Host) -> Option<PathBuf> {
-    let asked = Git::on_host(directory, &host.git)
-        .args([
-            "config",
-            "--path",
-            "--get-regexp",
-            r"^core\.(excludes|attributes)file$",
-        ])
-        .run();
-    let named = asked
+    let ask = || {
+        Git::on_host(directory, &host.git)
+            .args([
+                "config",
+                "--path",
+                "--get-regexp",
+                r"^core\.(excludes|attributes)file$",
+            ])
+            .run_to_its_end()
+    };
+    let named = ask()
+        .or_else(|_| ask())
         .ok()
         .map(|answer| answer.ok().unwrap_or_default().to_vec())
         .unwrap_or_default();

@@ -43,10 +43,18 @@ fn tracked_or_not_ignored(directory: &Path) -> Outcome<Option<BTreeSet<BString>>
     if waits::in_rules(directory, &host).is_some() {
         return Ok(None);
     }
-    let answer = Git::on_host(directory, &host.git)
-        .work_tree(directory)
-        .args(["ls-files", "-z", "-c", "-o", "--exclude-standard"])
-        .run()?;
+    let list = || {
+        Git::on_host(directory, &host.git)
+            .work_tree(directory)
+            .args(["ls-files", "-z", "-c", "-o", "--exclude-standard"])
+            .run_to_its_end()
+    };
+    // Tried twice, because a failure may be one of the system.
+    let first = list().ok().filter(|answer| answer.ok().is_some());
+    let answer = match first {
+        Some(answer) => answer,
+        None => list()?,
+    };
     Ok(answer.ok().map(|listed| {
         let names = listed.split_str("\0").filter(|name| !name.is_empty());
         names

@@ -103,7 +103,7 @@ fn count<'id>(shadow: &Shadow<'_>, of: &str, others: impl Iterator<Item = &'id s
     let answer = Git::on_shadow(shadow.directory, shadow.git)
         .args(["rev-list", "--count", "--stdin"])
         .input(input)
-        .run()?;
+        .run_to_its_end()?;
     Ok(answer
         .ok()
         .and_then(|text| text.trim_ascii().to_str().ok()?.parse().ok()))
@@ -190,7 +190,7 @@ fn index(
         let (from, to) = (tree(before), tree(after));
         let answer = Git::on_shadow(shadow.directory, shadow.git)
             .args(["diff-tree", "-r", "-z", "--no-renames", "--name-only", &from, &to])
-            .run()?;
+            .run_to_its_end()?;
         let Some(listed) = answer.ok() else {
             return Ok(None);
         };

@@ -19,8 +19,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How often a repository is looked at when a signal ended a process of git.
-const TRIES: usize = 2;
 const RECENT: &str = "5";
 
 pub(crate) fn survey(root: &Path, request: &SurveyRequest) -> Outcome<SurveyReport> {
@@ -46,10 +44,19 @@ fn around(root: &Path) -> Option<Name> {
     Some(Name(BString::from(found.as_os_str().as_bytes())))
 }
 
-/// A process that was killed says nothing about the repository, so it is looked at again.
+/// What a failure of git means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Any failure may be one of the system, so the repository is looked at again.
+    Nothing,
+    /// The exit of a process is git's answer about the repository. A process that was killed says nothing.
+    Exit,
+}
+
+/// Looks a second time where a process of git failed.
 fn look_again(root: &Path, path: &BString, detail: bool) -> Outcome<SurveyedRepository> {
-    for _ in 0..TRIES {
-        if let Some(found) = look(root, path, detail)? {
+    for trust in [Trust::Nothing, Trust::Exit] {
+        if let Some(found) = look(root, path, detail, trust)? {
             return Ok(found);
         }
     }
@@ -58,8 +65,8 @@ fn look_again(root: &Path, path: &BString, detail: bool) -> Outcome<SurveyedRepo
     )))
 }
 
-/// Nothing when a process was killed. What git cannot tell otherwise is left out.
-fn look(root: &Path, path: &BString, detail: bool) -> Outcome<Option<SurveyedRepository>> {
+/// Nothing when a failure of git is not trusted. What git cannot tell otherwise is left out.
+fn look(root: &Path, path: &BString, detail: bool, trust: Trust) -> Outcome<Option<SurveyedRepository>> {
     let directory = root.join(OsStr::from_bytes(path));
     let mut found = SurveyedRepository {
         path: Name(path.clone()),
@@ -78,6 +85,7 @@ fn look(root: &Path, path: &BString, detail: bool) -> Outcome<Option<SurveyedRep
     let head = match head {
         Ok(head) => head,
         Err(HeadProblem::Killed) => return Ok(None),
+        Err(HeadProblem::Unreadable) if trust == Trust::Nothing => return Ok(None),
         Err(HeadProblem::Unreadable | HeadProblem::Waits(_)) => return Ok(Some(found)),
     };
     found.head_kind = match head {
@@ -100,7 +108,7 @@ fn look(root: &Path, path: &BString, detail: bool) -> Outcome<Option<SurveyedRep
     let counted = Git::on_host(&directory, &host.git)
         .args(["rev-list", "--count", commit])
         .run()?;
-    let Some(count) = told(&counted) else {
+    let Some(count) = told(&counted, trust) else {
         return Ok(None);
     };
     // When objects are missing, git cannot count.
@@ -110,29 +118,44 @@ fn look(root: &Path, path: &BString, detail: bool) -> Outcome<Option<SurveyedRep
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
-    if detail && !add_detail(&directory, &host, commit, &mut found)? {
+    if detail && !add_detail(&directory, &host, commit, trust, &mut found)? {
         return Ok(None);
     }
     Ok(Some(found))
 }
 
-/// What git wrote; empty where it could not tell, nothing where it was killed.
-fn told(answer: &Answered) -> Option<&BStr> {
-    if answer.was_killed() {
-        None
-    } else {
-        Some(answer.ok().unwrap_or_default().as_bstr())
+/// What git wrote; empty where it could not tell, nothing where its failure is not trusted.
+fn told(answer: &Answered, trust: Trust) -> Option<&BStr> {
+    match answer.ok() {
+        Some(output) => Some(output.as_bstr()),
+        None if answer.was_killed() || trust == Trust::Nothing => None,
+        None => Some(BStr::new("")),
     }
 }
 
-/// Whether no process was killed.
-fn add_detail(directory: &Path, host: &Host, commit: &str, found: &mut SurveyedRepository) -> Outcome<bool> {
+/// The same of `git config`, which ends with 1 when a setting is not there.
+fn told_setting(answer: &Answered, trust: Trust) -> Option<&BStr> {
+    if answer.status.code() == Some(1) && answer.stdout.is_empty() {
+        Some(BStr::new(""))
+    } else {
+        told(answer, trust)
+    }
+}
+
+/// False when a failure of git is not trusted.
+fn add_detail(
+    directory: &Path,
+    host: &Host,
+    commit: &str,
+    trust: Trust,
+    found: &mut SurveyedRepository,
+) -> Outcome<bool> {
     let asked = Git::on_host(directory, &host.git)
         .args(["config", "--no-includes", "--file"])
         .arg(host.common.join("config"))
         .args(["--get", "remote.origin.url"])
         .run()?;
-    let Some(address) = told(&asked) else {
+    let Some(address) = told_setting(&asked, trust) else {
         return Ok(false);
     };
     let address = without_credentials(address.trim_end_with(|letter| letter == '\n').as_bstr());
@@ -147,7 +170,9 @@ fn add_detail(directory: &Path, host: &Host, commit: &str, found: &mut SurveyedR
             commit,
         ])
         .run()?;
-    let Some(log) = told(&asked) else { return Ok(false) };
+    let Some(log) = told(&asked, trust) else {
+        return Ok(false);
+    };
     let recent = log
         .lines()
         .filter_map(|line| line.split_once_str(" "))
@@ -160,7 +185,7 @@ fn add_detail(directory: &Path, host: &Host, commit: &str, found: &mut SurveyedR
     if waits::in_rules(directory, host).is_some() {
         return Ok(true);
     }
-    let Some(dirty) = changed_files(directory, host)? else {
+    let Some(dirty) = changed_files(directory, host, trust)? else {
         return Ok(false);
     };
     (found.dirty, found.recent) = (Some(dirty), Some(recent));
@@ -170,7 +195,7 @@ fn add_detail(directory: &Path, host: &Host, commit: &str, found: &mut SurveyedR
 /// The number of changed paths as the host's git lists them, with every filter of the repository switched off:
 /// filters are commands. A settings file does that, not options: in an option, the name of a setting ends at the first
 /// `=`, and the name of a filter may contain one.
-fn changed_files(directory: &Path, host: &Host) -> Outcome<Option<u64>> {
+fn changed_files(directory: &Path, host: &Host, trust: Trust) -> Outcome<Option<u64>> {
     let asked = Git::on_host(directory, &host.git)
         .args([
             "config",
@@ -179,7 +204,7 @@ fn changed_files(directory: &Path, host: &Host) -> Outcome<Option<u64>> {
             r"^filter\..*\.(clean|process|smudge|required)$",
         ])
         .run()?;
-    let Some(names) = told(&asked) else {
+    let Some(names) = told_setting(&asked, trust) else {
         return Ok(None);
     };
     let filters: BTreeSet<&[u8]> = names.lines().filter_map(filter_of).collect();
@@ -207,7 +232,7 @@ fn changed_files(directory: &Path, host: &Host) -> Outcome<Option<u64>> {
             "--ignore-submodules=all",
         ])
         .run()?;
-    Ok(told(&answer).map(|listed| listed.iter().filter(|byte| **byte == 0).count() as u64))
+    Ok(told(&answer, trust).map(|listed| listed.iter().filter(|byte| **byte == 0).count() as u64))
 }
 
 /// `filter.NAME.clean` is about NAME.
