@@ -14,6 +14,7 @@ export const SETTING_NAMES = [
   'httpToolSecretName',
   'kmsKeyArn',
   'alarmTopicArn',
+  'opsItems',
   'runbookUrl',
   'consoleUrl',
   'logRetentionDays',
@@ -145,6 +146,7 @@ export const readSettings = (stack: Stack): WalkbackProps => {
     eventArchiveRetention: archiveDays === undefined ? undefined : Duration.days(archiveDays),
     removalPolicy: flag('deletionProtection', true) ? undefined : RemovalPolicy.DESTROY,
     tracing: flag('tracing', true),
+    opsItems: flag('opsItems', true),
     runbookUrl,
     toolFunctions: optionalText('toolFunctions')
       ?.split(',')

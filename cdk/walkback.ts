@@ -57,6 +57,11 @@ export interface WalkbackProps {
   securityGroups?: ISecurityGroup[];
   /** Told of every alarm and every failed compensation. Default: a topic of its own. */
   alarmTopic?: ITopic;
+  /**
+   * Alarms that mean that people must act also open an OpsItem in Systems Manager, because the topic may be
+   * what is broken. Default: true.
+   */
+  opsItems?: boolean;
   /** Address of docs/operations.md, because alarms link to its runbooks. Without it, synthesis warns. */
   runbookUrl?: string;
   /**
@@ -265,6 +270,7 @@ export class Walkback extends Construct {
       deadLetters,
       httpApi: this.peopleApi?.api,
       topic: this.alarmTopic,
+      opsItems: props.opsItems ?? true,
       runbookUrl: props.runbookUrl ?? 'docs/operations.md',
       unfinishedSagaAlarm: props.unfinishedSagaAlarm ?? Duration.hours(2),
     });

@@ -20,6 +20,8 @@ export const advanceInput = () =>
         })
         .optional(),
       outcome: z.unknown().optional(),
+      /** What the alert topic answered. */
+      alert: z.unknown().optional(),
     }),
     executionArn: z.string(),
   });
@@ -73,6 +75,9 @@ export const sweepAnswer = () =>
     resumed: z.array(z.string()),
     woken: z.array(z.string()),
     stuck: z.array(z.string()).describe('they die each time without progress, and are tried again later'),
+    unalerted: z
+      .array(z.string())
+      .describe('they failed, and the alert topic has not taken their alert; it is sent again'),
     failed: z.array(z.string()).describe('they could not be looked at or started; the next sweep does'),
   });
 export type SweepReport = z.infer<ReturnType<typeof sweepAnswer>>;

@@ -33,6 +33,7 @@ export const ENTRY_STATUSES = [
   'completed',
   'declined',
   'delayed',
+  'delivered',
   'ended',
   'expired',
   'failed',

@@ -306,6 +306,17 @@ export const observation = () =>
         reason: z.string().optional().describe('why, in their words'),
       })
       .optional(),
+    alert: z
+      .object({
+        status: z
+          .enum(['delivered', 'refused', 'unknown'])
+          .describe('refused: it is sent again; unknown: not sent yet, or nobody recorded the answer'),
+        at: z.string().optional(),
+        refusals: z.int().optional().describe('how often the alert topic refused it'),
+        error: namedError().optional().describe('why it refused it the last time'),
+      })
+      .optional()
+      .describe('of a saga that failed: whether the alert topic took the alert for operators'),
     awaiting: awaitedApproval().optional(),
     approvals: z
       .array(

@@ -17,8 +17,11 @@ const sagaOf = (text: string) => {
  */
 export const handler = createHandler('sweep', async (runtime) => {
   const sweep = createSweep(sagaPorts(runtime));
-  return ({ sagaId, detail }) => {
+  return async ({ sagaId, detail }) => {
     if (sagaId !== undefined) return sweep({ sagaId, asked: true });
-    return sweep(detail?.input == null ? undefined : sagaOf(detail.input));
+    const dead = detail?.input == null ? undefined : sagaOf(detail.input);
+    const report = await sweep(dead);
+    if (dead === undefined) runtime.telemetry.measure('UnalertedSagas', report.unalerted.length);
+    return report;
   };
 });

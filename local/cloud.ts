@@ -17,6 +17,7 @@ import type { DynamoDbSource } from './dynamodb/binary.ts';
 import { beginTables, endTables } from './dynamodb/half-made.ts';
 import { type JournalRecord, openJournal } from './events/journal.ts';
 import { checkNotifyUrl, mayBeSent, type NotifyOptions, startNotify } from './events/notify.ts';
+import { createTopics } from './events/topics.ts';
 import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
@@ -186,6 +187,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     credentials,
     functions,
     journal,
+    topics: createTopics(plan.topics),
     dynamodb,
     activity,
     changes,

@@ -8,6 +8,7 @@ import { startDynamoDb } from './dynamodb/server.ts';
 import { startE2b } from './e2b/server.ts';
 import { createEventsApi } from './events/api.ts';
 import type { EventJournal } from './events/journal.ts';
+import type { Topics } from './events/topics.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { createIssuer, loginSecret } from './identity/issuer.ts';
 import { loadTokenKey } from './identity/keys.ts';
@@ -45,6 +46,7 @@ export interface ServiceParts {
   credentials: CloudCredentials;
   functions: LocalFunctions;
   journal: EventJournal;
+  topics: Topics;
   dynamodb?: DynamoDbSource | undefined;
   /** Notes activity from outside: calls of functions, and work in sandboxes. */
   activity: Activity;
@@ -64,11 +66,8 @@ const START: Record<Service, Start> = {
     startDynamoDb({ dataDir, credentials, port, source, changes, log }),
   lambda: ({ functions, credentials, activity, log }, port) =>
     listenApp(createLambdaApi({ functions, credentials, log }), port, { activity }),
-  events: ({ journal, plan, credentials }, port) =>
-    listenApp(
-      createEventsApi({ journal, eventBuses: plan.eventBuses, topics: plan.topics, credentials }),
-      port,
-    ),
+  events: ({ journal, plan, topics, credentials }, port) =>
+    listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, topics, credentials }), port),
   secrets: ({ plan, credentials }, port) =>
     listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), port),
   stepfunctions: (parts, port) => startStepFunctions(parts, port),

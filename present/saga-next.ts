@@ -44,6 +44,20 @@ const nextOf = (seen: Observation): string => {
   return NEXT[status];
 };
 
+/** Whether operators were alerted of a saga that failed. */
+export const alertForPeople = ({ alert }: Observation): string | undefined => {
+  switch (alert?.status) {
+    case undefined:
+      return undefined;
+    case 'delivered':
+      return `The alert topic took the alert at ${alert.at ?? '?'}.`;
+    case 'refused':
+      return `Nobody was alerted: the alert topic refused the alert${alert.refusals === 1 ? '' : ` ${alert.refusals ?? 0} times`}, the last time at ${alert.at ?? '?'} (${alert.error?.name ?? '?'}: ${alert.error?.message ?? ''}). It is sent again for a week.`;
+    case 'unknown':
+      return 'It is not known yet whether anybody was alerted.';
+  }
+};
+
 /** One or two sentences, without the words of a command or a page. */
 export const nextForPeople = (seen: Observation): string =>
   seen.branchesFailed === undefined ? nextOf(seen) : `${branches(seen.branchesFailed)}. ${nextOf(seen)}`;

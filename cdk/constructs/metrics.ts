@@ -17,6 +17,8 @@ export interface MonitoringProps {
   /** Absent where nobody can sign in. */
   httpApi?: HttpApi;
   topic: ITopic;
+  /** Alarms that mean that people must act also open OpsItems. */
+  opsItems: boolean;
   runbookUrl: string;
   unfinishedSagaAlarm: Duration;
 }

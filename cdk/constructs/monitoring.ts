@@ -7,7 +7,7 @@ import {
   type Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { OpsItemCategory, OpsItemSeverity, SnsAction, SsmAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Construct } from 'constructs';
 import { createDashboard } from './dashboard.ts';
 import { type MonitoringProps, ownMetric } from './metrics.ts';
@@ -19,6 +19,11 @@ interface AlarmOptions {
   what: string;
   /** Heading of docs/operations.md, as an anchor. */
   runbook: string;
+  /**
+   * People must act, and nothing else tells them: it also opens an OpsItem of this severity, which does not
+   * need the topic.
+   */
+  opens?: OpsItemSeverity;
   /** Number of consecutive periods of the metric. Default 1. */
   periods?: number;
   /** Fires for any minute within this time, for a metric that arrives late. */
@@ -55,7 +60,7 @@ export class Monitoring extends Construct {
   }
 
   #alarm(id: string, options: AlarmOptions): void {
-    const { namePrefix, runbookUrl, topic } = this.#props;
+    const { namePrefix, runbookUrl, topic, opsItems } = this.#props;
     const { threshold = 1, periods = 1 } = options;
     const isMissing = threshold === 'missing';
     const alarm = new Alarm(this, id, {
@@ -69,6 +74,9 @@ export class Monitoring extends Construct {
       treatMissingData: isMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(new SnsAction(topic));
+    if (opsItems && options.opens !== undefined) {
+      alarm.addAlarmAction(new SsmAction(options.opens, OpsItemCategory.RECOVERY));
+    }
     alarm.addOkAction(new SnsAction(topic));
   }
 
@@ -81,6 +89,15 @@ export class Monitoring extends Construct {
       metric: this.#gauge('CompensationFailedSagas'),
       what: 'Sagas could not be undone completely, and no operator has worked them yet.',
       runbook: 'compensation-failed',
+      opens: OpsItemSeverity.HIGH,
+    });
+    this.#alarm('alert-undelivered', {
+      metric: ownMetric(this.#props.namePrefix, 'sweep', 'UnalertedSagas', 'Maximum'),
+      what: 'An operator alert could not be delivered: the alert topic has refused alerts of sagas that could not be undone. This alarm goes to the same topic, and opens an OpsItem.',
+      runbook: 'alert-undelivered',
+      opens: OpsItemSeverity.CRITICAL,
+      // When many sagas have failed, the sweeper looks at each of them at least this often.
+      lookBackMinutes: 15,
     });
     this.#alarm('compensation-delayed', {
       metric: ownMetric(this.#props.namePrefix, 'publish-saga-events', 'saga.compensation_delayed', 'Sum'),
@@ -100,17 +117,20 @@ export class Monitoring extends Construct {
       threshold: this.#props.unfinishedSagaAlarm.toSeconds(),
       what: 'A saga is neither finished nor waiting for a person for too long.',
       runbook: 'saga-unfinished',
+      opens: OpsItemSeverity.HIGH,
     });
     this.#alarm('await-near-timeout', {
       metric: this.#gauge('AwaitsNearTimeout'),
       what: 'Approvals run out soon, and their sagas will be undone.',
       runbook: 'await-near-timeout',
+      opens: OpsItemSeverity.MEDIUM,
     });
     this.#alarm('saga-measurement-missing', {
       metric: this.#gauge('OldestUnfinishedSeconds').with({ statistic: 'SampleCount' }),
       threshold: 'missing',
       what: 'Nobody measures sagas, so no other alarm about them can fire.',
       runbook: 'saga-measurement-missing',
+      opens: OpsItemSeverity.HIGH,
       periods: 5,
     });
   }
@@ -121,6 +141,7 @@ export class Monitoring extends Construct {
       threshold: 'missing',
       what: 'Nobody anchored the ledger for three hours, so what is changed in it since then may not be found.',
       runbook: 'ledger-anchor-missing',
+      opens: OpsItemSeverity.HIGH,
       periods: 3,
     });
   }

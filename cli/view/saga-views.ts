@@ -8,7 +8,7 @@ import type {
 } from '../../contract/saga-answers.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { nextForPeople } from '../../present/saga-next.ts';
+import { alertForPeople, nextForPeople } from '../../present/saga-next.ts';
 import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
@@ -152,6 +152,13 @@ const approvalAnswers = ({ approvals = [], approvalsNotListed }: Observation): s
   ),
 ];
 
+/** That nobody was alerted is a fault of its own. */
+const alertLines = (seen: Observation, paint: Paint, width: number): string[] => {
+  const text = alertForPeople(seen);
+  if (text === undefined) return [];
+  return block(text, width, seen.alert?.status === 'refused' ? paint.red : paint.dim);
+};
+
 const repairLines = ({ status, sagaId }: Observation): string[] =>
   status === 'COMPENSATION_FAILED' ? [`walkback saga retry ${sagaId}, or resolve or skip each step`] : [];
 
@@ -220,6 +227,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
       `  ${paint.yellow('–')} ${printableLine(step)} ${paint.dim(printableLine(tool))}  rejected, nothing happened`,
       ...(error === undefined ? [] : about(`${error.name}: ${error.message}`)),
     ]),
+    ...alertLines(seen, paint, width),
     ...about(nextForPeople(seen)),
     ...repairLines(seen).flatMap(about),
   ];

@@ -7,6 +7,7 @@ import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { isRetryable } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { alertPart } from '../parts/alert.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
@@ -75,6 +76,7 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
       ['Asked for by', shown(seen.requestedBy)],
       ['Waits since', waitsSince(seen, now())],
     ])}
+    ${alertPart(seen)}
     ${seen.notCompensated.map((one) => {
       const hidden = effectFields(seen, one);
       return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>

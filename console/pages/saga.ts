@@ -11,6 +11,7 @@ import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
 import { notListedTexts } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
+import { alertPart } from '../parts/alert.ts';
 import { approvalsPart } from '../parts/approvals.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
@@ -223,6 +224,7 @@ const statePart = (seen: Observation): Markup =>
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
   ${waitPart(seen)}
+  ${alertPart(seen)}
   <p class="hint">${shown(nextForPeople(seen))}${seen.status === 'COMPENSATION_FAILED' ? html` <a href="/queue${query({ saga: seen.sagaId })}">Repair it in the queue</a>` : NOTHING}</p>`;
 
 /**

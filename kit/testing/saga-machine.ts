@@ -50,6 +50,8 @@ export interface MachineOptions {
   checkEpoch?: CheckEpoch;
   projectOf?: ProjectOf;
   saveFiles?: ParkDependencies['saveFiles'];
+  /** The alert topic's answer to an alert. By default it takes every alert. */
+  onAlert?: (alert: { subject: string; message: string }) => { Error: string; Cause: string } | undefined;
   /** Stands between the functions and the engine, for an engine that fails. */
   engineThrough?: (engine: SagaEngine) => SagaEngine;
   /** Evaluates expressions of plans. In a deployment this is a separate process. */
@@ -137,6 +139,7 @@ export const sagaMachine = (options: MachineOptions) => {
     sagaId: string;
     generation: number;
     outcome: unknown;
+    alert?: unknown;
   }): Promise<EngineState> => {
     const event = eventOf(state);
     const run = () => advanceOnce(state.sagaId, state.generation, event, 'arn:execution');
@@ -146,6 +149,10 @@ export const sagaMachine = (options: MachineOptions) => {
 
   /** One turn of an execution: acts on what Advance answered, and asks it again. */
   const turn = async (execution: Execution, state: EngineState): Promise<void> => {
+    if (state.action === 'ALERTED' || state.action === 'UNALERTED') {
+      execution.state = undefined;
+      return;
+    }
     counts.transitions += 3;
     if (counts.transitions > MAX_TRANSITIONS) throw new Error('the saga does not end');
     const { sagaId, generation } = execution;
@@ -154,7 +161,13 @@ export const sagaMachine = (options: MachineOptions) => {
       case 'END':
         execution.state = undefined;
         return;
-      case 'ESCALATE':
+      case 'ESCALATE': {
+        const refused = options.onAlert?.(state);
+        if (refused === undefined) alerts.push(state);
+        const alert = refused ?? { MessageId: `message-${alerts.length}` };
+        execution.state = await advance({ ...state, outcome: undefined, alert });
+        return;
+      }
       case 'NOTIFY':
         alerts.push(state);
         execution.state = undefined;

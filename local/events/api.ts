@@ -1,4 +1,4 @@
-/** EventBridge's PutEvents and SNS's Publish: accepted, kept, and shown at GET /local/events. */
+/** EventBridge's PutEvents and SNS's Publish: accepted, kept, and shown at GET /local/events. PUT /local/topics lets a topic refuse. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { refusal as refusalOfWebPages } from '../e2b/guard.ts';
@@ -6,6 +6,7 @@ import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts'
 import type { EventJournal } from './journal.ts';
 import { entryBytes, MAX_ENTRIES, MAX_ENTRIES_BYTES } from './limits.ts';
 import { publishMessage } from './publish.ts';
+import { TOPIC_STATES, type Topics } from './topics.ts';
 
 const DEFAULT_SHOWN = 100;
 
@@ -95,24 +96,39 @@ const snsError = (c: Context, status: 400 | 403 | 404, code: string, message: st
     `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
   );
 
-const createPublish =
-  (journal: EventJournal, topics: readonly string[]) => async (c: Context, body: Uint8Array) => {
-    const form = new URLSearchParams(Buffer.from(body).toString());
-    if (form.get('Action') !== 'Publish') return snsError(c, 400, 'InvalidAction', 'Only Publish is offered');
-    const sent = await publishMessage(journal, topics, {
-      topicArn: form.get('TopicArn') ?? '',
-      message: form.get('Message') ?? '',
-      ...(form.has('Subject') && { subject: form.get('Subject') ?? '' }),
-    });
-    if ('code' in sent) return snsError(c, sent.code === 'NotFound' ? 404 : 400, sent.code, sent.message);
-    const result = `<PublishResult><MessageId>${sent.messageId}</MessageId></PublishResult>`;
-    return xml(c, 200, `<PublishResponse>${result}</PublishResponse>`);
-  };
+const STATUS_OF = { InvalidParameter: 400, NotFound: 404, AuthorizationError: 403 } as const;
+
+const topicsSchema = z.strictObject({ state: z.enum(TOPIC_STATES), topicArn: z.string().optional() });
+
+/** Lets topics refuse messages, or take them again. */
+const createSetTopics = (topics: Topics) => async (c: Context) => {
+  const refused = refusalOfWebPages(c.req.raw.headers);
+  if (refused !== undefined) return c.json({ message: refused }, 403);
+  const parsed = parseJson(new Uint8Array(await c.req.arrayBuffer()));
+  const request = topicsSchema.safeParse(parsed?.value);
+  if (!request.success) return c.json({ message: z.prettifyError(request.error) }, 400);
+  const { state, topicArn } = request.data;
+  const set = topics.set(state, topicArn);
+  return set.length === 0 ? c.json({ message: 'Topic does not exist' }, 404) : c.json({ topics: set, state });
+};
+
+const createPublish = (journal: EventJournal, topics: Topics) => async (c: Context, body: Uint8Array) => {
+  const form = new URLSearchParams(Buffer.from(body).toString());
+  if (form.get('Action') !== 'Publish') return snsError(c, 400, 'InvalidAction', 'Only Publish is offered');
+  const sent = await publishMessage(journal, topics, {
+    topicArn: form.get('TopicArn') ?? '',
+    message: form.get('Message') ?? '',
+    ...(form.has('Subject') && { subject: form.get('Subject') ?? '' }),
+  });
+  if ('code' in sent) return snsError(c, STATUS_OF[sent.code], sent.code, sent.message);
+  const result = `<PublishResult><MessageId>${sent.messageId}</MessageId></PublishResult>`;
+  return xml(c, 200, `<PublishResponse>${result}</PublishResponse>`);
+};
 
 export const createEventsApi = (options: {
   journal: EventJournal;
   eventBuses: readonly string[];
-  topics: readonly string[];
+  topics: Topics;
   credentials: AwsCredentials;
 }): Hono => {
   const { journal, eventBuses, topics, credentials } = options;
@@ -143,5 +159,6 @@ export const createEventsApi = (options: {
     const shown = Number.isInteger(limit) && limit > 0 ? limit : DEFAULT_SHOWN;
     return c.json({ events: journal.list().slice(-shown) });
   });
+  app.put('/local/topics', createSetTopics(topics));
   return app;
 };

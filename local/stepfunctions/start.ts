@@ -7,6 +7,7 @@ import type { Log } from '../../core/shared/surroundings.ts';
 import type { Activity } from '../activity.ts';
 import type { EventJournal } from '../events/journal.ts';
 import { publishMessage } from '../events/publish.ts';
+import type { Topics } from '../events/topics.ts';
 import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import { NotBegun } from '../lambda/own-call.ts';
@@ -23,6 +24,7 @@ interface Parts {
   credentials: AwsCredentials;
   functions: LocalFunctions;
   journal: EventJournal;
+  topics: Topics;
   activity: Activity;
   log: Log;
 }
@@ -38,7 +40,7 @@ class Refused extends Error {
   }
 }
 
-const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
+const servicesOf = ({ functions, journal, topics }: Parts): TaskServices => ({
   invoke: async (functionName, payload, begins) => {
     const fn = functions.find(functionName);
     if (fn === undefined)
@@ -51,7 +53,7 @@ const servicesOf = ({ functions, journal, plan }: Parts): TaskServices => ({
     return { payload: JSON.parse(result.payload), functionError: result.failed };
   },
   publish: async (message) => {
-    const sent = await publishMessage(journal, plan.topics, message);
+    const sent = await publishMessage(journal, topics, message);
     if ('code' in sent) throw new Refused(`${sent.code}Exception`, sent.message);
     return sent;
   },

@@ -348,6 +348,26 @@ test('a notification to a topic is kept too; SNS refuses what is too large, and 
   }
   expect(await publish({ TopicArn: `${TopicArn}-gone` })).toContain('<Code>NotFound</Code>');
   expect(cloud.events()).toHaveLength(2);
+
+  const set = async (body: object, headers: Record<string, string> = {}) =>
+    (
+      await fetch(`${cloud.endpoints.events}/local/topics`, {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify(body),
+      })
+    ).status;
+  expect(await set({ state: 'deleted' }, { origin: 'https://example.com' })).toBe(403);
+  expect(await set({ state: 'away' })).toBe(400);
+  expect(await set({ state: 'denied', topicArn: `${TopicArn}-gone` })).toBe(404);
+  expect(await publish()).toContain('<MessageId>');
+  expect(await set({ state: 'denied', topicArn: TopicArn })).toBe(200);
+  expect(await publish()).toContain('<Code>AuthorizationError</Code>');
+  expect(await set({ state: 'deleted' })).toBe(200);
+  expect(await publish()).toContain('<Code>NotFound</Code>');
+  expect(await set({ state: 'there' })).toBe(200);
+  expect(await publish()).toContain('<MessageId>');
+  expect(cloud.events()).toHaveLength(4);
 });
 
 test('the E2B key is a secret that functions fetch by its reference', async () => {

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
+import { readSettings } from '../../cdk/settings.ts';
 import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
+import { synthesise } from '../support/synthesise.ts';
 import { entriesOf } from '../support/template.ts';
 
 let template: Template;
@@ -20,8 +22,59 @@ describe('alarms', () => {
     for (const [id, { Properties }] of entriesOf(template, 'AWS::CloudWatch::Alarm')) {
       const [, anchor = ''] = /Runbook: \S+#(\S+)$/.exec(String(Properties['AlarmDescription'])) ?? [];
       expect(anchors, id).toContain(anchor);
-      expect(Properties['AlarmActions'], id).toHaveLength(1);
     }
+  });
+
+  /** People must act then. Each has a way to them that does not need the topic, which may be what is broken. */
+  const FOR_PEOPLE: Readonly<Record<string, string>> = {
+    'alert-undelivered': '1',
+    'compensation-failed': '2',
+    'saga-unfinished': '2',
+    'saga-measurement-missing': '2',
+    'ledger-anchor-missing': '2',
+    'await-near-timeout': '3',
+  };
+  const OPS_ITEM = /:opsitem:([1-4])#CATEGORY=Recovery$/;
+
+  const actionsOf = (from: Template) =>
+    entriesOf(from, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => {
+      const actions = (Properties['AlarmActions'] as unknown[]).map((action) => JSON.stringify(action));
+      const opened = actions.flatMap(
+        (action) => OPS_ITEM.exec(action.replaceAll(/["\]}]+$/g, ''))?.[1] ?? [],
+      );
+      return { name: String(Properties['AlarmName']).replace('walkback-', ''), actions, opened };
+    });
+
+  test('that mean that people must act have a way to them beside the topic', () => {
+    const found = actionsOf(template);
+    for (const { name, actions, opened } of found) {
+      const severity = FOR_PEOPLE[name];
+      expect(opened, name).toEqual(severity === undefined ? [] : [severity]);
+      expect(actions, name).toHaveLength(1 + opened.length);
+      expect(actions[0], name).toContain('"Ref":');
+    }
+    expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(FOR_PEOPLE)));
+  });
+
+  test('open no OpsItems where they are turned off', () => {
+    const plain = synthesise(readSettings, { 'walkback:opsItems': 'false' }).template;
+    for (const { name, actions } of actionsOf(plain)) expect(actions, name).toHaveLength(1);
+  });
+
+  test('an alert that was refused rings as long as the sweeper sees it, also when it looks at each saga in turn', () => {
+    const [, alarm] =
+      entriesOf(template, 'AWS::CloudWatch::Alarm').find(
+        ([, { Properties }]) => Properties['AlarmName'] === 'walkback-alert-undelivered',
+      ) ?? [];
+    expect(alarm?.Properties).toMatchObject({
+      MetricName: 'UnalertedSagas',
+      Dimensions: expect.arrayContaining([{ Name: 'function', Value: 'sweep' }]),
+      Statistic: 'Maximum',
+      EvaluationPeriods: 15,
+      DatapointsToAlarm: 1,
+      Threshold: 1,
+      TreatMissingData: 'notBreaching',
+    });
   });
 
   test('can reach the topic: its policy takes the place of the default, which let them in', () => {

@@ -32,6 +32,7 @@ const CASES: Record<
   ledgerExportDays: ['3650', ({ ledgerExportRetention }) => ledgerExportRetention?.toDays(), 3650],
   anchorRetentionDays: ['2557', ({ anchorRetention }) => anchorRetention?.toDays(), 2557],
   deletionProtection: ['false', ({ removalPolicy }) => removalPolicy, RemovalPolicy.DESTROY],
+  opsItems: ['false', ({ opsItems }) => opsItems, false],
   tracing: ['false', ({ tracing }) => tracing, false],
   toolFunctions: ['pay, refund', ({ toolFunctions }) => toolFunctions, ['pay', 'refund']],
   examples: ['true', ({ examples }) => examples, true],

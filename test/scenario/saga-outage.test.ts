@@ -1,5 +1,7 @@
-/** A topic that is gone when a saga escalates, and tables that throttle in the middle of one. */
+/** A topic that refuses the alert when a saga escalates, and tables that throttle in the middle of one. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { createPaint } from '../../cli/terminal/terminal.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import { loadTemplate, type Template } from '../../local/template.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -10,8 +12,8 @@ interface Definition {
   States: Record<string, { Retry?: { IntervalSeconds?: number }[] }>;
 }
 
-/** The same machine, which does not wait between its retries, with an alert topic that somebody deleted. */
-const withoutTopic = async (): Promise<Template> => {
+/** The same machine, which does not wait between its retries. */
+const withoutPauses = async (): Promise<Template> => {
   const template = structuredClone(await loadTemplate());
   for (const { Type, Properties } of Object.values(template.Resources)) {
     if (Type !== 'AWS::StepFunctions::StateMachine') continue;
@@ -20,17 +22,13 @@ const withoutTopic = async (): Promise<Template> => {
       for (const retry of Retry) retry.IntervalSeconds = 0;
     }
     Properties['DefinitionString'] = JSON.stringify(definition);
-    Properties['DefinitionSubstitutions'] = {
-      ...(Properties['DefinitionSubstitutions'] as object),
-      AlertTopic: 'arn:aws:sns:us-east-1:000000000000:deleted',
-    };
   }
   return template;
 };
 
 let sagas: SagaCloud;
 beforeAll(async () => {
-  sagas = await startSagaCloud({ template: await withoutTopic() });
+  sagas = await startSagaCloud({ template: await withoutPauses() });
 });
 afterAll(() => sagas.close());
 beforeEach(() => {
@@ -39,40 +37,79 @@ beforeEach(() => {
 });
 afterEach(() => sagas.cloud.heal());
 
-test('an alert that nobody takes: the saga ends as failed all the same, and an operator finds it without one', async () => {
-  sagas.faults.refuseMail = true;
-  sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
-  await sagas.start('unheard');
-  const seen = await sagas.observe('unheard');
-  expect(seen).toMatchObject({ status: 'COMPENSATION_FAILED', notCompensated: [{ step: 'booking' }] });
-  expect(seen.advice).not.toContain('alerted');
-  await expect
-    .poll(async () => await sagas.execution('unheard'), { timeout: 60_000 })
-    .toMatchObject({
-      status: 'FAILED',
-      error: 'CompensationFailed',
-      cause: expect.stringContaining('nobody was alerted, because the alert topic refused it'),
+/** As somebody who deletes the topic, takes the machine's right to publish away, or gives both back. */
+const setTopics = async (state: string): Promise<void> => {
+  const body = JSON.stringify({ state });
+  const answer = await fetch(`${sagas.cloud.endpoints.events}/local/topics`, { method: 'PUT', body });
+  expect(answer.status).toBe(200);
+};
+afterEach(() => setTopics('there'));
+
+const alertsOf = (sagaId: string) =>
+  sagas.cloud.events().filter(({ kind, type }) => kind === 'notification' && type?.endsWith(sagaId));
+
+const ended = (sagaId: string, generation: number, cause: string) =>
+  expect
+    .poll(async () => await sagas.execution(sagaId, generation), { timeout: 60_000 })
+    .toMatchObject({ status: 'FAILED', error: 'CompensationFailed', cause: expect.stringContaining(cause) });
+
+test.each([
+  { state: 'deleted', error: 'SNS.NotFoundException' },
+  { state: 'denied', error: 'SNS.AuthorizationErrorException' },
+])(
+  'an alert topic that is $state: the saga says that nobody was alerted, and the sweeper has the alert sent when it is back',
+  async ({ state, error }) => {
+    const id = `unheard-${state}`;
+    await setTopics(state);
+    sagas.faults.refuseMail = true;
+    sagas.faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+    await sagas.start(id);
+    await ended(id, 1, 'nobody was alerted, because the alert topic refused it');
+    const seen = await sagas.observe(id);
+    expect(seen).toMatchObject({
+      status: 'COMPENSATION_FAILED',
+      notCompensated: [{ step: 'booking' }],
+      alert: { status: 'refused', refusals: 1, error: { name: error } },
     });
-  const tries = (await sagas.history('unheard')).filter(({ taskFailedEventDetails }) =>
-    taskFailedEventDetails?.error?.startsWith('SNS.'),
-  );
-  expect(tries.map(({ taskFailedEventDetails }) => taskFailedEventDetails?.error)).toEqual(
-    Array.from({ length: 6 }, () => 'SNS.NotFoundException'),
-  );
+    expect(seen.advice).not.toContain('alerted');
+    expect(observationText(seen, createPaint(false), 200)).toContain(
+      'Nobody was alerted: the alert topic refused the alert',
+    );
+    const tries = (await sagas.history(id)).filter(({ taskFailedEventDetails }) =>
+      taskFailedEventDetails?.error?.startsWith('SNS.'),
+    );
+    expect(tries.map(({ taskFailedEventDetails }) => taskFailedEventDetails?.error)).toEqual(
+      Array.from({ length: 6 }, () => error),
+    );
 
-  const { sagas: listed } = await sagas.cloud.invoke('list-sagas', { status: 'COMPENSATION_FAILED' });
-  expect(listed).toMatchObject([{ sagaId: 'unheard' }]);
-  await sagas.cloud.settled();
-  const told = sagas.cloud.events().filter(({ body }) => (body as { sagaId?: string }).sagaId === 'unheard');
-  expect(told.map(({ type }) => type)).toContain('saga.compensation_failed');
-  // The sweeper was told of the failed execution, and knows that this saga waits for a person.
-  await expect(sagas.execution('unheard', 2)).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
+    const { sagas: listed } = await sagas.cloud.invoke('list-sagas', { status: 'COMPENSATION_FAILED' });
+    expect(listed).toMatchObject([{ sagaId: id }]);
+    await sagas.cloud.settled();
+    const told = sagas.cloud.events().filter(({ body }) => (body as { sagaId?: string }).sagaId === id);
+    expect(told.map(({ type }) => type)).toContain('saga.compensation_failed');
+    expect(alertsOf(id)).toEqual([]);
+    // The sweeper knows of it, and waits a minute before the alert is sent again.
+    expect(await sagas.cloud.invoke('sweep', {})).toMatchObject({ unalerted: [id], resumed: [] });
+    await expect(sagas.execution(id, 2)).rejects.toMatchObject({ name: 'ExecutionDoesNotExist' });
+    // An operator does not wait. The topic is still as it was.
+    expect(await sagas.cloud.invoke('sweep', { sagaId: id })).toMatchObject({ resumed: [id] });
+    await ended(id, 2, 'nobody was alerted');
 
-  sagas.faults.closedPeriod = () => false;
-  await sagas.cloud.invoke('operate-saga', { sagaId: 'unheard', action: 'retry', by: 'fin' });
-  expect(await sagas.observe('unheard')).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
-  expect(await sagas.isSound('unheard')).toBe(true);
-});
+    await setTopics('there');
+    expect(await sagas.cloud.invoke('sweep', { sagaId: id })).toMatchObject({ resumed: [id] });
+    await ended(id, 3, 'the alert topic took the alert');
+    expect(alertsOf(id)).toMatchObject([{ body: expect.stringContaining('What still stands:') }]);
+    expect(await sagas.observe(id)).toMatchObject({ alert: { status: 'delivered', refusals: 2 } });
+    expect(await sagas.cloud.invoke('sweep', { sagaId: id })).toMatchObject({ unalerted: [], resumed: [] });
+
+    sagas.faults.closedPeriod = () => false;
+    await sagas.cloud.invoke('operate-saga', { sagaId: id, action: 'retry', by: 'fin' });
+    expect(await sagas.observe(id)).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
+    expect(await sagas.observe(id)).not.toHaveProperty('alert');
+    expect(alertsOf(id)).toHaveLength(1);
+    expect(await sagas.isSound(id)).toBe(true);
+  },
+);
 
 const THROTTLED = {
   kind: 'status' as const,

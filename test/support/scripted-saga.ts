@@ -53,7 +53,7 @@ export const lost: Invoked = { Error: 'States.Timeout', Cause: '' };
 export interface ScriptedSagaOptions
   extends Pick<
     MachineOptions,
-    'replay' | 'onAwait' | 'checkEpoch' | 'projectOf' | 'saveFiles' | 'engineThrough'
+    'replay' | 'onAwait' | 'checkEpoch' | 'projectOf' | 'saveFiles' | 'engineThrough' | 'onAlert'
   > {
   tools: ToolManifest[];
   /** One step per tool unless given. */
@@ -65,7 +65,8 @@ export interface ScriptedSagaOptions
 }
 
 export const scriptedSaga = async (options: ScriptedSagaOptions) => {
-  const { tools, replay, onAwait, inEpoch, checkEpoch, projectOf, saveFiles, engineThrough } = options;
+  const { tools, replay, onAwait, inEpoch, checkEpoch, projectOf, saveFiles, engineThrough, onAlert } =
+    options;
   const clock = virtualClock();
   const memory = memorySagaStore(inEpoch === undefined ? {} : { inEpoch });
   const store = options.storing?.(memory.store) ?? memory.store;
@@ -85,6 +86,7 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
     ...(projectOf === undefined ? {} : { projectOf }),
     ...(saveFiles === undefined ? {} : { saveFiles }),
     ...(engineThrough === undefined ? {} : { engineThrough }),
+    ...(onAlert === undefined ? {} : { onAlert }),
   });
   const steps = options.steps ?? tools.map(({ name }) => ({ id: name, tool: name, arguments: {} }));
   const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>

@@ -211,3 +211,38 @@ test('people are told what they can do, and nothing that is said to the model', 
   expect(text).toContain('try its compensator again, record how it was undone by hand');
   expect(text).toContain('href="/queue?saga=s"');
 });
+
+test.each([
+  {
+    alert: {
+      status: 'refused',
+      at: AT,
+      refusals: 3,
+      error: { name: 'SNS.NotFoundException', message: 'gone' },
+    },
+    says: /class="card stop"><bdi[^>]*>Nobody was alerted: the alert topic refused the alert 3 times.*SNS\.NotFoundException: gone/,
+  },
+  {
+    alert: { status: 'delivered', at: AT },
+    says: /class="hint"><bdi[^>]*>The alert topic took the alert at/,
+  },
+  {
+    alert: { status: 'unknown' },
+    says: /class="hint"><bdi[^>]*>It is not known yet whether anybody was alerted/,
+  },
+])(
+  'a failed saga says whether operators were alerted, on its page and in the queue: $alert.status',
+  async ({ alert, says }) => {
+    const saga = observed({ sagaId: 's', status: 'COMPENSATION_FAILED', alert });
+    const { fetchPage, enter } = made({
+      'describe-saga': () => saga,
+      'query-ledger': () => ({ entries: [], cursor: '2' }),
+      'list-locks': () => ({ locks: [] }),
+      'list-sagas': ({ status }) => ({ sagas: status === saga.status ? [saga] : [] }),
+    });
+    const { cookie } = await enter();
+    for (const page of ['/sagas/s', '/queue']) {
+      expect(await (await fetchPage(page, { headers: { cookie } })).text(), page).toMatch(says);
+    }
+  },
+);

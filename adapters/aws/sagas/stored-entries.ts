@@ -230,6 +230,8 @@ const FACTS: { [K in Kind]: () => z.ZodType<FactNamed<K>> } = {
   'lock broken': () => z.looseObject({ semaphore: text, resourceKey: text, evidence: text }),
   'slot taken': () => z.looseObject({ semaphore: text, number: count, fencingToken: count }),
   'slot queued': () => z.looseObject({ semaphore: text }),
+  'alert delivered': () => z.looseObject({ messageId: text.optional() }),
+  'alert refused': () => z.looseObject({ error: namedError }),
   'operator retried': () => byOperator,
   'operator resolved': () => byOperator,
   'operator skipped': () => byOperator,

@@ -115,6 +115,7 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   slot: count.nullish(),
   locking: z.literal(true).optional(),
   locked: z.literal(true).optional(),
+  alert: z.looseObject({ status: z.enum(['delivered', 'refused']), generation: count }).optional(),
 });
 
 /** We never write any other attribute. `expiresAt`, for example, would make the table delete the head. */

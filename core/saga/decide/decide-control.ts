@@ -84,6 +84,17 @@ export const resumeFacts = (state: SagaState, event: SagaEvent & { type: 'resume
   resumed(state, event.reason),
 ];
 
+/**
+ * Records whether the alert was delivered (S7), once for each execution. A redrive may deliver what the same
+ * execution could not.
+ */
+export const alertFacts = (state: SagaState, { told }: SagaEvent & { type: 'alert' }): Fact[] => {
+  if (state.status !== 'COMPENSATION_FAILED' || state.alert?.status === 'delivered') return [];
+  if (!('error' in told)) return [{ direction: 'alert', status: 'delivered', ...told }];
+  if (state.alert?.generation === state.generation) return [];
+  return [{ direction: 'alert', status: 'refused', error: told.error }];
+};
+
 const OPERATED = { retry: 'retried', resolve: 'resolved', skip: 'skipped' } as const;
 
 /**

@@ -9,7 +9,14 @@
 
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { answerFacts, cancelFacts, expiredFacts, operateFacts, resumeFacts } from './decide-control.ts';
+import {
+  alertFacts,
+  answerFacts,
+  cancelFacts,
+  expiredFacts,
+  operateFacts,
+  resumeFacts,
+} from './decide-control.ts';
 import { outputFacts, sealFacts, settledFacts, unwindFacts } from './decide-family.ts';
 import { progressForward, startStep } from './decide-forward.ts';
 import { closeFacts, leavesInline, parkFacts, submitFacts, unparkFacts } from './decide-interactive.ts';
@@ -70,6 +77,8 @@ const factsOf = (state: SagaState, event: SagaEvent, around: Surroundings): Fact
       return unparkFacts(state);
     case 'operate':
       return operateFacts(state, event, around);
+    case 'alert':
+      return alertFacts(state, event);
     case 'prepared':
     case 'unprepared':
       return startStep(state, event, around);

@@ -4,12 +4,16 @@ import type { EffectRecord, Operation, SagaState } from '../model/state.ts';
 
 export type EntryOf<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 
-export const working = (state: SagaState): SagaState => ({
-  ...state,
-  status: state.phase === 'undo' ? 'COMPENSATING' : 'RUNNING',
-  pauseUntilMs: null,
-  resumes: 0,
-});
+export const working = (state: SagaState): SagaState => {
+  // It was about a failure that somebody works on now, or about none.
+  const { alert: _, ...rest } = state;
+  return {
+    ...rest,
+    status: state.phase === 'undo' ? 'COMPENSATING' : 'RUNNING',
+    pauseUntilMs: null,
+    resumes: 0,
+  };
+};
 
 export const withEffect = (state: SagaState, index: number, change: Partial<EffectRecord>): SagaState => ({
   ...state,

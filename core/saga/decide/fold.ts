@@ -267,6 +267,8 @@ export const apply = (state: SagaState, entry: LedgerEntry): SagaState => {
       return applyLock(state, entry);
     case 'slot':
       return applySlot(state, entry);
+    case 'alert':
+      return { ...state, alert: { status: entry.status, generation: state.generation } };
     case 'operator':
       return isByHandLater(state, entry)
         ? applyByHandLater(state, entry)

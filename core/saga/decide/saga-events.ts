@@ -99,6 +99,8 @@ export type SagaEvent =
   | { type: 'admit'; slot: SlotLook }
   | { type: 'break-lock'; semaphore: string; resourceKey: string; evidence: string }
   | { type: 'operate'; action: 'retry' | 'resolve' | 'skip'; effects: number[]; evidence?: string }
+  /** The answer of the alert topic to the alert of the failed compensation. */
+  | { type: 'alert'; told: { messageId?: string } | { error: SagaError } }
   /** The parent's command: go back to where this child began, even when the child is completed. */
   | { type: 'unwind'; parent: EntryLink }
   | { type: 'seal'; root: EntryLink }

@@ -287,6 +287,9 @@ export type Fact =
   | { direction: 'lock'; status: 'broken'; semaphore: string; resourceKey: string; evidence: string }
   | { direction: 'slot'; status: 'taken'; semaphore: string; number: number; fencingToken: number }
   | { direction: 'slot'; status: 'queued'; semaphore: string }
+  /** The alert topic took the alert of the failed compensation. */
+  | { direction: 'alert'; status: 'delivered'; messageId?: string }
+  | { direction: 'alert'; status: 'refused'; error: SagaError }
   | ({ direction: 'operator'; status: 'retried' | 'resolved' | 'skipped'; evidence?: string } & StepFact);
 
 /** A fact in its place in the ledger. Hashes are lower-case hex SHA-256. */

@@ -186,6 +186,11 @@ export interface SagaState {
   slot?: number | null;
   /** It has not yet taken the locks that are known from its input. */
   locking?: true;
+  /**
+   * Whether the alert topic took the alert of the failed compensation, as the execution of this generation
+   * found. Absent while nobody knows, and when the saga has not failed.
+   */
+  alert?: { status: 'delivered' | 'refused'; generation: number };
   /** It has taken a lock, so there is something to release at its end. */
   locked?: true;
 }

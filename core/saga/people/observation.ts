@@ -11,6 +11,7 @@ import { approvalsOf } from './approvals.ts';
 import { doingOf, failedOf } from './doing.ts';
 import { idleAdvice, interactiveOf } from './observe-interactive.ts';
 import { observed, type Story, storiesOf } from './stories.ts';
+import { alertOf } from './told-alert.ts';
 import { guidanceOf, REWIND_ADVICE, rewindOf } from './told-rewind.ts';
 import { letStandReason } from './undo-plan.ts';
 
@@ -229,6 +230,7 @@ export const observe = (
     notCompensated,
     results: resultsOf(stories),
     ...(failed === undefined ? {} : { failed }),
+    ...alertOf(head, entries),
     ...(awaiting === undefined ? {} : { awaiting }),
     ...approvalsOf(entries),
     ...interactiveOf(head, stories, entries),

@@ -47,6 +47,12 @@ export const createAdvance = (dependencies: AdvanceDependencies) => {
     if (moved.next.next === 'end' || moved.next.next === 'escalate') {
       if (await afterEnd(dependencies, moved.head)) return { ...common, action: 'END', status: 'CONTINUED' };
     }
+    if (moved.next.next === 'escalate') {
+      const { alert } = moved.head.state;
+      if (event.type === 'alert' || alert?.status === 'delivered') {
+        return { ...common, action: alert?.status === 'delivered' ? 'ALERTED' : 'UNALERTED' };
+      }
+    }
     return render(dependencies, moved.head, moved.entries, moved.next, common, executionArn);
   };
 };

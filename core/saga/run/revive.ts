@@ -6,6 +6,7 @@ import type { Actor } from '../../../contract/identity.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
+import { isUnalerted } from './alert-again.ts';
 import { move } from './move.ts';
 
 export interface ReviveDependencies {
@@ -27,7 +28,7 @@ export const revive = async (
     return true;
   }
   const same = (now: SagaHead) =>
-    now.state.generation === state.generation && now.state.phase !== 'done'
+    now.state.generation === state.generation && (now.state.phase !== 'done' || isUnalerted(now))
       ? { type: 'resume' as const, reason: 'its execution ended' }
       : undefined;
   const moved = await move(dependencies, sagaId, same, actor);

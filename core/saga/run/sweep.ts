@@ -10,6 +10,7 @@ import { type SagaHead, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE } from '../model/h
 import { createAdmit } from '../permits/hand-back.ts';
 import { isStillBusy } from '../permits/look.ts';
 import type { SagaOutline } from '../ports.ts';
+import { isAlertDue, isUnalerted } from './alert-again.ts';
 import { afterEnd, hasNews } from './family.ts';
 import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
@@ -131,6 +132,28 @@ const sweepOne = async (
   if (await revive(dependencies, head, seen, 'sweeper')) report.resumed.push(sagaId);
 };
 
+/** Has the alert of a failed saga sent again, when the alert topic did not take it (S7). */
+const alertAgain = async (
+  dependencies: SweepDependencies,
+  head: SagaHead,
+  report: SweepReport,
+  asked: boolean,
+): Promise<void> => {
+  const { clock, log } = dependencies;
+  const { sagaId, state } = head;
+  if (!isUnalerted(head)) return;
+  const seen = await lookAtDriver(dependencies, head);
+  // It sends the alert now.
+  if (seen === 'running') return;
+  report.unalerted.push(sagaId);
+  if (!asked && !isAlertDue(head, clock.now().getTime())) return;
+  log.warn('nobody was alerted of a failed saga; its alert is sent again', {
+    sagaId,
+    generation: state.generation,
+  });
+  if (await revive(dependencies, head, seen, 'sweeper')) report.resumed.push(sagaId);
+};
+
 /**
  * Looks at every open saga, or at one. A saga that makes no progress is retried at growing intervals,
  * unless an operator asks for it by name. An error with one saga is reported and does not stop the others.
@@ -140,12 +163,13 @@ export const createSweep =
   (dependencies: SweepDependencies) =>
   async (only?: { sagaId: string; asked: boolean }): Promise<SweepReport> => {
     const { store, clock, log } = dependencies;
-    const report: SweepReport = { looked: 0, resumed: [], woken: [], stuck: [], failed: [] };
+    const report: SweepReport = { looked: 0, resumed: [], woken: [], stuck: [], unalerted: [], failed: [] };
     const look = async (sagaId: string, asked: boolean) => {
       const head = await store.getHead(sagaId);
       if (head === undefined) return;
       if (head.state.phase === 'done') {
         if (await afterEnd(dependencies, head)) report.resumed.push(sagaId);
+        else await alertAgain(dependencies, head, report, asked);
         return;
       }
       report.looked += 1;
