@@ -216,6 +216,12 @@ const childLine = () =>
       ),
   });
 
+const proof = () =>
+  z
+    .string()
+    .nullable()
+    .describe('how the name is proven: issuer and subject of a verified token, or claimed');
+
 /** Absent as long as an answer holds all of them, which are thousands. */
 const notListed = (list: string, which = '') =>
   z.int().optional().describe(`how many more there are than ${list} lists${which}; the ledger has all`);
@@ -224,14 +230,20 @@ const notListed = (list: string, which = '') =>
 export const observation = () =>
   z.object({
     guidance: z
-      .object({ text: z.string(), by: z.string(), at: z.string() })
+      .object({ text: z.string(), by: z.string(), proof: proof(), at: z.string() })
       .optional()
       .describe('what the saga was told when it was rewound'),
     sagaId: z.string(),
     status,
     epoch: z.int().optional().describe('from the first rewind on: how many there were'),
     rewind: z
-      .object({ requestId: z.string(), by: z.string(), at: z.string(), after: z.string().nullable() })
+      .object({
+        requestId: z.string(),
+        by: z.string(),
+        proof: proof(),
+        at: z.string(),
+        after: z.string().nullable(),
+      })
       .optional()
       .describe('while a rewind is under way: the last step that stays'),
     definition: z.string().optional().describe('the template, NAME@VERSION'),
@@ -303,6 +315,7 @@ export const observation = () =>
         error: namedError(),
         outcome: z.string(),
         by: z.string().optional().describe('who declined or cancelled'),
+        proof: proof().optional(),
         reason: z.string().optional().describe('why, in their words'),
       })
       .optional(),
@@ -325,10 +338,7 @@ export const observation = () =>
           epoch: z.int().optional().describe('from the first rewind on'),
           decision: z.enum(['approved', 'declined']),
           by: z.string(),
-          proof: z
-            .string()
-            .nullable()
-            .describe('how the name is proven: issuer and subject of a verified token, or claimed'),
+          proof: proof(),
           at: z.string(),
         }),
       )

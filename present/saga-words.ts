@@ -1,4 +1,5 @@
 /** What a saga's answer means, in words that the command and the console share. */
+import { CLAIMED } from '../contract/identity.ts';
 import type { Observation } from '../contract/saga-answers.ts';
 
 /** Error of an effect that only waits for another step. It is retried together with that step. */
@@ -10,6 +11,10 @@ export const BLOCKED = 'CompensationBlocked';
  */
 export const isRetryable = ({ error, children }: Observation['notCompensated'][number]): boolean =>
   children !== true && error !== undefined && error.name !== BLOCKED;
+
+/** How the person who did something proved who they are. */
+export const provenText = (proof: string | null | undefined): string =>
+  proof == null || proof === CLAIMED ? 'a name that nobody proved' : `proven by ${proof}`;
 
 const standText = (count: number, accepted = 0): string =>
   `${count} more ${count === 1 ? 'stands' : 'stand'}${accepted === 0 ? '' : `, ${accepted} of them accepted`}`;

@@ -1,4 +1,3 @@
-import { CLAIMED } from '../../contract/identity.ts';
 import type {
   AwaitedApproval,
   Observation,
@@ -9,6 +8,7 @@ import type {
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { alertForPeople, nextForPeople } from '../../present/saga-next.ts';
+import { provenText } from '../../present/saga-words.ts';
 import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
@@ -116,7 +116,11 @@ const failureLines = (failed: NonNullable<Observation['failed']>, paint: Paint, 
   ...block(`${failed.step ?? 'saga'}: ${failed.error.name}: ${failed.error.message}`, width, paint.red),
   ...(failed.by === undefined
     ? []
-    : block(`by ${failed.by}: ${failed.reason ?? 'no reason given'}`, width, paint.red)),
+    : block(
+        `by ${failed.by}, ${provenText(failed.proof)}: ${failed.reason ?? 'no reason given'}`,
+        width,
+        paint.red,
+      )),
 ];
 
 /** For a saga below the one that is shown. */
@@ -148,7 +152,7 @@ const approvalAnswers = ({ approvals = [], approvalsNotListed }: Observation): s
     : [`${plural(approvalsNotListed, 'earlier approval')} in the ledger`]),
   ...approvals.map(
     ({ step, epoch, decision, by, proof, at }) =>
-      `${step}${epoch === undefined ? '' : ` of epoch ${epoch}`} was ${decision} by ${by} at ${at}, ${proof === null || proof === CLAIMED ? 'a name that nobody proved' : `proven by ${proof}`}`,
+      `${step}${epoch === undefined ? '' : ` of epoch ${epoch}`} was ${decision} by ${by} at ${at}, ${provenText(proof)}`,
   ),
 ];
 
@@ -173,12 +177,16 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
     ...(seen.guidance === undefined
       ? []
-      : block(`${seen.guidance.by} says: ${seen.guidance.text}`, width, paint.yellow)),
+      : block(
+          `${seen.guidance.by}, ${provenText(seen.guidance.proof)}, says: ${seen.guidance.text}`,
+          width,
+          paint.yellow,
+        )),
     ...about(aboutText(seen)),
     ...(seen.rewind === undefined
       ? []
       : block(
-          `is rewound to ${seen.rewind.after ?? 'its beginning'}, by ${seen.rewind.by}`,
+          `is rewound to ${seen.rewind.after ?? 'its beginning'}, by ${seen.rewind.by}, ${provenText(seen.rewind.proof)}`,
           width,
           paint.yellow,
         )),

@@ -9,7 +9,7 @@ import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
-import { notListedTexts } from '../../present/saga-words.ts';
+import { notListedTexts, provenText } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { alertPart } from '../parts/alert.ts';
 import { approvalsPart } from '../parts/approvals.ts';
@@ -218,11 +218,11 @@ const locksPart = ({ locks, cursor }: Locks): Markup =>
       )}${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(locks.length, 'lock')}. The ledger has all that were taken.</p>`}`;
 
 const statePart = (seen: Observation): Markup =>
-  html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)} says: ${said(seen.guidance.text)}</p>`}
+  html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)}, ${shown(provenText(seen.guidance.proof))}, says: ${said(seen.guidance.text)}</p>`}
   ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
-  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
+  ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}, ${shown(provenText(seen.failed.proof))}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
   ${waitPart(seen)}
   ${alertPart(seen)}
   <p class="hint">${shown(nextForPeople(seen))}${seen.status === 'COMPENSATION_FAILED' ? html` <a href="/queue${query({ saga: seen.sagaId })}">Repair it in the queue</a>` : NOTHING}</p>`;

@@ -157,7 +157,7 @@ test('a saga that no step turned back says why without a gap, and that no reason
   const text = await (await fetchPage('/sagas/s', { headers: { cookie } })).text();
   const [, card = ''] = /<h2>Turned back<\/h2>(.*?)<\/section>/s.exec(text) ?? [];
   expect(card.replaceAll(/<[^>]*>/g, '')).toBe(
-    'Undone: The finished saga was undone.by rita: no reason given',
+    'Undone: The finished saga was undone.by rita, a name that nobody proved: no reason given',
   );
 });
 

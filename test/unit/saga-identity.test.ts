@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Actor, Person } from '../../contract/identity.ts';
+import type { Observation } from '../../contract/saga-answers.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
 import type { ChildrenPlanStep } from '../../core/saga/plan/plan-children.ts';
@@ -173,6 +174,39 @@ describe('an approval', () => {
     );
     expect(observation.approvals).toMatchObject([{ decision: 'declined', proof: 'https://id.example u-1' }]);
   });
+
+  test.each([
+    { by: person(), proof: 'https://id.example u-1', says: 'proven by https://id.example u-1' },
+    { by: 'ada', proof: 'claimed', says: 'a name that nobody proved' },
+  ])(
+    'that was declined, a cancel and a rewind say how their name is proven: $proof',
+    async ({ by, proof, says }) => {
+      const told = (observation: Observation) => observationText(observation, createPaint(false), 300);
+      const declined = await asking('compensatable', ({ machine }) =>
+        machine.answer({ ...approve, decision: 'reject', by }),
+      );
+      expect(declined.observation.failed).toMatchObject({ error: { name: 'ApprovalDeclined' }, proof });
+      expect(told(declined.observation)).toContain(`, ${says}: no reason given`);
+
+      const saga = await scriptedSaga({
+        tools: [scriptedTool('pay', 'compensatable')],
+        answer: () => committed(),
+      });
+      await saga.begin();
+      await saga.machine.settle();
+      await saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to: { steps: 1 }, guidance: 'Less.', by });
+      const { observation } = await saga.seen();
+      expect(observation).toMatchObject({ guidance: { text: 'Less.', proof }, rewind: { proof } });
+      expect(observation.failed).toMatchObject({ error: { name: 'Rewound' }, proof });
+      expect(told(observation)).toContain(`, ${says}, says: Less.`);
+      expect(told(observation)).toMatch(`its beginning, by ${observation.rewind?.by}, ${says}`);
+      await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by, evidence: 'No more.' });
+      await saga.machine.settle();
+      const cancelled = (await saga.seen()).observation;
+      expect(cancelled.failed).toMatchObject({ error: { name: 'Cancelled' }, proof, reason: 'No more.' });
+      expect(told(cancelled)).toContain(`, ${says}: No more.`);
+    },
+  );
 
   test('changed in the person is seen by the chain', async () => {
     const { entries, head } = await asking('compensatable', ({ machine }) =>

@@ -24,7 +24,7 @@ test.each(SAGA_STATUSES)('of a saga that is %s nobody is told to keep off', asyn
 });
 
 test('a rewind that stopped, a residue and an agent whose turn it is have their own words', () => {
-  const rewind = { requestId: 'r', by: 'ada', at: '', after: null };
+  const rewind = { requestId: 'r', by: 'ada', proof: 'claimed', at: '', after: null };
   const next = (seen: Partial<Observation>) => nextForPeople(seenAs(seen));
   expect(next({ status: 'COMPENSATION_FAILED', rewind })).toMatch(/^The rewind stopped\..*Then it goes on\./);
   expect(next({ status: 'COMPENSATING', rewind })).toContain('then it goes on, by itself');

@@ -40,7 +40,7 @@ describe('an observation', () => {
       }),
     );
     expect(seen.failed).toMatchObject({ by: 'ada', reason: 'twice the amount' });
-    expect(textOf(seen)).toContain('by ada: twice the amount');
+    expect(textOf(seen)).toContain('by ada, a name that nobody proved: twice the amount');
   });
 
   test('says who cancelled, and why', async () => {

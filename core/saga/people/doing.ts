@@ -1,4 +1,5 @@
 /** Describes what a moving saga is doing, until when, and who made it turn back. */
+import { proofOf } from '../../../contract/identity.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
 import type { SagaHead } from '../model/head.ts';
@@ -100,11 +101,19 @@ const TURNED_BY: Readonly<Record<string, LedgerEntry['status']>> = {
 };
 
 /** The person who made the saga turn back, and why, if it was a person. */
-const personIn = (entries: readonly LedgerEntry[], name: string): { by?: string; reason?: string } => {
+const personIn = (
+  entries: readonly LedgerEntry[],
+  name: string,
+): Pick<NonNullable<Observation['failed']>, 'by' | 'proof' | 'reason'> => {
   const asked = entries.findLast(({ status }) => status === TURNED_BY[name]);
   if (asked === undefined) return {};
   const reason = 'note' in asked ? asked.note : 'evidence' in asked ? asked.evidence : undefined;
-  return { by: asked.actor, ...(reason === undefined ? {} : { reason: clip(reason, MAX_REASON) }) };
+  const { actor: by, person } = asked;
+  return {
+    by,
+    proof: proofOf(by, person),
+    ...(reason === undefined ? {} : { reason: clip(reason, MAX_REASON) }),
+  };
 };
 
 export const failedOf = (head: SagaHead, entries: readonly LedgerEntry[]): Observation['failed'] => {

@@ -1,4 +1,5 @@
 /** What an observation says about rewinds. Pure. */
+import { proofOf } from '../../../contract/identity.ts';
 import type { Observation } from '../../../contract/saga-answers.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
@@ -25,7 +26,8 @@ const lastRewind = (entries: readonly LedgerEntry[]) => {
 export const guidanceOf = (entries: readonly LedgerEntry[]): Pick<Observation, 'guidance'> => {
   const asked = lastRewind(entries);
   if (asked?.status !== 'rewind_requested' || asked.guidance === undefined) return {};
-  return { guidance: { text: asked.guidance, by: asked.actor, at: asked.at } };
+  const { guidance: text, actor: by, person, at } = asked;
+  return { guidance: { text, by, proof: proofOf(by, person), at } };
 };
 
 export const rewindOf = (
@@ -35,6 +37,6 @@ export const rewindOf = (
   if (state.rewind === undefined) return {};
   const asked = entries.findLast((entry) => entry.status === 'rewind_requested');
   if (asked?.status !== 'rewind_requested') return {};
-  const { requestId, actor: by, at, after } = asked;
-  return { rewind: { requestId, by, at, after } };
+  const { requestId, actor: by, person, at, after } = asked;
+  return { rewind: { requestId, by, proof: proofOf(by, person), at, after } };
 };
