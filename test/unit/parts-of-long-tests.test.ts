@@ -1,15 +1,45 @@
 /** The long tests take turns, and the time may cut a turn: which files run at which commit. */
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesOfPart } from '../support/longest-first.ts';
+import { filesOfPart, secondsOf } from '../support/longest-first.ts';
 
 const COUNT = 3;
+/** Files by their number, a few of which take most of the time. */
 const FILES = Array.from({ length: 97 }, (_, at) => at);
-const partOf = (commit: number) => filesOfPart(FILES, { index: (commit % COUNT) + 1, count: COUNT });
+const seconds = (file: number): number => Math.round(1 + 120 / (1 + file / 6));
+const partOf = (commit: number) => filesOfPart(FILES, seconds, { index: (commit % COUNT) + 1, count: COUNT });
+const sumOf = <File>(files: readonly File[], of: (file: File) => number): number =>
+  files.reduce((sum, file) => sum + of(file), 0);
 
 test('every file belongs to one part, and each part has its share of the long ones', () => {
   const parts = [0, 1, 2].map((commit) => partOf(commit).own);
   expect(parts.flat().toSorted((a, b) => a - b)).toEqual(FILES);
   for (const part of parts) expect(part[0]).toBeLessThan(COUNT);
+});
+
+test('the parts take about as long as each other, whatever their files take', () => {
+  const shapes: Record<string, (file: number) => number> = {
+    'a few long ones': seconds,
+    'one that is very long': (file) => (file === 0 ? 500 : 20),
+    'all alike': () => 10,
+    'every third is long': (file) => (file % COUNT === 0 ? 90 : 5),
+  };
+  for (const [shape, of] of Object.entries(shapes)) {
+    const sums = [1, 2, 3].map((index) => sumOf(filesOfPart(FILES, of, { index, count: COUNT }).own, of));
+    // No way to deal them out is shorter than this, and the longest first is at most a third longer than the best.
+    const least = Math.max(sumOf(FILES, of) / COUNT, ...FILES.map(of));
+    expect(Math.max(...sums), shape).toBeLessThanOrEqual((least * 4) / 3);
+  }
+});
+
+test('the long tests of this repository are dealt out evenly by what they were measured to take', () => {
+  const files = globSync('test/**/*.long.test.ts').map((path) => resolve(path));
+  const of = (path: string) => secondsOf(path);
+  const parts = [1, 2, 3].map((index) => filesOfPart(files, of, { index, count: COUNT }).own);
+  expect(parts.flat().toSorted()).toEqual(files.toSorted());
+  const sums = parts.map((part) => sumOf(part, of));
+  expect(Math.max(...sums) - Math.min(...sums)).toBeLessThanOrEqual(30);
 });
 
 test('a file has run in the last three commits, also when each part is cut in its second half', () => {
