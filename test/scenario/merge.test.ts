@@ -154,8 +154,15 @@ test('a merge says what its source holds that no checkpoint holds', async () => 
     status: 'PLANNED',
     warnings: [expect.stringMatching(/no checkpoint holds.*api/)],
   });
+  // Nobody has to ask for a plan to be told.
+  expect(await stage.merge(fork, world, 'm1')).toMatchObject({
+    status: 'APPLIED',
+    warnings: [expect.stringMatching(new RegExp(`${fork.sessionId}.*no checkpoint holds.*api`))],
+  });
+  expect(shell(world.root, 'test ! -e api/later && cat web/only')).toBe('only\n');
   await fork.checkpoint('f2');
   expect(await stage.merge(fork, world, 'm2', { dryRun: true })).toMatchObject({ warnings: [] });
+  expect(await stage.merge(fork, world, 'm2')).toMatchObject({ status: 'APPLIED', warnings: [] });
 });
 
 test('a repository that the fork deleted goes, one that a message made is taken back, and the plans say so', async () => {

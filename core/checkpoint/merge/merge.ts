@@ -243,9 +243,8 @@ export const createMerge = (deps: RollbackDeps) => {
       );
     const [answered, uncaptured] = await Promise.all([
       isNothing ? nothing(seen.into, seen.warnings) : done(),
-      isNothing || (dryRun === true && begun === undefined)
-        ? uncapturedSource(input.from, requestId, invocation)
-        : [],
+      // A request that was begun before brings what its source held then.
+      isNothing || begun === undefined ? uncapturedSource(input.from, requestId, invocation) : [],
     ]);
     // Another call may have begun the same request, with what the fork held at that time.
     const journal = begun ?? (await store.getRollback(into, requestId));

@@ -1,6 +1,6 @@
 /**
- * A merge brings what the last checkpoint of its source holds. A person who plans one is told of work in the
- * source's sandbox that is in no checkpoint, and so does not come.
+ * A merge brings what the last checkpoint of its source holds. Whoever plans or makes one is told of
+ * work in the source's sandbox that is in no checkpoint, and so does not come.
  */
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
