@@ -20,6 +20,9 @@ export const startSessionAnswer = () =>
     sessionId: z.string(),
     epoch: z.int(),
     checkpointId: z.string().describe('the baseline'),
+    complete: z
+      .boolean()
+      .describe('false when the baseline lacks something that should be in it: see warnings'),
     repositories: z.array(
       z.object({
         path: z.string(),

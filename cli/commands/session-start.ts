@@ -33,6 +33,12 @@ interface Options {
   project?: string;
 }
 
+const incomplete = ({ sessionId, checkpointId }: StartSessionAnswer): CliError =>
+  new CliError(
+    'CheckpointIncomplete',
+    `Session ${sessionId} was started, but its baseline ${checkpointId} lacks what is said above to be not captured.`,
+  );
+
 type Input = StartSessionInput & { sessionId: string };
 
 const EXAMPLES = `
@@ -166,6 +172,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
         return {
           value: { ...answer, sandboxId: input.sandboxId, projectsRoot: input.projectsRoot },
           text: () => startedSession(answer, input, { paint: run.paint, where: run.options }),
+          failure: answer.complete ? undefined : incomplete(answer),
         };
       }),
     );

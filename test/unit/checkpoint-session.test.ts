@@ -18,6 +18,7 @@ describe('start-session', () => {
         { path: 'notes', branch: 'main', head: null, commits: 0 },
         { path: 'web', branch: 'main', head: sha1('web'), commits: 1 },
       ],
+      complete: true,
       warnings: [],
     });
   });

@@ -462,6 +462,43 @@ describe('walkback session start', () => {
   });
 });
 
+describe('walkback session start with a baseline that lacks something', () => {
+  const root = realpathSync(tmpdir());
+  const start = async (...more: string[]) => {
+    const did: string[] = [];
+    const sandboxes = {
+      create: async () => 'x',
+      createOver: async () => (did.push('made'), 'new'),
+      run: async () => undefined,
+      places: async () => ({ rootfs: '/r', mounts: {} }),
+      kill: async (id: string) => did.push(`killed ${id}`) > 0,
+    };
+    const answer = {
+      sessionId: 's',
+      checkpointId: 'cp-00000001-0badcafe',
+      epoch: 1,
+      complete: false,
+      repositories: [],
+      warnings: ['web: not captured: no access'],
+    };
+    const answers = { 'walkback-start-session': answer };
+    return {
+      did,
+      ...(await runCommand(['session', 'start', '--root', root, ...more], { sandboxes, answers })),
+    };
+  };
+
+  test('shows it, and fails by the table; the session goes on in its directory', async () => {
+    const { did, stdout, failure } = await start();
+    expect(stdout).toContain('web: not captured: no access');
+    expect(failure).toMatchObject({ name: 'CheckpointIncomplete', exitCode: 6 });
+    expect(did).toEqual(['made']);
+    const json = await start('--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ sessionId: 's', sandboxId: 'new', complete: false });
+    expect(json.failure).toMatchObject({ name: 'CheckpointIncomplete', exitCode: 6 });
+  });
+});
+
 describe('walkback session start of a session that is there', () => {
   const root = realpathSync(tmpdir());
   const begun = {

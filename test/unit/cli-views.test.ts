@@ -151,6 +151,7 @@ test('a session that was started says what comes next, in the cloud that it was 
     sessionId: 's',
     epoch: 1,
     checkpointId: 'cp-00000001-0badcafe',
+    complete: true,
     messageId: null,
     repositories: [],
     warnings: [],

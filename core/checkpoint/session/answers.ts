@@ -18,6 +18,7 @@ export const startSessionAnswer = (baseline: Checkpoint): StartSessionAnswer => 
   sessionId: baseline.sessionId,
   epoch: baseline.epoch,
   checkpointId: baseline.checkpointId,
+  complete: baseline.complete,
   repositories: baseline.repositories.map(({ path, branch, head, commits }) => ({
     path,
     branch: branch ?? null,
