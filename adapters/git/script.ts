@@ -88,6 +88,7 @@ export const COMMANDS = {
     'restore/plan-host',
     'capture/changes',
     'capture/bundles',
+    'capture/pack',
     'capture/capture',
   ],
   restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],

@@ -186,6 +186,7 @@ capture_one() {
   if [ -n "$target" ] && of_format "$target" && missing_target "$t"; then emit missing-target 1; fi
   tag_capture 2>/dev/null
   note_tree_id "$TREE" || :
+  pack_grown >/dev/null 2>&1 || :
 }
 
 # heed: fails the capture when a git command other than add gave an unknown warning. Problems with directories
