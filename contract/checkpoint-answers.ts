@@ -181,12 +181,31 @@ const discardedFork = () =>
   });
 export type DiscardedFork = z.infer<ReturnType<typeof discardedFork>>;
 
+const leftovers = () =>
+  z.object({
+    entries: z
+      .array(z.object({ path: z.string(), files: count, bytes: count }))
+      .describe('the first 100; paths are relative to the projects root'),
+    files: count,
+    bytes: count,
+  });
+
+const cleaned = () =>
+  z.object({
+    removed: leftovers().describe('shadows and lists that no session needs any more'),
+    kept: leftovers().describe('what may hold files of the user, or could not be removed'),
+  });
+export type Cleaned = z.infer<ReturnType<typeof cleaned>>;
+
 export const endSessionAnswer = () =>
   z.object({
     sessionId: z.string(),
     expiresAt: z.number().describe('Unix seconds'),
     status: z.enum(['PLANNED', 'ENDED']).describe('PLANNED: it was a dry run, and nothing was changed'),
     discarded: discardedFork().optional().describe('with discard'),
+    cleaned: cleaned()
+      .optional()
+      .describe('without discard: what Walkback left in the sandbox; absent: the sandbox did not answer'),
   });
 export type EndSessionAnswer = z.infer<ReturnType<typeof endSessionAnswer>>;
 

@@ -6,12 +6,12 @@ import { sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('end-session', async (runtime) => {
   const store = sessionStore(runtime);
-  // Only a fork that is discarded needs the key of E2B.
+  // A session ends also without the key of E2B.
   const sandboxes = () => e2bSandboxes(runtime);
   return createEndSession({
     ...runtime,
     store,
-    forDiscard: () => checkpointPorts(runtime),
+    forSandbox: () => checkpointPorts(runtime),
     expectUnused: createExpectUnused({ store, sandboxes }),
   });
 });

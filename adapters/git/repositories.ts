@@ -8,6 +8,7 @@ import { OUTPUT_BYTES } from './capture-command.ts';
 import { createCompose } from './compose.ts';
 import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
+import { leftovers } from './leftovers.ts';
 import type { SandboxProgram } from './program/call.ts';
 import { release } from './release.ts';
 import { createRestore } from './restore.ts';
@@ -28,6 +29,7 @@ export const createRepositories = (
   capture: createCapture(limits.outputBytes),
   lateStored,
   release,
+  leftovers,
   compose: createCompose(limits.outputBytes, limits.links),
   ...createRestore(limits.links),
 });

@@ -135,7 +135,7 @@ export type Command = keyof typeof COMMANDS;
  * Scripts that stand alone, without the shared code. They say what is missing, or run like the agent's
  * commands.
  */
-export const ALONE = ['check/preflight', 'check/prompts', 'check/command'] as const;
+export const ALONE = ['check/preflight', 'check/prompts', 'check/command', 'check/clean'] as const;
 
 /** When bundled, the program lies beside the code; otherwise in the folder `sandbox`. */
 const PROGRAM = import.meta.url.endsWith('.ts') ? '../../sandbox' : './sandbox';

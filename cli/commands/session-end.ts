@@ -6,7 +6,7 @@ import { parseId } from '../options.ts';
 import { requireAnswerable } from '../rolling-back.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
-import { discardedLines, endedSession, plannedEnd } from '../view/end-view.ts';
+import { cleanedLines, discardedLines, endedSession, plannedEnd } from '../view/end-view.ts';
 
 interface Options {
   discard?: boolean;
@@ -18,8 +18,12 @@ interface Options {
 const EXAMPLES = `
 Examples:
   walkback session end work
+  walkback session end work --dry-run             what it would remove from the sandbox
   walkback session end FORK --discard --dry-run   what the fork holds that no checkpoint holds
   walkback session end FORK --discard             shows that, asks, and kills the fork's sandbox
+
+What no session needs any more is removed from .agent-shadow: captures, lists, folders of old calls.
+What may hold files of yours stays, and is named.
 
 Before a fork is discarded, work that no checkpoint holds gets a last checkpoint. Where it cannot be
 captured, nothing is done, unless --drop-uncaptured says to destroy it.`;
@@ -35,11 +39,24 @@ const releaseMount = async (run: Run, sandboxId: string, projectsRoot: string): 
   if (places?.mounts[projectsRoot] !== undefined) await sandboxes.kill(sandboxId);
 };
 
-const end = async (run: Run, sessionId: string): Promise<Answer> => {
+const end = async (run: Run, sessionId: string, { dryRun }: Options): Promise<Answer> => {
   const { session } = await run.invoke('walkback-timeline', { sessionId, limit: 1 });
-  const answer = await run.invoke('walkback-end-session', { sessionId });
+  const look = { paint: run.paint, isPlan: dryRun === true };
+  if (dryRun === true) {
+    const plan = await run.progress(`Looking at ${sessionId}`, () =>
+      run.invoke('walkback-end-session', { sessionId, dryRun: true }),
+    );
+    return {
+      value: plan,
+      text: () => `${[`Would end ${sessionId}.`, ...cleanedLines(plan.cleaned, look)].join('\n')}\n`,
+    };
+  }
+  const answer = await run.progress(`Ending ${sessionId}`, () =>
+    run.invoke('walkback-end-session', { sessionId }),
+  );
   await releaseMount(run, session.sandboxId, session.projectsRoot);
-  return { value: answer, text: () => endedSession(answer, session.retentionDays, []) };
+  const text = () => endedSession(answer, session.retentionDays, cleanedLines(answer.cleaned, look));
+  return { value: answer, text };
 };
 
 const discard = async (run: Run, sessionId: string, options: Options): Promise<Answer> => {
@@ -74,16 +91,16 @@ export const addSessionEnd = (parent: Command, app: App): void => {
     .argument('<session>', 'session id', parseId)
     .option('--discard', 'only a fork: kill its sandbox too. Shows the plan first, and asks')
     .option('--drop-uncaptured', 'with --discard: destroy work that no checkpoint holds')
-    .option('--dry-run', 'with --discard: show the plan only')
+    .option('--dry-run', 'say what would be done, and do nothing')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', helpText(EXAMPLES))
     .action((sessionId: string, options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         if (options.discard === true) return discard(run, sessionId, options);
-        if (options.dropUncaptured === true || options.dryRun === true) {
-          throw new CliError('InvalidInput', '--drop-uncaptured and --dry-run go with --discard.');
+        if (options.dropUncaptured === true) {
+          throw new CliError('InvalidInput', '--drop-uncaptured goes with --discard.');
         }
-        return end(run, sessionId);
+        return end(run, sessionId, options);
       }),
     );
 };

@@ -1,7 +1,8 @@
 /** The plan and the outcome of `session end`. */
-import type { DiscardedFork, EndSessionAnswer } from '../../contract/checkpoint-answers.ts';
+import type { Cleaned, DiscardedFork, EndSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { printableLine } from '../../present/text.ts';
+import { formatBytes, printableLine } from '../../present/text.ts';
+import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 
 const MOST_LINES = 20;
@@ -70,6 +71,45 @@ export const discardedLines = (fork: DiscardedFork, { paint, isDropping }: Look)
     ...(isDropping && lost.length > 0
       ? [paint.red('  destroyed, because no checkpoint held it: work in'), ...named(lost, paint)]
       : []),
+  ];
+};
+
+const leftoverLines = ({ entries, files }: Cleaned['removed'], paint: Paint): string[] => {
+  if (entries.length === 0) return [];
+  const rows = entries
+    .slice(0, MOST_LINES)
+    .map((one) => [printableLine(one.path), plural(one.files, 'file'), formatBytes(one.bytes)]);
+  const more = entries.length - MOST_LINES;
+  const columns = [
+    { head: 'PATH' },
+    { head: 'FILES', align: 'right' as const },
+    { head: 'SIZE', align: 'right' as const },
+  ];
+  return [
+    ...table(columns, rows, paint)
+      .trimEnd()
+      .split('\n')
+      .map((line) => `    ${line}`),
+    ...(more > 0 ? [paint.dim(`    … and more, ${plural(files, 'file')} in all`)] : []),
+  ];
+};
+
+/** What was removed from the sandbox of a session that ended, or would be. */
+export const cleanedLines = (
+  cleaned: Cleaned | undefined,
+  { paint, isPlan }: { paint: Paint; isPlan: boolean },
+): string[] => {
+  if (cleaned === undefined) {
+    return ['  its sandbox is gone, or paused, or did not answer: nothing was removed there'];
+  }
+  const { removed, kept } = cleaned;
+  const sum = (those: Cleaned['removed']) => `${plural(those.files, 'file')}, ${formatBytes(those.bytes)}`;
+  const done = isPlan ? 'would be removed from its sandbox' : 'removed from its sandbox';
+  return [
+    ...(removed.entries.length === 0 ? [] : [`  ${done}: ${sum(removed)}`, ...leftoverLines(removed, paint)]),
+    ...(kept.entries.length === 0
+      ? []
+      : [`  stays, because it may hold files of yours: ${sum(kept)}`, ...leftoverLines(kept, paint)]),
   ];
 };
 

@@ -109,9 +109,20 @@ describe('timeline, context and end-session', () => {
       sessionId: SESSION,
       expiresAt: stage.clock.now().getTime() / 1000 + 30 * 86_400,
       status: 'ENDED',
+      cleaned: {
+        removed: { entries: [], files: 0, bytes: 0 },
+        kept: { entries: [], files: 0, bytes: 0 },
+      },
     });
     stage.passMs(1_000_000);
     expect(await stage.instance().endSession()).toEqual(first);
+  });
+
+  test('one whose sandbox is gone ends, and its answer says nothing of what was left there', async () => {
+    const stage = await createWorkingStage();
+    stage.world.running.delete(SANDBOX);
+    const { status, cleaned } = await stage.instance().endSession();
+    expect([status, cleaned]).toEqual(['ENDED', undefined]);
   });
 
   test('the checkpoint an ended session stands on, and all it needs, is kept as long as the session', async () => {

@@ -58,6 +58,38 @@ const timeline = (
   ...(cursor === undefined ? {} : { cursor }),
 });
 
+describe('walkback session end', () => {
+  const cleaned = {
+    removed: {
+      entries: [{ path: 'web/.agent-shadow/session-s', files: 1234, bytes: 5 * 1024 * 1024 }],
+      files: 1234,
+      bytes: 5 * 1024 * 1024,
+    },
+    kept: { entries: [{ path: '.agent-shadow/aside-s', files: 1, bytes: 4096 }], files: 1, bytes: 4096 },
+  };
+  const answers = {
+    'walkback-timeline': timeline([]),
+    'walkback-end-session': ({ dryRun }: { dryRun?: boolean }) => ({
+      sessionId: 's',
+      expiresAt: 1,
+      status: dryRun === true ? 'PLANNED' : 'ENDED',
+      cleaned,
+    }),
+  };
+
+  test('says what is removed, and how much; a dry run says the same', async () => {
+    const plan = await runCommand(['session', 'end', 's', '--dry-run'], { answers });
+    const done = await runCommand(['session', 'end', 's'], { answers });
+    const rows = (text: string) => text.slice(text.indexOf('1234 files'));
+    expect(plan.stdout).toMatch(/would be removed from its sandbox: 1234 files, 5(\.0)? MiB/);
+    expect(done.stdout).toMatch(/session-s +1234 files +5(\.0)? MiB\n[^]*stays[^]*aside-s +1 file /);
+    expect(rows(done.stdout)).toBe(rows(plan.stdout));
+    const json = await runCommand(['session', 'end', 's', '--dry-run', '--json'], { answers });
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'PLANNED', cleaned });
+    expect(json.calls.at(-1)?.input).toEqual({ sessionId: 's', dryRun: true });
+  });
+});
+
 describe('walkback session end --discard', () => {
   const found = (more: Partial<DiscardedFork> = {}): DiscardedFork => ({
     sandboxId: 'x',

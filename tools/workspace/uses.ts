@@ -23,7 +23,7 @@ export const createUses = (ports: WorkspacePorts) => ({
   checkpoint: createTakeCheckpoint(ports),
   endSession: createEndSession({
     ...ports,
-    forDiscard: async () => ports,
+    forSandbox: async () => ports,
     expectUnused: createExpectUnused({ store: ports.store, sandboxes: async () => ports.sandboxes }),
   }),
   fork: createForkSession(ports),

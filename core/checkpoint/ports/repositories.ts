@@ -33,6 +33,17 @@ export interface RepositoryDiff {
   missing: boolean;
 }
 
+/** Something that Walkback keeps in a sandbox. Paths are relative to the projects root. */
+export interface Leftover {
+  path: string;
+  /** Null: it belongs to no session. */
+  sessionId: string | null;
+  /** `needed`: by a session that is not over. `keep`: it may hold files of the user's own, or could not be removed. */
+  fate: 'remove' | 'needed' | 'keep';
+  files: number;
+  bytes: number;
+}
+
 /** Git work inside one sandbox. Nothing here knows about tables or buckets. */
 export interface Repositories {
   survey(
@@ -62,6 +73,17 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { sessionId: string; projectsRoot: string; held: string },
   ): Promise<void>;
+  /** Lists what Walkback keeps there. With `remove`, removes what no session but those in `ended` needs. */
+  leftovers(
+    sandbox: ExecutionAdapter,
+    request: {
+      projectsRoot: string;
+      maxDepth: number;
+      ended: readonly string[];
+      remove: boolean;
+      timeoutMs: number;
+    },
+  ): Promise<Leftover[]>;
   /**
    * Makes captures from captures: merges one side's changes into a state, or takes them out of it. Only the
    * shadow is written.

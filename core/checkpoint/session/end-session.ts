@@ -2,10 +2,10 @@
  * Ends a session: nothing new may be written into it, and its retention begins. Idempotent. Its head
  * checkpoint is kept as long as the session is. Older ones keep their own expiry.
  */
-import type { EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
+import type { Cleaned, EndSessionAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { EndSessionInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { touch } from '../capture/checkpoint-item.ts';
@@ -14,6 +14,7 @@ import type { SessionStore } from '../ports/stores.ts';
 import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
 import { isOpen } from '../rollback/rollback-phase.ts';
 import { requireFree } from './abandoned.ts';
+import { createCleanSandbox } from './clean-sandbox.ts';
 import { createDiscardFork, type DiscardDeps } from './discard-fork.ts';
 import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
@@ -37,8 +38,8 @@ interface EndSessionDeps {
   store: SessionStore;
   clock: Clock;
   log: Log;
-  /** Called only for a fork that is discarded. */
-  forDiscard: () => Promise<DiscardDeps>;
+  /** Called when the session has ended, or for a fork that is discarded. */
+  forSandbox: () => Promise<DiscardDeps>;
   /**
    * Refuses to discard a fork while others work in its sandbox. Absent when the caller knows that nobody
    * does.
@@ -90,15 +91,29 @@ export const createEndSession =
       const expiresAt = session.status === 'ended' ? session.expiresAt : expiryOf(session, clock);
       return { sessionId, expiresAt, status: 'PLANNED' };
     };
+    /** A session ends also where no key of E2B is set. */
+    const clean = async (session: Session, dryRun: boolean): Promise<Cleaned | undefined> => {
+      try {
+        return await createCleanSandbox(await deps.forSandbox())(session, { dryRun });
+      } catch (error) {
+        if (!isWalkbackError(error)) throw error;
+        deps.log.warn('the sandbox was not cleaned', { sessionId, reason: error.message });
+        return undefined;
+      }
+    };
     if (input.discard !== true) {
-      if (input.dryRun === true) return planned();
-      return { sessionId, expiresAt: await end(), status: 'ENDED' };
+      const dryRun = input.dryRun === true;
+      const answer: EndSessionAnswer = dryRun
+        ? await planned()
+        : { sessionId, expiresAt: await end(), status: 'ENDED' };
+      const cleaned = await clean(await requireSession(store, sessionId), dryRun);
+      return { ...answer, ...(cleaned !== undefined && { cleaned }) };
     }
 
     const fork = await requireFork(store, sessionId);
     if (fork.busy !== undefined) requireFree(sessionId, fork.busy, clock.now().getTime());
     await deps.expectUnused?.(fork);
-    const ports = await deps.forDiscard();
+    const ports = await deps.forSandbox();
     const { look, keepWork } = createDiscardFork(ports);
     const found = await look(fork, isDropping, invocation);
     if (input.dryRun === true) return { ...(await planned()), discarded: found };

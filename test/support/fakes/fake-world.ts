@@ -409,6 +409,10 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       },
       lateStored: async () => undefined,
       release: async () => undefined,
+      leftovers: async ({ sandboxId }) => {
+        need(sandboxId);
+        return [];
+      },
       compose: async ({ sandboxId }, request) => composeIn(need(sandboxId), request),
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {

@@ -48,7 +48,7 @@ export const createStage = (clock: VirtualClock = virtualClock(Date.UTC(2026, 0,
     const fork = createForkSession(deps);
     const merge = createMerge(deps);
     const revert = createRevert(deps);
-    const end = createEndSession({ ...deps, forDiscard: async () => deps });
+    const end = createEndSession({ ...deps, forSandbox: async () => deps });
     return {
       deps,
       startSession: (input: Partial<Parameters<typeof start>[0]> = {}) =>
