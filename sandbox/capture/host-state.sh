@@ -210,6 +210,8 @@ host_key() {
     slurp "$HC/shallow"
     HOST_KEY=$TEXT
     slurp "$HG/info/sparse-checkout"
+    HOST_KEY+=$TEXT
+    slurp "$HC/info/attributes"
     HOST_KEY+="$TEXT$HEAD_KIND $HEAD_REF $HEAD_COMMIT"$'\n'"$BRANCHES"$'\n'"$INDEX_PART$STATE_PART$HOST_CONFIG"$'\n'
   else
     INDEX_PART='' STATE_PART='' STATE_TIPS='' HOST_KEY='no host'$'\n'
@@ -243,20 +245,22 @@ commit_host_state() {
   [ ${#SPLIT[@]} = 0 ] || printf -v text '\nbranch %s' "${SPLIT[@]}"
   text=${text//$'\nbranch symref '/$'\nsymref '}
   text="head $HEAD_KIND${HEAD_REF:+$'\n'ref $HEAD_REF}${HEAD_COMMIT:+$'\n'commit $HEAD_COMMIT}$text"
-  printf '%s\n' "$text" >"$OUT.host" && : >"$OUT.shallow" && : >"$OUT.remotes" && : >"$OUT.sparse" || return
+  printf '%s\n' "$text" >"$OUT.host" && : >"$OUT.shallow" && : >"$OUT.remotes" && : >"$OUT.sparse" && : >"$OUT.conversion" && : >"$OUT.own-attributes" || return
   if [ -n "$HG" ]; then
-    list_sparse || return
+    list_sparse && list_conversion || return
     [ ! -s "$HC/shallow" ] || cat -- "$HC/shallow" >"$OUT.shallow" || return
     [[ ${HOST_CONFIG,,} != *remote* && ${HOST_CONFIG,,} != *branch* ]] || list_remotes || return
   fi
-  lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes" "$OUT.sparse")
+  lists=("$OUT.host" "$OUT.modes" "$OUT.empty" "$OUT.left-out" "$OUT.shallow" "$OUT.remotes" "$OUT.sparse" "$OUT.conversion" "$OUT.own-attributes")
   text=$(git hash-object -w --no-filters -- "${lists[@]}") && lines_in "$text" && ids=("${SPLIT[@]}") || return
-  [ ${#ids[@]} = 7 ] || return 1
+  [ ${#ids[@]} = 9 ] || return 1
   printf -v entries '100644 blob %s\t%s\n' "${ids[0]}" host "${ids[1]}" modes "${ids[2]}" empty
   [ ! -s "$OUT.left-out" ] || entries+="100644 blob ${ids[3]}"$'\tleft-out\n'
   [ ! -s "$OUT.shallow" ] || entries+="100644 blob ${ids[4]}"$'\tshallow\n'
   [ ! -s "$OUT.remotes" ] || entries+="100644 blob ${ids[5]}"$'\tremotes\n'
   [ ! -s "$OUT.sparse" ] || entries+="100644 blob ${ids[6]}"$'\tsparse\n'
+  [ ! -s "$OUT.conversion" ] || entries+="100644 blob ${ids[7]}"$'\tsettings\n'
+  [ ! -s "$OUT.own-attributes" ] || entries+="100644 blob ${ids[8]}"$'\tattributes\n'
   entries+=$INDEX_PART$STATE_PART
   tree=$(git mktree --missing <<<"${entries%$'\n'}") || return
   # Host HEAD first, then every other tip that exists: commits that the agent made travel with the

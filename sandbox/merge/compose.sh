@@ -43,12 +43,12 @@ all_here() {
   done
   for id; do PARTS[$id]='read'; done
 }
-PART_NAMES=(host modes empty left-out index stage1 stage2 stage3 index-flags state shallow remotes sparse)
+PART_NAMES=(host modes empty left-out index stage1 stage2 stage3 index-flags state shallow remotes sparse settings attributes)
 
 # host_text META: TEXT becomes the part of a capture that is about the host's repository.
 host_text() {
   local name text=''
-  for name in host index stage1 stage2 stage3 index-flags state shallow remotes sparse; do
+  for name in host index stage1 stage2 stage3 index-flags state shallow remotes sparse settings attributes; do
     part_id "$1" $name || return
     text+="$name $ID"$'\n'
   done

@@ -36,4 +36,11 @@ furnish_host() {
   while IFS= read -r -d '' entry; do
     git config --file "$HG/config" --add "${entry%%$'\n'*}" "${entry#*$'\n'}" || return
   done <"$OUT.remotes-of"
+  part "$1" settings "$OUT.settings-of" || return
+  while IFS= read -r -d '' entry; do
+    as_setting "${entry%%$'\n'*}" $'\n'"${entry#*$'\n'}" || continue
+    git config --file "$HG/config" "${entry%%$'\n'*}" "$TEXT" || return
+  done <"$OUT.settings-of"
+  part "$1" attributes "$OUT.attributes-of" || return
+  [ ! -s "$OUT.attributes-of" ] || { mkdir -p -- "$HG/info" && cp -- "$OUT.attributes-of" "$HG/info/attributes"; }
 }

@@ -13,7 +13,7 @@ note_verified() {
     emit verified-tree "$TREE" && emit verified-meta "$META" || return
     [ "$TREE" = "$GOAL" ] || emit verified-apart files || return
     [ "$GOAL" = "${R_TREE[$1]}" ] || emit verified-apart inner || return
-    [ "$META" = "$2" ] || for name in host index stage1 stage2 stage3 index-flags sparse state modes empty left-out shallow remotes; do
+    [ "$META" = "$2" ] || for name in host index stage1 stage2 stage3 index-flags sparse state modes empty left-out shallow remotes settings attributes; do
       same_part "$META" "$2" $name || return
       [ -n "$SAME" ] || { emit verified-apart $name && differs=1; } || return
     done

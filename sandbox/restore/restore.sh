@@ -62,7 +62,7 @@ applied() {
   [ "$tree" = - ] || TREE=$tree META=$meta
   nested_below "${R_PATH[i]}"
   if [ -n "$EXISTS" ] && [ -n "$TREE" ]; then open_shadow "$FORMAT" || return; fi
-  reach "$i" "${R_TREE[i]}" "${R_META[i]}" && : >"$OUT.done"
+  reach "$i" "${R_TREE[i]}" "${R_META[i]}" && tell_filters && : >"$OUT.done"
 }
 
 # checked_again I: checks a repository again, because one inside it was made after it came back, or

@@ -18,7 +18,7 @@ const OLDER =
   'it was taken before releases that keep what changed; compare with walkback-diff (walkback diff)';
 
 const UNLISTED =
-  'no file, HEAD, branch or index differs: modes, empty directories, remotes, what is left out, or another part of its .git';
+  'no file, HEAD, branch or index differs: modes, empty directories, remotes, settings of line ends, what is left out, or another part of its .git';
 
 const readPart = (object: Uint8Array | undefined, summary: ChangesSummary): RecordedChanges | undefined => {
   if (object === undefined || summary.part === undefined) return undefined;

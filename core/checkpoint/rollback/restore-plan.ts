@@ -111,7 +111,7 @@ export const planFresh = (
 /** Parts of a capture in which what a restore read back may differ from its target, with a reason. */
 const FILE_PARTS = new Set(['files', 'inner']);
 const HOST_PARTS = new Set(
-  'host index stage1 stage2 stage3 index-flags sparse state shallow remotes modes empty left-out parents'.split(
+  'host index stage1 stage2 stage3 index-flags sparse state shallow remotes settings attributes modes empty left-out parents'.split(
     ' ',
   ),
 );
