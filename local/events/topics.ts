@@ -5,7 +5,7 @@
 
 /** `deleted` and `denied` refuse messages, as SNS refuses them then. */
 export const TOPIC_STATES = ['there', 'deleted', 'denied'] as const;
-export type TopicState = (typeof TOPIC_STATES)[number];
+type TopicState = (typeof TOPIC_STATES)[number];
 
 export interface Topics {
   /** A topic that is not in the template is deleted. */
