@@ -346,6 +346,16 @@ export type ListedCopy = ListCopiesAnswer['copies'][number];
 export const deleteCopyAnswer = () =>
   z.object({
     sandboxId: z.string(),
-    deleted: z.boolean().describe('false: it was gone already'),
+    deleted: z.boolean().describe('false: it was gone already, or it was a dry run'),
+    work: z
+      .object({
+        checkpointId: z.string().nullable().describe('that the copy shows, and is compared with'),
+        changed: z.array(z.string()).describe('repositories with work that this checkpoint does not hold'),
+        uncaptured: z
+          .array(uncaptured())
+          .describe('work that no checkpoint could hold, or why it is not known'),
+      })
+      .optional()
+      .describe('with dryRun, where the copy is there'),
   });
 export type DeleteCopyAnswer = z.infer<ReturnType<typeof deleteCopyAnswer>>;

@@ -348,5 +348,12 @@ export const listCopiesInput = () =>
   });
 export type ListCopiesInput = z.output<ReturnType<typeof listCopiesInput>>;
 
-export const deleteCopyInput = () => z.strictObject({ sandboxId });
+export const deleteCopyInput = () =>
+  z.strictObject({
+    sandboxId,
+    dryRun: z
+      .boolean()
+      .optional()
+      .describe('answers what would be lost with the copy (work), and deletes nothing'),
+  });
 export type DeleteCopyInput = z.output<ReturnType<typeof deleteCopyInput>>;

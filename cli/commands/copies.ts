@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
+import type { DeleteCopyAnswer, ListedCopy } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
@@ -30,6 +30,7 @@ Examples:
   walkback copies delete wb3f...        asks first
   walkback copies delete --all --yes
 
+Work in a copy that its checkpoint does not hold is lost with it, and is named first.
 A copy ends by itself (ENDS). A copy that a session works in (after rehydrate --mode resume, a fork, or
 session start in it) is not listed, and is never deleted.`;
 
@@ -45,9 +46,25 @@ const findCopies = (run: Run, sessionId: string | undefined): Promise<PlacedCopy
     return Promise.all(placed);
   });
 
+export type CopyWork = NonNullable<DeleteCopyAnswer['work']>;
+export type LookedAt = PlacedCopy & { work?: CopyWork };
+
+/** What would be lost with each. One that is gone, or that cannot be deleted, has no work to name: the deletion says so. */
+const lookAt = (run: Run, chosen: readonly PlacedCopy[]): Promise<LookedAt[]> =>
+  run.progress(`Looking at ${plural(chosen.length, 'copy', 'copies')}`, async () => {
+    const looked: LookedAt[] = [];
+    for (const copy of chosen) {
+      const answer = await run
+        .invoke('walkback-delete-copy', { sandboxId: copy.sandboxId, dryRun: true })
+        .catch(() => undefined);
+      looked.push({ ...copy, ...(answer?.work === undefined ? {} : { work: answer.work }) });
+    }
+    return looked;
+  });
+
 /** Deletes several copies. One that cannot be deleted does not stop the others: each gets its own answer. */
-const deleteEach = async (run: Run, chosen: readonly PlacedCopy[]): Promise<Answer> => {
-  const deleted: PlacedCopy[] = [];
+const deleteEach = async (run: Run, chosen: readonly LookedAt[]): Promise<Answer> => {
+  const deleted: LookedAt[] = [];
   const failed: { sandboxId: string; error: string; message: string }[] = [];
   await run.progress(`Deleting ${plural(chosen.length, 'copy', 'copies')}`, async () => {
     for (const copy of chosen) {
@@ -125,7 +142,8 @@ const addDelete = (copies: Command, app: App): void => {
     .action((ids: string[], options: DeleteOptions, command: Command) =>
       withConnection(app, command, async (run) => {
         requireAnswerable(run, options);
-        const chosen = await choose(run, ids, options);
+        const found = await choose(run, ids, options);
+        const chosen = found.length === 0 ? [] : await lookAt(run, found);
         const list = () => copiesTable(chosen, { paint: run.paint, now: run.terminal.now() });
         if (options.dryRun === true || chosen.length === 0) {
           const value = { copies: chosen, deleted: [], failed: [] };

@@ -1,11 +1,32 @@
-import type { ListedCopy } from '../../contract/checkpoint-answers.ts';
+import type { DeleteCopyAnswer, ListedCopy } from '../../contract/checkpoint-answers.ts';
 import { HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { printableLine } from '../../present/text.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { formatTime } from '../terminal/text.ts';
 
-type Copy = ListedCopy & { directory?: string };
+type Copy = ListedCopy & { directory?: string; work?: NonNullable<DeleteCopyAnswer['work']> };
+
+const MOST_NAMED = 10;
+
+/** Work that is lost with a copy. */
+const workLines = ({ work }: Copy, paint: Paint): string[] => {
+  if (work === undefined) return [];
+  const point = work.checkpointId ?? 'no checkpoint';
+  const some = (lines: readonly string[]) => [
+    ...lines.slice(0, MOST_NAMED),
+    ...(lines.length > MOST_NAMED ? [`and ${lines.length - MOST_NAMED} more`] : []),
+  ];
+  const { changed, uncaptured } = work;
+  return [
+    ...(changed.length === 0
+      ? []
+      : [paint.red(`  work that ${point} does not hold: ${some(changed).map(printableLine).join(', ')}`)]),
+    ...some(uncaptured.map(({ path, reason }) => `${path}: ${reason}`)).map((line) =>
+      paint.red(`  not captured: ${printableLine(line)}`),
+    ),
+  ];
+};
 
 /** `12 s`, `7 min`, `3 h`: rounded down, as people give an age. */
 export const ageOf = (startedAt: string, now: Date): string => {
@@ -36,6 +57,7 @@ export const copiesTable = (copies: readonly Copy[], { paint, now }: { paint: Pa
     return [
       ...lines,
       ...(where === null ? [] : [`  ${paint.dim('at')}        ${printableLine(where)}`]),
+      ...workLines(copy, paint),
     ].join('\n');
   });
   return `${blocks.join('\n\n')}\n`;
@@ -48,6 +70,10 @@ export const deletedCopies = (
 ): string =>
   [
     `${paint.green('✔')} Deleted ${plural(deleted.length, 'copy', 'copies')}.`,
+    ...deleted.flatMap((copy) => {
+      const lines = workLines(copy, paint);
+      return lines.length === 0 ? [] : [`  lost with ${printableLine(copy.sandboxId)}:`, ...lines];
+    }),
     ...failed.map(({ error, message }) => paint.yellow(`! ${error}: ${printableLine(message)}`)),
     '',
   ].join('\n');

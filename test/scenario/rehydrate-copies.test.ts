@@ -52,6 +52,16 @@ test('reviewers move their own copies, while the session goes on and is resumed 
   };
   expect((await copies()).map(({ sandboxId }) => sandboxId).toSorted()).toEqual([one, two].toSorted());
   expect(Date.parse((await copies())[0]?.endsAt ?? '')).toBeGreaterThan(Date.now());
+  const lostWith = async (sandboxId: string) =>
+    (await cloud.invoke('delete-copy', { sandboxId, dryRun: true }))['work'];
+  // One has what was undone there, and the other nothing of its own.
+  expect(await lostWith(one)).toMatchObject({ changed: [], uncaptured: [] });
+  edit(rootOf(cloud, two), 8, ['web']);
+  expect(await lostWith(two)).toEqual({
+    checkpointId: second.checkpointId,
+    changed: ['web'],
+    uncaptured: [],
+  });
   expect(await cloud.invoke('delete-copy', { sandboxId: two })).toEqual({ sandboxId: two, deleted: true });
   expect(await cloud.invoke('delete-copy', { sandboxId: two })).toEqual({ sandboxId: two, deleted: false });
 

@@ -19,11 +19,23 @@ const copy = (sandboxId: string, more: Partial<ListedCopy> = {}): ListedCopy => 
 
 const answers = (copies: ListedCopy[]) => ({
   'walkback-list-copies': { copies },
-  'walkback-delete-copy': ({ sandboxId }: { sandboxId: string }) => ({ sandboxId, deleted: true }),
+  'walkback-delete-copy': ({ sandboxId, dryRun }: { sandboxId: string; dryRun?: boolean }) => ({
+    sandboxId,
+    deleted: dryRun !== true,
+    ...(dryRun === true && {
+      work: {
+        checkpointId: 'cp-00000003-0badcafe',
+        changed: sandboxId === 'two' ? ['web'] : [],
+        uncaptured: sandboxId === 'two' ? [{ path: 'api/locked', reason: 'no access' }] : [],
+      },
+    }),
+  }),
 });
 
 const deletedIn = (calls: { name: string; input: unknown }[]) =>
-  calls.filter(({ name }) => name === 'walkback-delete-copy').map(({ input }) => input);
+  calls.flatMap(({ name, input }) =>
+    name === 'walkback-delete-copy' && !Object.hasOwn(Object(input), 'dryRun') ? [input] : [],
+  );
 
 describe('walkback copies', () => {
   test('says age, session, message and place of each', async () => {
@@ -67,6 +79,20 @@ describe('walkback copies delete', () => {
     const yes = await runCommand(['copies', 'delete', 'two'], { ...given, typed: 'y\n' });
     expect(deletedIn(yes.calls)).toEqual([{ sandboxId: 'two' }]);
     expect(yes.stdout).toContain('Deleted 1 copy.');
+  });
+
+  test('says what is lost: in the plan, in a dry run, and after --yes', async () => {
+    const given = { answers: answers([copy('one'), copy('two')]) };
+    const asked = await runCommand(['copies', 'delete', 'two'], { ...given, typed: 'n\n' });
+    const dry = await runCommand(['copies', 'delete', '--all', '--dry-run'], given);
+    const done = await runCommand(['copies', 'delete', '--all', '--yes'], given);
+    for (const text of [asked.stderr, dry.stdout, done.stdout])
+      expect(text).toMatch(
+        /work that cp-00000003-0badcafe does not hold: web\n +not captured: api\/locked: no access/,
+      );
+    expect(done.stdout).not.toContain('lost with one');
+    const json = await runCommand(['copies', 'delete', '--all', '--dry-run', '--json'], given);
+    expect(JSON.parse(json.stdout).copies[1]).toMatchObject({ work: { changed: ['web'] } });
   });
 
   test('--all leaves those in which something works, and a dry run all of them', async () => {

@@ -9,7 +9,12 @@ import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fak
 
 const copiesOf = (stage: Stage) => {
   const { deps } = stage.instance();
-  return { list: createListCopies(deps), remove: createDeleteCopy(deps) };
+  const invocation = { deadlineMs: stage.clock.now().getTime() + 900_000 };
+  const remove = createDeleteCopy(deps);
+  return {
+    list: createListCopies(deps),
+    remove: (input: Parameters<typeof remove>[0]) => remove(input, invocation),
+  };
 };
 
 const idsOf = async (stage: Stage): Promise<string[]> =>
@@ -92,7 +97,10 @@ describe('review copies', () => {
     const { deps } = stage.instance();
     const behind = { ...deps, store: { ...deps.store, listSessions: async () => ({ sessions: [] }) } };
     expect((await createListCopies(behind)({})).copies).toEqual([]);
-    await failing(createDeleteCopy(behind)({ sandboxId: resumed.sandboxId }), 'SessionConflict');
+    await failing(
+      createDeleteCopy(behind)({ sandboxId: resumed.sandboxId }, { deadlineMs: 0 }),
+      'SessionConflict',
+    );
     expect(stage.world.running.has(resumed.sandboxId)).toBe(true);
   });
 
@@ -180,7 +188,7 @@ describe('review copies', () => {
       expect((await createListCopies(during)({})).copies).toEqual([
         expect.objectContaining({ state: 'busy' }),
       ]);
-      await failing(createDeleteCopy(during)({ sandboxId }), 'RequestConflict');
+      await failing(createDeleteCopy(during)({ sandboxId }, { deadlineMs: 0 }), 'RequestConflict');
     }
     expect(stage.world.running.has(sandboxId)).toBe(true);
   });

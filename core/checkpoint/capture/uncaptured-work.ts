@@ -5,6 +5,8 @@ import type { Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { type CaptureDeps, createDryCapture } from './capture.ts';
 
+type WorkDeps = Pick<CaptureDeps, 'store' | 'repositories' | 'clock' | 'limits'> & { sandboxes: Sandboxes };
+
 export interface UncapturedWork {
   /** Repositories that changed since the checkpoint that the session stands on. */
   changed: string[];
@@ -20,7 +22,7 @@ export const missedBy = (captured: { failures: Uncaptured[]; complete: boolean }
     ? captured.failures
     : [{ path: '.', reason: 'the capture is not complete' }];
 
-export const createUncapturedWork = (deps: CaptureDeps & { sandboxes: Sandboxes }) => {
+export const createUncapturedWork = (deps: WorkDeps) => {
   const { store, sandboxes } = deps;
   const dryCapture = createDryCapture(deps);
   /** Throws `SandboxNotFound` where the sandbox is gone or paused. `by`: the id of the call that looks. */

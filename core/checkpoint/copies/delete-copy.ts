@@ -5,13 +5,18 @@
  */
 import type { DeleteCopyAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { DeleteCopyInput } from '../../../contract/checkpoint-inputs.ts';
+import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Log } from '../../shared/surroundings.ts';
+import { type CopyWorkDeps, createCopyWork } from './copy-work.ts';
 import { type CopiesDeps, createReviewCopies } from './review-copies.ts';
 
-export const createDeleteCopy = (deps: CopiesDeps & { log: Log }) => {
+export const createDeleteCopy = (deps: CopiesDeps & CopyWorkDeps) => {
   const { look } = createReviewCopies(deps);
-  return async ({ sandboxId }: DeleteCopyInput): Promise<DeleteCopyAnswer> => {
+  const workOf = createCopyWork(deps);
+  return async (
+    { sandboxId, dryRun }: DeleteCopyInput,
+    invocation: Invocation,
+  ): Promise<DeleteCopyAnswer> => {
     const standing = (await look({})).find((one) => one.sandboxId === sandboxId)?.standing;
     // It was deleted before, or its time had run out.
     if (standing === undefined) return { sandboxId, deleted: false };
@@ -36,6 +41,10 @@ export const createDeleteCopy = (deps: CopiesDeps & { log: Log }) => {
         `Another call works in sandbox ${sandboxId} now. It was not deleted; call again when that is done.`,
         { retryable: true, details },
       );
+    }
+    if (dryRun === true) {
+      const work = await workOf(standing, invocation);
+      return { sandboxId, deleted: false, ...(work !== undefined && { work }) };
     }
     const deleted = await deps.sandboxes.kill(sandboxId);
     deps.log.info('review copy deleted', { sandboxId, sessionId: standing.copy.sessionId });

@@ -28,7 +28,7 @@ export interface CopiesDeps {
 export type Standing =
   | { kind: 'foreign' }
   | { kind: 'used'; sessionId: string }
-  | { kind: 'copy'; copy: ListedCopy };
+  | { kind: 'copy'; copy: ListedCopy; headSeq: number };
 
 export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
   /**
@@ -68,12 +68,14 @@ export const createReviewCopies = ({ store, sandboxes, clock }: CopiesDeps) => {
     const named = await userOf(sandboxId, [sessionId, requestId]);
     if (named !== undefined) return { kind: 'used', sessionId: named };
     const copy = await store.getCopy(sessionId, sandboxId);
-    const stands = await store.getCheckpoint(sessionId, copy?.headSeq ?? journal.targetSeq);
+    const headSeq = copy?.headSeq ?? journal.targetSeq;
+    const stands = await store.getCheckpoint(sessionId, headSeq);
     const session = await store.getSession(sessionId);
     const nowMs = clock.now().getTime();
     const isRolledBack = copy?.busy !== undefined && copy.busy.untilMs > nowMs;
     return {
       kind: 'copy',
+      headSeq,
       copy: {
         sandboxId,
         sessionId,
