@@ -22,6 +22,7 @@ const CAPTURE = [
   'shared/transfer',
   'shared/discovery',
   'shared/stash',
+  'shared/torn',
   'capture/shadow',
   'capture/borrowed',
   'capture/working-tree',
@@ -33,6 +34,7 @@ const CAPTURE = [
   'capture/host-state',
   'capture/stillness',
   'capture/snapshot',
+  'capture/sound',
 ];
 
 const RESTORE = [
@@ -73,7 +75,6 @@ const RESTORE = [
   'restore/came-back',
   'restore/contents',
   'restore/room',
-  'shared/torn',
   'restore/damaged',
   'restore/stage-aside',
   'restore/exposed',

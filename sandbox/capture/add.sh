@@ -5,7 +5,7 @@
 # add_all: every file that no rule ignores, as it is now. A file that could not be read is
 # reported and leaves the index, because a stale entry would look like the present file (C5).
 add_all() {
-  local status rounds=0
+  local status rounds=0 mended=''
   local -A said=()
   : >"$OUT.lost"
   while :; do
@@ -15,6 +15,12 @@ add_all() {
     ! ended $status || return $status
     slurp "$OUT.add"
     ! no_room "$TEXT" || return 1
+    # A pack of the shadow cannot be read. What it held is read again.
+    if [ -z "$mended" ] && [[ $TEXT == *"$SHADOW/objects/"* ]]; then
+      mended=1
+      drop_damaged && read_lost || return
+      continue
+    fi
     leave_embedded || return
     # Each of these stops git. The file is left out and reported, and git goes on.
     rounds=$((rounds + 1))

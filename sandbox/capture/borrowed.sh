@@ -158,6 +158,8 @@ read_lost() {
   SINCE=''
   rm -f -- "$SHADOW/tree.id" "$SHADOW/meta.key" "$SHADOW/meta.id" "$SHADOW/host-index.part" "$SHADOW/changes.of" || return
   [ ! -f "$SHADOW/host-index" ] || forget_trees "$SHADOW/host-index" || return
+  sound_index || return
+  [ -f "$SHADOW/index" ] || return 0
   # MODE ID STAGE<TAB>PATH
   git ls-files -s -z >"$OUT.entries" 2>>"$OUT.err" \
     && sed -z 's/^[0-7]* \([0-9a-f]*\) .*/\1/' "$OUT.entries" | tr '\0' '\n' | git cat-file --batch-check='%(objecttype)' >"$OUT.types" 2>>"$OUT.err" \

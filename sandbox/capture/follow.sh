@@ -179,19 +179,21 @@ bring() {
 # directories are often touched again, so $SHADOW/names holds the last answer, and names.of says for which
 # tree and directories.
 names_of() {
-  local path of listed=() file=$SHADOW/names
+  local path of text='' listed=() file=$SHADOW/names
   printf -v of '/./%s' "$@"
   slurp "$file.of"
-  if [ "$TEXT" != "$TREE$of/./" ]; then
+  entries=() of=$TREE$of/./
+  # The length of the list shows whether all of it is there.
+  [[ $TEXT != "$of"* ]] || { mapfile -d '' -t entries <"$file" && printf -v text '%s/' "${entries[@]}"; }
+  if [ "$TEXT" != "$of${#text} ${#entries[@]}" ]; then
     : >"$file.of" && : >"$file" || return
     for path; do
       if [ "$path" = . ]; then git ls-tree -z "$TREE" >>"$file" || return; else listed+=("$path/"); fi
     done
     [ ${#listed[@]} = 0 ] || git ls-tree -z "$TREE" -- "${listed[@]}" >>"$file" || return
-    printf '%s' "$TREE$of/./" >"$file.of" || return
+    # MODE TYPE ID<TAB>PATH
+    mapfile -d '' -t entries <"$file" && printf -v text '%s/' "${entries[@]}" && printf '%s' "$of${#text} ${#entries[@]}" >"$file.of" || return
   fi
-  # MODE TYPE ID<TAB>PATH
-  mapfile -d '' -t entries <"$file"
 } 2>>"$OUT.err"
 
 # same_names: whether the names there now (here) equal those in `entries`, and all of these are files. Then

@@ -231,7 +231,7 @@ host_state() {
     key+=${lists//"  $text."/  .}
   fi
   slurp "$SHADOW/meta.key"
-  if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && [ -n "$TEXT" ]; then META=$TEXT; else commit_host_state "$key"; fi
+  if [ "$TEXT" = "$key" ] && line_of "$SHADOW/meta.id" && an_id "$TEXT"; then META=$TEXT; else commit_host_state "$key"; fi
 }
 
 # commit_host_state KEY: makes the commit of host state and sidecar.

@@ -33,7 +33,7 @@ open_shadow() {
   }
   export GIT_DIR=$SHADOW GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$SHADOW/index
   shadow_without_odd "$SHADOW" || return
-  if [ ! -f "$SHADOW/HEAD" ] || [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! line_of "$SHADOW/format" || [ "$TEXT" != "$format" ]; then
+  if [ ! -d "$SHADOW/objects" ] || [ ! -d "$SHADOW/refs" ] || ! holds_format "$format"; then
     rm -rf -- "$SHADOW" && mkdir -p "$SHADOW/objects/info" "$SHADOW/objects/pack" "$SHADOW/refs/heads" "$SHADOW/refs/tags/chkpt" "$SHADOW/info" || return
     printf '%s\n' "$format" >"$SHADOW/format" || return
     printf 'ref: refs/heads/walkback\n' >"$SHADOW/HEAD" || return
@@ -51,6 +51,18 @@ open_shadow() {
   local stale=("$SHADOW"/*.lock "$SHADOW"/objects/pack/tmp_* "$SHADOW"/refs/tags/chkpt/*.lock)
   [ ${#stale[@]} -eq 0 ] || rm -f -- "${stale[@]}" || return
   [ ! -e "$SHADOW/stage" ] || rm -rf -- "$SHADOW/stage"
+}
+
+# holds_format FORMAT: whether the shadow holds objects of this format. A note that was torn is written again: the
+# settings beside it name the format as well.
+holds_format() {
+  local text
+  ! line_of "$SHADOW/format" || [ "$TEXT" != "$1" ] || return 0
+  case $TEXT in sha1 | sha256) return 1 ;; esac
+  slurp "$SHADOW/config"
+  [[ $TEXT == '[core]'*'[advice]'* ]] || return
+  if [[ $TEXT == *'objectformat = sha256'* ]]; then text=sha256; else text=sha1; fi
+  [ "$text" = "$1" ] && printf '%s\n' "$1" >"$SHADOW/format"
 }
 
 # may_write: whether this user can write the shadow, or make one. IN_THE_WAY says what cannot be written.

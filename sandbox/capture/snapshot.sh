@@ -16,7 +16,10 @@ snapshot() {
     drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
   begin_borrowed
+  [ -n "$SINCE" ] || sound_index || return
   look && mend_borrowed || return
+  # Where nothing changed, git does not read the index.
+  [ -z "$SINCE" ] || { [ ! -s "$OUT.touched" ] && [ -z "$RULES_NEW$HOST_INDEX_NEW$target" ] && [ ${#MAPPED[@]} = 0 ]; } || sound_index || return
   # A rules file that is written from now on is newer than this marker. The marker gets its final name when
   # everything was done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
@@ -48,7 +51,7 @@ snapshot() {
 read_tree_id() { known_index_tree || TREE=$(exec git write-tree 2>>"$OUT.err"); }
 
 known_index_tree() {
-  [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && [ -n "$TEXT" ] && TREE=$TEXT
+  [ "$SHADOW/index" -ef "$SHADOW/index.known" ] && line_of "$SHADOW/tree.id" && an_id "$TEXT" && TREE=$TEXT
 }
 
 # note_tree_id TREE: notes the tree of the index, which nothing changes any more in this call. While the
@@ -86,10 +89,21 @@ changes() {
   line_of "$SHADOW/changes.of" || :
   if [[ $TEXT =~ ^"$1 $2 "([0-9]+)' '([0-9]+)' '([01])' '([01])' end'$ ]]; then
     WRITTEN=${BASH_REMATCH[1]} REMOVED=${BASH_REMATCH[2]} RULES_DIFFER=${BASH_REMATCH[3]} ATTRIBUTES_DIFFER=${BASH_REMATCH[4]}
+    [ "$1" = "$2" ] || whole_changes || list_changes "$1" "$2"
   else
     list_changes "$1" "$2"
   fi
 }
+
+# whole_changes: whether the lists are as they were written. They are read once in a call.
+whole_changes() {
+  [ "$CHANGES_WHOLE" != "$SHADOW" ] || return 0
+  sums_of_changes >"$OUT.sums" 2>/dev/null && cmp -s -- "$OUT.sums" "$SHADOW/changes.sums" || { survived $? && return 1; }
+  CHANGES_WHOLE=$SHADOW
+}
+CHANGES_WHOLE=''
+
+sums_of_changes() { (cd -- "$SHADOW" && exec sha256sum -- changes changes.{added,removed,typed}); }
 
 # list_changes FROM TO: the same, by asking git.
 list_changes() {
@@ -120,6 +134,8 @@ list_changes() {
   done
   WRITTEN=$((count - ${#removed[@]})) REMOVED=${#removed[@]}
   list_into "$file.added" "${added[@]}" && list_into "$file.removed" "${removed[@]}" && list_into "$file.typed" "${typed[@]}" || return
+  [ "$1" = "$2" ] || sums_of_changes >"$file.sums" || return
+  CHANGES_WHOLE=$SHADOW
   printf '%s %s %s %s %s end\n' "$pair" $WRITTEN $REMOVED $RULES_DIFFER $ATTRIBUTES_DIFFER >"$file.of"
 }
 

@@ -78,6 +78,7 @@ look() {
   # A slow walk means that something big is ignored. Find it, and leave it out of the walk from now on.
   if [ $started -gt 60000 ] && { ! line_of "$SHADOW/ignored-checked" || [ $((NOW - TEXT)) -gt 30 ]; }; then
     ! grep -qz ^R "$OUT.odd" || : >"$RUN/rescan"
+    sound_index || return
     git ls-files -z -o -i --exclude-standard --directory 2>/dev/null | perhaps grep -z '/$' | sed -z '/^\.agent-shadow\/$/d;s#^#./#' >"$SHADOW/ignored-directories" || return
     printf '%s\n' "$NOW" >"$SHADOW/ignored-checked"
     known_ignored && find_odd || return

@@ -89,7 +89,7 @@ stand() {
 stand_still() {
   REPOSITORY=${R_PATH[$1]}
   nested_below "$REPOSITORY"
-  [ -n "${R_TREE[$1]}" ] && [ -n "${R_NOW_TREE[$1]}" ] && open_shadow "$FORMAT" && still "${R_TREE[$1]}" "${R_NOW_TREE[$1]}" "${R_NOW_META[$1]}"
+  [ -n "${R_TREE[$1]}" ] && [ -n "${R_NOW_TREE[$1]}" ] && open_shadow "$FORMAT" && still "${R_TREE[$1]}" "${R_NOW_TREE[$1]}" "${R_NOW_META[$1]}" && sound_index && [ -f "$SHADOW/index" ]
 }
 
 # bring_objects I: unpacks the bundles of one repository: the base into the host that it creates,

@@ -158,7 +158,7 @@ reach() {
   fi || {
     status=$?
     said_in "$OUT.move"
-    case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
+    case $SAID in *'is corrupt'* | *'is empty'* | *'unable to read'* | *'inflate:'* | *'bad object'* | *'Could not read'* | *"$SHADOW/objects/pack/"*) cut_off $status "$SAID" || lacks "$SAID" ;; esac
     return $status
   }
   touch_it && { [ -z "$BACK" ] || drop_made "$i" 2>>"$OUT.err"; } && move_sidecar "$was" "$meta" "$i" 2>>"$OUT.err" || return
@@ -200,6 +200,6 @@ count_again() {
 # lacks WHAT: objects turned out to be damaged or missing during the restore. Reported so that
 # they are brought again.
 lacks() {
-  : >"$SHADOW/damaged"
+  mend_packs && : >"$SHADOW/damaged"
   printf '%s\n' "$1" >"$OUT.lacks"
 }

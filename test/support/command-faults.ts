@@ -32,6 +32,7 @@ export const COMMANDS = [
   'rmdir',
   'sed',
   'sh',
+  'sha1sum',
   'sha256sum',
   'sleep',
   'sort',

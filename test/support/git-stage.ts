@@ -14,6 +14,7 @@ import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../core/checkp
 import { createRehydrate } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../core/checkpoint/rollback/rollback.ts';
 import { createStartSession } from '../../core/checkpoint/session/start-session.ts';
+import { createDiff } from '../../core/checkpoint/timeline/diff.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { startS3 } from '../../local/s3/server.ts';
 import { createFakeStore } from './fakes/fake-store.ts';
@@ -117,6 +118,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
   const checkpoint = createTakeCheckpoint(deps);
   const rollback = createRollback(deps);
   const rehydrate = createRehydrate(deps);
+  const diff = createDiff(deps);
 
   return {
     store,
@@ -141,6 +143,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
       checkpoint({ sessionId, messageId: id, toolExecutionId: id, reason: 'before-tool' }, invocation()),
     rollback: (sessionId: string, requestId: string, checkpointId: string, more = {}) =>
       rollback({ sessionId, requestId, checkpointId, ...more }, invocation()),
+    diff: (sessionId: string, from: string, to: string) => diff({ sessionId, from, to }, invocation()),
     rehydrate: (sessionId: string, checkpointId: string, more = {}) =>
       rehydrate({ sessionId, checkpointId, ...more }, invocation()),
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
