@@ -58,10 +58,10 @@ const requireCarriable = (carried: readonly AnnouncedBundle[], maxBytes: number)
   );
 };
 
-const readBundles = async (
+export const readBundles = async (
   sandbox: ExecutionAdapter,
   directory: string,
-  output: CaptureOutput,
+  output: Pick<CaptureOutput, 'announced'>,
   rest: Uint8Array,
   maxBytes: number,
 ): Promise<CapturedBundle[]> => {
@@ -80,10 +80,10 @@ const readBundles = async (
  * Tells the waiting command where the large bundles go. The addresses are secret, so they travel only as the
  * content of a file.
  */
-const tellUploads = async (
+export const tellUploads = async (
   sandbox: ExecutionAdapter,
   directory: string,
-  output: CaptureOutput,
+  output: Pick<CaptureOutput, 'announced'>,
   upload: UploadTarget,
 ): Promise<void> => {
   const large = output.announced.filter((bundle) => bundle.carry === 'upload');

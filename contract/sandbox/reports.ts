@@ -56,6 +56,71 @@ const captureWorkingTree = z.strictObject({
   skipped: z.array(skipped),
 });
 
+const place = count.describe('of the repository in the list of all');
+
+const capture = z.strictObject({
+  repositories: z.array(
+    z.strictObject({
+      path: z.string(),
+      state: z.enum(['captured', 'failed', 'absent']),
+      capture: z
+        .strictObject({
+          commit: objectId,
+          tree: objectId,
+          meta: objectId,
+          chain: z
+            .enum(['append', 'restart', 'rebase'])
+            .optional()
+            .describe('absent: the capture before is this one'),
+          base: z.string().optional(),
+          baseCommit: objectId.optional(),
+          missingTarget: z.boolean(),
+          stash: z.array(objectId),
+        })
+        .optional(),
+      info: repositoryInfo()
+        .pick({ headKind: true, shallow: true, partial: true, objectFormat: true })
+        .extend({ branch: z.string().optional(), head: objectId.optional() })
+        .strict()
+        .optional(),
+      changes: z
+        .strictObject({
+          host: hostChange().optional(),
+          isCut: z.boolean(),
+          totals: z.string().optional(),
+          problems: z.array(z.string()),
+        })
+        .optional(),
+      failures: z.array(uncaptured),
+      skipped: z.array(skipped),
+    }),
+  ),
+  skipped: z.array(skipped),
+  bundles: z.array(
+    z.strictObject({
+      repository: place,
+      kind: z.enum(['link', 'base']),
+      sizeBytes: count,
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      carry: z.enum(['inline', 'file', 'upload']),
+    }),
+  ),
+  records: z.array(
+    z.strictObject({
+      repository: place,
+      sizeBytes: count,
+      isPacked: z.boolean(),
+      isCut: z.boolean(),
+      carry: z.enum(['inline', 'file']),
+    }),
+  ),
+});
+
+/** The second answer of a capture: what came of its uploads. */
+export const uploadReport = z.strictObject({
+  problem: z.string().optional().describe('absent: everything was sent'),
+});
+
 /** What each command answers. */
 export const SANDBOX_REPORTS = {
   hello,
@@ -63,6 +128,7 @@ export const SANDBOX_REPORTS = {
   directories,
   diff,
   'capture-working-tree': captureWorkingTree,
+  capture,
 } as const satisfies Record<SandboxCommand['kind'], z.ZodType>;
 
 /** An answer that is an error instead of a report. */

@@ -47,7 +47,55 @@ const captureWorkingTree = z.strictObject({
     .describe('what is about to be restored: uncaptured files in its way are captured'),
 });
 
-const sandboxCommand = z.discriminatedUnion('kind', [hello, survey, directories, diff, captureWorkingTree]);
+const id = z.string();
+
+const capture = z.strictObject({
+  kind: z.literal('capture'),
+  sessionId: z.string(),
+  call: z.string().describe('names this call; its folder in the sandbox has this name'),
+  tag: z.string().describe('names the checkpoint in the shadow'),
+  message: z.string(),
+  reason: z.string(),
+  maxFileBytes: z.int().min(0),
+  maxDepth: z.int().min(0),
+  lockWaitSeconds: z.int().min(0),
+  include: z.array(name),
+  exclude: z.array(name),
+  known: z
+    .array(
+      z.strictObject({
+        path: name,
+        commit: id,
+        tree: id,
+        meta: id,
+        base: z.string().nullable(),
+        baseCommit: id.nullable(),
+        next: z.enum(['append', 'restart', 'rebase']),
+        isGone: z.boolean().describe('it was not there at the checkpoint before'),
+      }),
+    )
+    .describe('what the store has'),
+  mentioned: z.array(name).describe('seen but never captured'),
+  knownBases: z.array(z.string()).describe('names of bases that are stored'),
+  targets: z.array(z.strictObject({ path: name, commit: id, tree: id, meta: id })),
+  changes: z.boolean().describe('records what changed since the known states'),
+  limits: z.strictObject({
+    inlineBytes: z.int().min(0).describe('of bundles in the answer itself'),
+    carryBytes: z.int().min(0).describe('of bundles that the caller reads; larger ones are uploaded'),
+    uploadWaitSeconds: z.int().min(0),
+    recordBytes: z.int().min(0).describe('of the record of one repository'),
+    recordsBytes: z.int().min(0),
+  }),
+});
+
+const sandboxCommand = z.discriminatedUnion('kind', [
+  hello,
+  survey,
+  directories,
+  diff,
+  captureWorkingTree,
+  capture,
+]);
 export type SandboxCommand = z.infer<typeof sandboxCommand>;
 
 /** One call. It is JSON on the program's standard input. */

@@ -1,21 +1,25 @@
 //! The program that Walkback runs inside a sandbox (docs/design.md, sandbox/README.md). One call is one process:
 //! it reads a request, does it in the working directory, which is the projects root, and writes an answer.
 
+mod bundle;
 mod capture;
 mod fs;
 mod git;
 mod host;
 mod install;
+mod lock;
 mod parallel;
 mod read;
 mod scan;
 mod shadow;
 mod wire;
 
+use capture::checkpoint::Rest;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 use wire::answer::Answer;
+use wire::capture::UploadReport;
 use wire::error::{Context, Failure, Outcome};
 use wire::request::{Command, Request};
 
@@ -61,22 +65,33 @@ fn answer_request() -> ExitCode {
         .map_err(answer_lost)
         .and_then(|mut answer| match run(request.command, &mut answer) {
             Err(Failure::Refused { name, message }) => {
-                answer
-                    .json(
-                        "error",
-                        &Refusal {
-                            name,
-                            message: &message,
-                        },
-                    )
-                    .map_err(answer_lost)?;
+                let refusal = Refusal {
+                    name,
+                    message: &message,
+                };
+                answer.json("error", &refusal).map_err(answer_lost)?;
                 answer.end().map_err(answer_lost)
             }
             Err(failure) => Err(failure),
-            Ok(()) => answer.end().map_err(answer_lost),
+            Ok(rest) => {
+                answer.end().map_err(answer_lost)?;
+                rest.map_or(Ok(()), |rest| finish(rest, &request.mark))
+            }
         });
     install::note_use();
     ended(done)
+}
+
+/// Sends what is too large for the answer. What came of it is a second answer.
+fn finish(rest: Rest, mark: &str) -> Outcome<()> {
+    if let Some(seconds) = rest.uploads_within {
+        let problem = rest.upload(seconds)?;
+        let mut answer = Answer::begin(io::stdout().lock(), mark).map_err(answer_lost)?;
+        report(&mut answer, &UploadReport { problem })?;
+        answer.end().map_err(answer_lost)?;
+    }
+    rest.end();
+    Ok(())
 }
 
 fn answer_lost(error: io::Error) -> Failure {
@@ -99,7 +114,8 @@ fn request() -> Option<Request> {
     }
 }
 
-fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<()> {
+/// The answer is what is left to do when it is told.
+fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<Option<Rest>> {
     let root = std::env::current_dir().context("the working directory cannot be told", ".")?;
     match command {
         Command::Hello => report(
@@ -108,14 +124,23 @@ fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<()> {
                 build: BUILD,
                 architecture: std::env::consts::ARCH,
             },
-        ),
-        Command::Survey(request) => report(answer, &read::survey::survey(&root, &request)?),
-        Command::Directories(request) => report(answer, &read::directories::directories(&root, &request)?),
+        )?,
+        Command::Survey(request) => report(answer, &read::survey::survey(&root, &request)?)?,
+        Command::Directories(request) => report(answer, &read::directories::directories(&root, &request)?)?,
         Command::CaptureWorkingTree(request) => {
-            report(answer, &capture::command::working_trees(&root, &request)?)
+            report(answer, &capture::command::working_trees(&root, &request)?)?;
         }
-        Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?),
+        Command::Capture(request) => {
+            let told = capture::checkpoint::capture(&root, &request)?;
+            report(answer, &told.report)?;
+            for (kind, bytes) in &told.frames {
+                answer.bytes(kind, bytes).map_err(answer_lost)?;
+            }
+            return Ok(Some(told.rest));
+        }
+        Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?)?,
     }
+    Ok(None)
 }
 
 fn report(answer: &mut Answer<impl Write>, report: &impl serde::Serialize) -> Outcome<()> {

@@ -5,8 +5,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
+import { createNativeCapture } from '../../adapters/git/program/capture.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
+import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
 import { notAtTarget } from '../../core/checkpoint/rollback/restore-plan.ts';
@@ -37,6 +40,8 @@ export interface HarnessOptions {
   maxInlineBytes?: number;
   /** Records what changed. */
   changes?: boolean;
+  /** Captures with the native program. Restores are those of the scripts. */
+  isNative?: boolean;
   env?: Record<string, string>;
   prefix?: string[];
 }
@@ -60,7 +65,17 @@ const NOTHING_ASKED = { now: null, undo: null, commit: null, objectFormat: 'sha1
 export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
   const home = join(top, 'home');
-  const repositories = createRepositories(programHere());
+  const program = programHere();
+  const scripted = createRepositories(program);
+  const native = createNativeCapture(program, OUTPUT_BYTES);
+  const repositories: Repositories = {
+    ...scripted,
+    // The native program does not capture late writes yet.
+    capture: (sandbox, request, ...more) =>
+      options.isNative === true && request.late !== true
+        ? native(sandbox, request, ...more)
+        : scripted.capture(sandbox, request, ...more),
+  };
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {
     sessionId: 's1',

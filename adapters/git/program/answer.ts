@@ -10,7 +10,7 @@ import type { CommandResult } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { cutShort, findOutput } from '../output.ts';
 
-interface Frame {
+export interface Frame {
   kind: string;
   bytes: Uint8Array;
 }
@@ -94,17 +94,33 @@ const ended = ({ exitCode, stderr }: CommandResult): WalkbackError => {
   );
 };
 
-/** The report in the output of a call. An error in it is thrown as the WalkbackError it names. */
-export const readReport = <Report>(
-  schema: z.ZodType<Report>,
-  result: CommandResult,
-  mark: string,
-): Report => {
-  const base64 = findOutput(result.stdout, mark);
-  if (base64 === undefined) throw ended(result);
-  const [first] = readFrames(Buffer.from(base64, 'base64'));
+export interface Answer<Report> {
+  report: Report;
+  /** What follows the report, in its order. */
+  frames: Frame[];
+}
+
+/** The answer in base64. An error in it is thrown as the WalkbackError it names. */
+export const readAnswer = <Report>(schema: z.ZodType<Report>, base64: string): Answer<Report> => {
+  const [first, ...frames] = readFrames(Buffer.from(base64, 'base64'));
   if (first?.kind === 'error') throw refusal(first);
   const { data } = schema.safeParse(jsonOf(first?.kind === 'report' ? first : undefined));
   if (data === undefined) throw misunderstood();
-  return data;
+  return { report: data, frames };
 };
+
+/** The same, in the output of a call that has ended. A later answer of the call has a higher number. */
+export const requireAnswer = <Report>(
+  schema: z.ZodType<Report>,
+  result: CommandResult,
+  mark: string,
+  number = 0,
+): Answer<Report> => {
+  const base64 = findOutput(result.stdout, mark, number);
+  if (base64 === undefined) throw ended(result);
+  return readAnswer(schema, base64);
+};
+
+/** The report alone. */
+export const readReport = <Report>(schema: z.ZodType<Report>, result: CommandResult, mark: string): Report =>
+  requireAnswer(schema, result, mark).report;

@@ -25,6 +25,12 @@ export interface SandboxProgram {
     report: z.ZodType<Report>,
     where: Where,
   ): Promise<Report>;
+  /** The same, for a caller that reads the answer itself. It hears each line of the output, and the mark of the call. */
+  run(
+    sandbox: ExecutionAdapter,
+    command: SandboxCommand,
+    where: Where & { mark: string; onLine?: (line: string) => void },
+  ): Promise<CommandResult>;
 }
 
 /** The program ends itself this long before its caller gives up. */
@@ -56,35 +62,38 @@ const notStarted = (): WalkbackError =>
 /** `isHere`: sandboxes are directories of this machine, so the packaged program is started where it lies. */
 export const createSandboxProgram = (build: ProgramBuild, isHere = false): SandboxProgram => {
   const localPath = isHere ? build.path(process.arch === 'arm64' ? 'aarch64' : 'x86_64') : undefined;
+  const run: SandboxProgram['run'] = async (sandbox, command, where) => {
+    const { projectsRoot, timeoutMs, mark, onLine } = where;
+    const request = JSON.stringify(
+      sandboxRequest.parse({ mark, timeoutMs: Math.max(1, timeoutMs - LEAD_MS), command }),
+    );
+    const common = { mark, build, ...(localPath !== undefined && { local: localPath }) };
+    const incoming = async (data: Uint8Array | string): Promise<string> => {
+      const name = incomingName(newCall());
+      await sandbox.writeFiles([{ path: `${projectsRoot}/${name}`, data }]);
+      return name;
+    };
+    const short = { ...common, request: { text: request } };
+    const text = fitsCommand(callText(short))
+      ? short
+      : { ...common, request: { file: await incoming(request) } };
+    const start = (shell: string): Promise<CommandResult> =>
+      sandbox.run(shell, { cwd: projectsRoot, timeoutMs, ...(onLine && { onLine }) });
+    let result = await start(callText(text));
+    const machine = result.exitCode === ABSENT_EXIT ? absentOn(result.stdout, mark) : undefined;
+    if (machine !== undefined) {
+      const architecture = architectureOf(machine);
+      const uploaded = await incoming(build.bytes(architecture));
+      result = await start(installText(text, architecture, uploaded));
+      if (result.exitCode === ABSENT_EXIT && absentOn(result.stdout, mark) !== undefined) throw notStarted();
+    }
+    return result;
+  };
   return {
+    run,
     async call(sandbox, command, report, where) {
       const mark = `walkback-${newCall()}`;
-      const { projectsRoot, timeoutMs } = where;
-      const request = JSON.stringify(
-        sandboxRequest.parse({ mark, timeoutMs: Math.max(1, timeoutMs - LEAD_MS), command }),
-      );
-      const common = { mark, build, ...(localPath !== undefined && { local: localPath }) };
-      const incoming = async (data: Uint8Array | string): Promise<string> => {
-        const name = incomingName(newCall());
-        await sandbox.writeFiles([{ path: `${projectsRoot}/${name}`, data }]);
-        return name;
-      };
-      const short = { ...common, request: { text: request } };
-      const text = fitsCommand(callText(short))
-        ? short
-        : { ...common, request: { file: await incoming(request) } };
-      const run = (shell: string): Promise<CommandResult> =>
-        sandbox.run(shell, { cwd: projectsRoot, timeoutMs });
-      let result = await run(callText(text));
-      const machine = result.exitCode === ABSENT_EXIT ? absentOn(result.stdout, mark) : undefined;
-      if (machine !== undefined) {
-        const architecture = architectureOf(machine);
-        const uploaded = await incoming(build.bytes(architecture));
-        result = await run(installText(text, architecture, uploaded));
-        if (result.exitCode === ABSENT_EXIT && absentOn(result.stdout, mark) !== undefined)
-          throw notStarted();
-      }
-      return readReport(report, result, mark);
+      return readReport(report, await run(sandbox, command, { ...where, mark }), mark);
     },
   };
 };

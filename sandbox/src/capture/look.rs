@@ -1,31 +1,27 @@
 //! One look at the working files of a repository: walk, decide, read, and make the tree and the sidecar.
 
-use crate::capture::content::Reading;
-use crate::capture::read_all::{At, Kept, Reader};
-use crate::capture::sidecar::{self, Held};
-use crate::capture::sort::{Sorted, Sorting, sort};
+use crate::capture::sort::{Sorting, sort};
 use crate::capture::state::{SkippedPath, WorkingState};
-use crate::capture::trees::{TreeMaker, Trees};
+use crate::capture::trees::TreeMaker;
 use crate::capture::{barred, targets, wanted};
 use crate::fs::clock;
 use crate::fs::kind::Kind;
 use crate::git::id::Id;
 use crate::git::loose::LooseStore;
-use crate::git::present::present;
 use crate::host::place::Host;
 use crate::host::stores;
-use crate::scan::decide::{Deciding, Decisions, decide};
+use crate::scan::decide::{Deciding, decide};
 use crate::scan::discover::in_dependency_folder;
 use crate::scan::embedded::embedded;
 use crate::scan::names::Names;
-use crate::scan::table::{Began, Entry, Folder, Table};
-use crate::scan::walk::{Item, Known, Plan, Walked, below, walk};
+use crate::scan::table::{Began, Table};
+use crate::scan::walk::{Item, Known, Plan, Walked, walk};
 use crate::scan::{discover, table_file};
 use crate::shadow::open::Shadow;
-use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::error::{Context, Outcome};
 use crate::wire::progress::Reporter;
 use bstr::{BStr, BString, ByteSlice};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 const TABLE: &str = "stat-table";
 /// A clock that was set back by less is not worth a new table.
@@ -109,35 +105,47 @@ fn begin(shadow: &Shadow) -> Outcome<Began> {
     })
 }
 
-struct Look<'look> {
-    looking: &'look Looking<'look>,
-    began: Began,
-    before: Option<&'look Table>,
-    trusted_until: Option<i64>,
-    store: &'look LooseStore,
+pub(super) struct Look<'look> {
+    pub(super) looking: &'look Looking<'look>,
+    pub(super) began: Began,
+    pub(super) before: Option<&'look Table>,
+    pub(super) trusted_until: Option<i64>,
+    pub(super) store: &'look LooseStore,
 }
 
-/// Looks once.
-pub(crate) fn look(looking: &Looking<'_>) -> Outcome<WorkingState> {
+/// A look, whose objects are not on the disk yet.
+pub(crate) struct Looked {
+    pub(crate) state: WorkingState,
+    /// What the next look is to know, where that is news.
+    table: Option<Table>,
+}
+
+impl Looked {
+    /// Keeps what the look found. Every object is on the disk by now: the next look relies on them.
+    pub(crate) fn keep(&self, shadow: &Shadow) -> Outcome<()> {
+        match &self.table {
+            Some(table) => table_file::save(table, &shadow.file(TABLE)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Looks once. Objects are staged in the store.
+pub(crate) fn look(looking: &Looking<'_>, store: &LooseStore) -> Outcome<Looked> {
     let shadow = looking.shadow;
     let began = begin(shadow)?;
-    let file = shadow.file(TABLE);
-    let before = table_file::load(&file).filter(|table| table.format == shadow.format);
+    let before = table_file::load(&shadow.file(TABLE)).filter(|table| table.format == shadow.format);
     let trusted_until = before.as_ref().and_then(|table| table.trusted_until(&began));
-    let store = LooseStore::new(shadow.objects(), shadow.format);
     let look = Look {
         looking,
         began,
         before: before.as_ref(),
         trusted_until,
-        store: &store,
+        store,
     };
     let (state, table) = look.run()?;
-    store.commit()?;
-    if let Some(table) = table.filter(|table| before.as_ref().is_none_or(|before| differs(before, table))) {
-        table_file::save(&table, &file)?;
-    }
-    Ok(state)
+    let table = table.filter(|table| before.as_ref().is_none_or(|before| differs(before, table)));
+    Ok(Looked { state, table })
 }
 
 /// Whether the table says more than the one before. When the look began is no news: an entry that was sure then stays so.
@@ -228,35 +236,6 @@ impl Look<'_> {
         Ok((self.state(&walked, &decisions, sorted, &trees)?, Some(table)))
     }
 
-    /// What the look before captured and rules ignore by now.
-    fn outlawed(
-        &self,
-        walked: &Walked,
-        decisions: &Decisions,
-        kept: &[HashMap<usize, Kept>],
-    ) -> Vec<BString> {
-        let mut found = Vec::new();
-        for (at, directory) in walked.directories.iter().enumerate() {
-            let Some(folder) = self
-                .before
-                .and_then(|table| table.folder(directory.path.as_bstr()))
-            else {
-                continue;
-            };
-            for (number, item) in directory.items.iter().enumerate() {
-                let is_out = decisions.verdicts[at][number].is_ignored && !kept[at].contains_key(&number);
-                if is_out
-                    && folder
-                        .entry(item.name.as_bstr())
-                        .is_some_and(|entry| entry.id.is_some())
-                {
-                    found.push(below(directory.path.as_bstr(), item.name.as_bstr()));
-                }
-            }
-        }
-        found
-    }
-
     /// Whether a repository is in it that discovery would find and does not know.
     fn has_unknown_root(&self, walked: &Walked) -> bool {
         let looking = self.looking;
@@ -273,213 +252,13 @@ impl Look<'_> {
         })
     }
 
-    /// Objects that the table relies on and that no store has any more. The host may prune what the shadow reads from it.
-    fn lost_objects(&self, stores: &[u8]) -> Outcome<HashSet<Id>> {
-        let Some(table) = self
-            .before
-            .filter(|table| stores.is_empty() || table.stores != stores)
-        else {
-            return Ok(HashSet::new());
-        };
-        let folders = table.folders.values();
-        let trees = folders
-            .clone()
-            .filter(|folder| folder.is_borrowed)
-            .filter_map(|folder| folder.tree);
-        let entries = folders.flat_map(|folder| &folder.entries);
-        let blobs = entries
-            .filter(|entry| entry.is_borrowed)
-            .filter_map(|entry| entry.id);
-        let borrowed: HashSet<Id> = trees.chain(blobs).collect();
-        let there = present(&self.looking.shadow.git, borrowed.iter().copied())?;
-        Ok(borrowed.difference(&there).copied().collect())
-    }
-
-    /// What is captured of each path: as the table has it, or as it was read.
-    fn contents(
-        &self,
-        walked: &Walked,
-        sorted: &mut Sorted,
-        lost: &HashSet<Id>,
-    ) -> Outcome<Vec<HashMap<usize, Kept>>> {
-        let mut kept: Vec<HashMap<usize, Kept>> = Vec::with_capacity(walked.directories.len());
-        let mut unread: Vec<At> = Vec::new();
-        let mut borrowed: HashMap<Id, bool> = HashMap::new();
-        for (at, directory) in walked.directories.iter().enumerate() {
-            let folder = self
-                .before
-                .and_then(|table| table.folder(directory.path.as_bstr()));
-            let mut here = HashMap::with_capacity(sorted.captured[at].len());
-            for &number in &sorted.captured[at] {
-                let item = &directory.items[number];
-                let entry = folder.and_then(|folder| folder.entry(item.name.as_bstr()));
-                let known = entry.and_then(|entry| Some((entry, entry.id.filter(|id| !lost.contains(id))?)));
-                if let Some((entry, id)) = known {
-                    borrowed.insert(id, entry.is_borrowed);
-                }
-                match known
-                    .filter(|(entry, _)| entry.holds(&item.stat, self.trusted_until) && !self.is_mapped(item))
-                {
-                    Some((entry, id)) => {
-                        let is_borrowed = entry.is_borrowed;
-                        here.insert(
-                            number,
-                            Kept {
-                                stat: item.stat,
-                                id,
-                                is_sure: true,
-                                is_borrowed,
-                            },
-                        );
-                    }
-                    None => unread.push((at, number)),
-                }
-            }
-            kept.push(here);
-        }
-        let reader = Reader {
-            shadow: self.looking.shadow,
-            store: self.store,
-            directories: &walked.directories,
-            reporter: self.looking.reporter,
-        };
-        let known = borrowed.keys().copied().collect();
-        let mut gone: Vec<At> = Vec::new();
-        for (at, result) in reader.read(&unread, &known)? {
-            let item = &walked.directories[at.0].items[at.1];
-            match result.reading {
-                Reading::Read(content) => {
-                    let is_sure = content.is_steady
-                        && content.stat.changed < self.began.limit()
-                        && !self.is_mapped(item);
-                    let is_borrowed = borrowed.get(&content.id).copied().unwrap_or(result.is_borrowed);
-                    kept[at.0].insert(
-                        at.1,
-                        Kept {
-                            stat: content.stat,
-                            id: content.id,
-                            is_sure,
-                            is_borrowed,
-                        },
-                    );
-                }
-                Reading::Gone => gone.push(at),
-                Reading::Lost(why) => {
-                    let directory = walked.directories[at.0].path.as_bstr();
-                    let path = below(directory, item.name.as_bstr());
-                    sorted.failures.lose(path, why);
-                    gone.push(at);
-                }
-            }
-        }
-        for (at, number) in gone {
-            sorted.captured[at].retain(|one| *one != number);
-        }
-        Ok(kept)
-    }
-
-    fn is_mapped(&self, item: &Item) -> bool {
+    pub(super) fn is_mapped(&self, item: &Item) -> bool {
         self.looking.mapped.contains(&item.stat.inode)
     }
 
-    /// What the next look is to know.
-    fn table(
-        &self,
-        walked: &Walked,
-        decisions: &Decisions,
-        (kept, trees): (&[HashMap<usize, Kept>], &Trees),
-        stores: Vec<u8>,
-    ) -> Table {
-        let mut folders = HashMap::with_capacity(walked.directories.len());
-        for (at, directory) in walked.directories.iter().enumerate() {
-            let entry = |(number, item): (usize, &Item)| {
-                let captured = kept[at].get(&number);
-                Entry {
-                    name: item.name.clone(),
-                    stat: captured.map_or(item.stat, |captured| captured.stat),
-                    verdict: decisions.verdicts[at][number],
-                    id: captured.map(|captured| captured.id),
-                    is_sure: captured.map_or_else(|| self.is_settled(item), |captured| captured.is_sure),
-                    is_borrowed: captured.is_some_and(|captured| captured.is_borrowed),
-                }
-            };
-            let tree = trees.by_path.get(&directory.path).copied();
-            folders.insert(
-                directory.path.clone(),
-                Folder {
-                    entries: directory.items.iter().enumerate().map(entry).collect(),
-                    tree,
-                    is_borrowed: tree.is_some_and(|tree| trees.borrowed.contains_key(&tree)),
-                },
-            );
-        }
-        Table {
-            format: self.looking.shadow.format,
-            began: self.began,
-            // Rules that git could not read are asked about each time.
-            rules: if decisions.said.is_empty() {
-                self.looking.rules.to_vec()
-            } else {
-                Vec::new()
-            },
-            stores,
-            folders,
-        }
-    }
-
     /// Whether the stat of something that is not captured says whether it changed since.
-    fn is_settled(&self, item: &Item) -> bool {
+    pub(super) fn is_settled(&self, item: &Item) -> bool {
         item.stat.changed < self.began.limit() && !self.is_mapped(item)
-    }
-
-    fn state(
-        &self,
-        walked: &Walked,
-        decisions: &Decisions,
-        mut sorted: Sorted,
-        trees: &Trees,
-    ) -> Outcome<WorkingState> {
-        let looking = self.looking;
-        let directories: HashSet<BString> = trees.by_path.keys().cloned().collect();
-        let left_out: HashSet<BString> = sorted.large.iter().map(|large| large.path.clone()).collect();
-        let held = Held {
-            items: &sorted.captured,
-            directories: &directories,
-            left_out: &left_out,
-            failures: &sorted.failures,
-        };
-        let (modes, empty) = sidecar::lists(walked, decisions, &held, looking.umask);
-        let mut list = Vec::new();
-        for large in &sorted.large {
-            list.extend_from_slice(&large.path);
-            list.push(0);
-            sorted.skipped.push(SkippedPath {
-                path: large.path.clone(),
-                reason: format!("larger than maxFileBytes ({})", looking.max_bytes),
-                size: Some(large.size),
-            });
-        }
-        for (path, user) in looking.held {
-            // The slash at its end tells it from a file.
-            list.extend_from_slice(path);
-            list.extend_from_slice(b"/\0");
-            sorted.skipped.push(SkippedPath {
-                path: path.clone(),
-                reason: format!("the git directory of the repository {user}"),
-                size: None,
-            });
-        }
-        Ok(WorkingState {
-            tree: trees
-                .top
-                .ok_or_else(|| Failure::Fault("the repository went while it was looked at".into()))?,
-            modes,
-            empty,
-            left_out: list,
-            failures: sorted.failures.finish(),
-            skipped: sorted.skipped,
-            has_unknown_root: false,
-        })
     }
 }
 

@@ -1,11 +1,20 @@
 //! Turns the working files of a repository into objects.
 
 pub(crate) mod barred;
+pub(crate) mod call;
+pub(crate) mod chain;
+pub(crate) mod checkpoint;
 pub(crate) mod command;
 pub(crate) mod content;
 pub(crate) mod held;
+pub(crate) mod host_part;
 pub(crate) mod look;
+mod look_contents;
+mod look_result;
+pub(crate) mod one;
 pub(crate) mod read_all;
+pub(crate) mod record;
+pub(crate) mod repository;
 pub(crate) mod sidecar;
 pub(crate) mod sort;
 pub(crate) mod state;

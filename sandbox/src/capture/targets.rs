@@ -2,14 +2,18 @@
 
 use crate::fs::kind::{Kind, kind};
 use crate::git::id::Id;
-use crate::git::process::Git;
+use crate::git::process::{Answered, Git};
 use crate::host::place::path_of;
 use crate::scan::names::{Names, split};
-use crate::shadow::open::Shadow;
+use crate::shadow::open::{Shadow, quoted};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Paths that were captured once and are ignored by now, each ended by NUL.
 const OUTLAWED: &str = "outlawed";
@@ -31,32 +35,47 @@ pub(crate) fn remember_outlawed(shadow: &Shadow, paths: Vec<BString>) -> Outcome
     written().context("the list of ignored files cannot be written", &file)
 }
 
-/// The paths of files and links that a restore of `target` would overwrite, and that `now` does not have. A target that
-/// is not here yet cannot be compared: it is brought in first, and then this is asked again.
-pub(crate) fn collisions(shadow: &Shadow, now: Id, target: &str, others: &[BString]) -> Outcome<Names> {
+/// How what is here compares with a target.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// Uncaptured files and links that its restore would overwrite.
+    pub(crate) in_the_way: Names,
+    /// It has paths that the capture does not have.
+    pub(crate) has_more: bool,
+}
+
+/// Directories of objects of what was parked from this path.
+pub(crate) fn parked_objects(projects: &Path, session: &str, root: &BStr) -> Vec<PathBuf> {
+    let name = format!("{:x}", Sha256::digest(root));
+    let parking = projects
+        .join(".agent-shadow")
+        .join(format!("parked-{session}"))
+        .join(&name[..16]);
+    let places = fs::read_dir(parking).into_iter().flatten().flatten();
+    places
+        .flat_map(|place| ["shadow", "git"].map(|kind| place.path().join(kind).join("objects")))
+        .collect()
+}
+
+/// Compares with a target. The shadow that has it may be parked. A target that is not here yet cannot be compared: it is
+/// brought in first, and then this is asked again.
+pub(crate) fn collisions(
+    shadow: &Shadow,
+    now: Id,
+    target: &str,
+    others: &[BString],
+    parked: &[PathBuf],
+) -> Outcome<Option<Compared>> {
     let now = now.to_string();
     if now == target {
-        return Ok(Names::default());
+        return Ok(Some(Compared::default()));
     }
-    let git = Git::on_shadow(&shadow.top, &shadow.git);
-    let answer = git
-        .args([
-            "diff-tree",
-            "-r",
-            "-z",
-            "--name-only",
-            "--diff-filter=A",
-            "--no-renames",
-        ])
-        .args([&now[..], target])
-        .run()?;
-    if answer.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it compared trees".into(),
-        ));
+    let mut answer = added(shadow, &now, target, &[])?;
+    if answer.ok().is_none() && !parked.is_empty() {
+        answer = added(shadow, &now, target, parked)?;
     }
     let Some(list) = answer.ok() else {
-        return Ok(Names::default());
+        return Ok(None);
     };
     let added = list
         .split_str("\0")
@@ -86,7 +105,51 @@ pub(crate) fn collisions(shadow: &Shadow, now: Id, target: &str, others: &[BStri
             );
         }
     }
-    Ok(Names::new(found.into_iter().collect()))
+    Ok(Some(Compared {
+        in_the_way: Names::new(found.into_iter().collect()),
+        has_more: !list.is_empty(),
+    }))
+}
+
+/// What the target has and this tree does not.
+fn added(shadow: &Shadow, now: &str, target: &str, stores: &[PathBuf]) -> Outcome<Answered> {
+    let mut git = Git::on_shadow(&shadow.top, &shadow.git);
+    if !stores.is_empty() {
+        let names: Vec<BString> = stores
+            .iter()
+            .map(|store| quoted(store.as_os_str().as_bytes().as_bstr()))
+            .collect();
+        git = git.env(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            path_of(BString::from(bstr::join(":", names))),
+        );
+    }
+    let answer = git
+        .args([
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--diff-filter=A",
+            "--no-renames",
+            now,
+            target,
+        ])
+        .run()?;
+    if answer.was_killed() {
+        return Err(Failure::Fault(
+            "git was ended by a signal while it compared trees".into(),
+        ));
+    }
+    Ok(answer)
+}
+
+/// Notes that what this tree has and the capture of this tag does not have was not there, ignored or not.
+pub(crate) fn note_sought(shadow: &Shadow, tag: &str, tree: &str) -> Outcome<()> {
+    let file = shadow.file("sought");
+    let open = OpenOptions::new().append(true).create(true).open(&file);
+    open.and_then(|mut out| writeln!(out, "{tag} {tree}"))
+        .context("it cannot be written", file)
 }
 
 fn kind_at(shadow: &Shadow, path: &BStr) -> Option<Kind> {

@@ -3,11 +3,12 @@
 use crate::git::watch;
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BString, ByteSlice};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 /// Most bytes of git's messages that are kept.
 const SAID_MOST: u64 = 256 * 1024;
@@ -191,7 +192,51 @@ impl Git {
     }
 
     /// The same as `run`, reading at most `most` bytes of its output. What is longer is read and thrown away.
-    pub(crate) fn run_reading(mut self, most: u64) -> Outcome<Answered> {
+    pub(crate) fn run_reading(self, most: u64) -> Outcome<Answered> {
+        let mut output = Vec::new();
+        let mut answer = self.talk(|stdout, _| {
+            stdout.by_ref().take(most).read_to_end(&mut output)?;
+            io::copy(stdout, &mut io::sink()).map(drop)
+        })?;
+        answer.stdout = output;
+        Ok(answer)
+    }
+
+    /// Runs it to its end, with its output going elsewhere.
+    pub(crate) fn run_into(self, out: &mut impl Write) -> Outcome<Answered> {
+        self.talk(|stdout, _| io::copy(stdout, out).map(drop))
+    }
+
+    /// Runs it with limits: it is killed when it writes more than `most` bytes or computes for more than `seconds`. The
+    /// output is what it wrote up to then; the second answer says whether there was more.
+    pub(crate) fn run_limited(self, most: usize, seconds: u64) -> Outcome<(Answered, bool)> {
+        let mut output = Vec::new();
+        let mut is_cut = false;
+        let mut answer = self.talk(|stdout, child| {
+            if let Some(process) = Pid::from_raw(child as i32) {
+                let limit = Rlimit {
+                    current: Some(seconds),
+                    maximum: Some(seconds + 1),
+                };
+                // It may have ended already.
+                let _ = prlimit(Some(process), Resource::Cpu, limit);
+            }
+            stdout.by_ref().take(most as u64 + 1).read_to_end(&mut output)?;
+            if output.len() > most {
+                is_cut = true;
+                output.truncate(most);
+                if let Some(group) = Pid::from_raw(child as i32) {
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
+            }
+            Ok(())
+        })?;
+        answer.stdout = output;
+        Ok((answer, is_cut))
+    }
+
+    /// Runs it, with its output read by `read`, which also gets its number.
+    fn talk(mut self, read: impl FnOnce(&mut ChildStdout, u32) -> io::Result<()>) -> Outcome<Answered> {
         let stdin = if self.input.is_empty() {
             Stdio::null()
         } else {
@@ -202,7 +247,8 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = self.command.spawn().map_err(not_started)?;
-        watch::started(child.id());
+        let id = child.id();
+        watch::started(id);
         let input = std::mem::take(&mut self.input);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (output, said) = std::thread::scope(|scope| {
@@ -211,15 +257,19 @@ impl Git {
                 scope.spawn(move || drop(stdin.write_all(&input)));
             }
             let said = scope.spawn(move || read_all(stderr, SAID_MOST));
-            let output = read_all(stdout, most);
+            let output = match stdout {
+                Some(mut stdout) => read(&mut stdout, id),
+                None => Ok(()),
+            };
             (output, said.join())
         });
         let status = child.wait();
-        watch::ended(child.id());
+        watch::ended(id);
         let fault = |error: io::Error| Failure::Fault(format!("git could not be heard: {error}"));
+        output.map_err(fault)?;
         Ok(Answered {
             status: status.map_err(fault)?,
-            stdout: output.map_err(fault)?,
+            stdout: Vec::new(),
             stderr: BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?),
         })
     }

@@ -1,5 +1,6 @@
 //! Our own git directory in each repository, and what decides there which files are ignored.
 
+pub(crate) mod home;
 pub(crate) mod open;
 pub(crate) mod patterns;
 pub(crate) mod rules;

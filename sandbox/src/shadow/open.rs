@@ -7,6 +7,7 @@ use crate::fs::kind::{Kind, kind};
 use crate::fs::text::{first_line, slurp};
 use crate::git::id::Format;
 use crate::host::place::Host;
+use crate::shadow::home::{all_without_odd, make_home, write_if_other};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::Access;
@@ -39,52 +40,6 @@ impl Shadow {
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.git.join(name)
     }
-}
-
-/// Removes what is neither a file nor a directory. A write through a link would happen elsewhere.
-fn without_odd(path: &Path) -> io::Result<()> {
-    match kind(path) {
-        Some(Kind::Link | Kind::Socket | Kind::Waits) => fs::remove_file(path),
-        Some(Kind::File | Kind::Directory) | None => Ok(()),
-    }
-}
-
-fn all_without_odd(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory).into_iter().flatten() {
-        without_odd(&entry?.path())?;
-    }
-    Ok(())
-}
-
-/// Writes a small file of ours, unless it has this content.
-pub(crate) fn write_if_other(path: &Path, content: &[u8]) -> io::Result<()> {
-    if kind(path) == Some(Kind::File) && slurp(path) == content {
-        return Ok(());
-    }
-    without_odd(path)?;
-    fs::write(path, content)
-}
-
-/// Makes the folder of ours in a directory, which the host's git does not see.
-pub(crate) fn make_home(directory: &Path) -> Outcome<PathBuf> {
-    let home = directory.join(".agent-shadow");
-    if let Some(what) = match kind(&home) {
-        Some(Kind::Directory) | None => None,
-        Some(Kind::Link) => Some("a symlink"),
-        Some(Kind::File | Kind::Socket | Kind::Waits) => Some("not a directory"),
-    } {
-        return Err(Failure::Fault(format!(
-            "{} is {what}. Walkback keeps its own git directories there: rename or remove it, then call again.",
-            home.display()
-        )));
-    }
-    let made = || {
-        fs::create_dir_all(&home)?;
-        all_without_odd(&home)?;
-        write_if_other(&home.join(".gitignore"), b"*\n")
-    };
-    made().context("it cannot be written", &home)?;
-    Ok(home)
 }
 
 /// Fails when this user can neither write the shadow nor make one, and says what is to be permitted. Files of this
@@ -178,7 +133,31 @@ fn make(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
     write_if_other(&git.join("HEAD"), HEAD.as_bytes())?;
     write_if_other(&git.join("config"), &settings(shadow))?;
     write_if_other(&git.join("info/attributes"), ATTRIBUTES.as_bytes())?;
+    remove_leftovers(git)?;
     borrow(shadow, host)
+}
+
+/// Left behind when a process of ours or the sandbox crashed. We hold the lock, so no other process uses these files.
+fn remove_leftovers(git: &Path) -> io::Result<()> {
+    let is_lock = |name: &[u8]| name.ends_with(b".lock");
+    let is_part = |name: &[u8]| name.starts_with(b"tmp_");
+    remove_named(git, is_lock)?;
+    remove_named(&git.join("refs/tags/chkpt"), is_lock)?;
+    remove_named(&git.join("objects"), is_part)?;
+    remove_named(&git.join("objects/pack"), is_part)?;
+    match fs::remove_dir_all(git.join("stage")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn remove_named(directory: &Path, is_left: impl Fn(&[u8]) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if is_left(entry.file_name().as_bytes()) && kind(&entry.path()) == Some(Kind::File) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn settings(shadow: &Shadow) -> BString {
@@ -226,7 +205,7 @@ fn borrow(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
 }
 
 /// The name of a directory as a list of object directories writes it.
-fn quoted(directory: &BStr) -> BString {
+pub(crate) fn quoted(directory: &BStr) -> BString {
     let is_odd = directory.contains(&b'\n')
         || directory.contains(&b':')
         || directory.starts_with(b"\"")

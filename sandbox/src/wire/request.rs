@@ -1,6 +1,6 @@
 //! Requests, as JSON on standard input.
 
-use crate::wire::capture::WorkingTreeRequest;
+use crate::wire::capture::{CaptureRequest, WorkingTreeRequest};
 use crate::wire::read::{DiffRequest, DirectoriesRequest, SurveyRequest};
 use serde::Deserialize;
 
@@ -25,4 +25,6 @@ pub(crate) enum Command {
     Diff(DiffRequest),
     /// Looks at the working files of every repository.
     CaptureWorkingTree(WorkingTreeRequest),
+    /// Captures every repository.
+    Capture(CaptureRequest),
 }

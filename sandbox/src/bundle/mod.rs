@@ -1,0 +1,7 @@
+//! Bundles: git's own format, one pack behind a header. How they are made, and how they leave the sandbox.
+
+pub(crate) mod carry;
+pub(crate) mod curl;
+pub(crate) mod folder;
+pub(crate) mod make;
+pub(crate) mod spool;

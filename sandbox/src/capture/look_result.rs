@@ -1,0 +1,111 @@
+//! What a look leaves: the state of the working files, and the table for the next look.
+
+use crate::capture::look::Look;
+use crate::capture::read_all::Kept;
+use crate::capture::sidecar::{self, Held};
+use crate::capture::sort::Sorted;
+use crate::capture::state::{SkippedPath, WorkingState};
+use crate::capture::trees::Trees;
+use crate::scan::decide::Decisions;
+use crate::scan::table::{Entry, Folder, Table};
+use crate::scan::walk::{Item, Walked};
+use crate::wire::error::{Failure, Outcome};
+use bstr::BString;
+use std::collections::{HashMap, HashSet};
+
+impl Look<'_> {
+    /// What the next look is to know.
+    pub(super) fn table(
+        &self,
+        walked: &Walked,
+        decisions: &Decisions,
+        (kept, trees): (&[HashMap<usize, Kept>], &Trees),
+        stores: Vec<u8>,
+    ) -> Table {
+        let mut folders = HashMap::with_capacity(walked.directories.len());
+        for (at, directory) in walked.directories.iter().enumerate() {
+            let entry = |(number, item): (usize, &Item)| {
+                let captured = kept[at].get(&number);
+                Entry {
+                    name: item.name.clone(),
+                    stat: captured.map_or(item.stat, |captured| captured.stat),
+                    verdict: decisions.verdicts[at][number],
+                    id: captured.map(|captured| captured.id),
+                    is_sure: captured.map_or_else(|| self.is_settled(item), |captured| captured.is_sure),
+                    is_borrowed: captured.is_some_and(|captured| captured.is_borrowed),
+                }
+            };
+            let tree = trees.by_path.get(&directory.path).copied();
+            folders.insert(
+                directory.path.clone(),
+                Folder {
+                    entries: directory.items.iter().enumerate().map(entry).collect(),
+                    tree,
+                    is_borrowed: tree.is_some_and(|tree| trees.borrowed.contains_key(&tree)),
+                },
+            );
+        }
+        Table {
+            format: self.looking.shadow.format,
+            began: self.began,
+            // Rules that git could not read are asked about each time.
+            rules: if decisions.said.is_empty() {
+                self.looking.rules.to_vec()
+            } else {
+                Vec::new()
+            },
+            stores,
+            folders,
+        }
+    }
+
+    pub(super) fn state(
+        &self,
+        walked: &Walked,
+        decisions: &Decisions,
+        mut sorted: Sorted,
+        trees: &Trees,
+    ) -> Outcome<WorkingState> {
+        let looking = self.looking;
+        let directories: HashSet<BString> = trees.by_path.keys().cloned().collect();
+        let left_out: HashSet<BString> = sorted.large.iter().map(|large| large.path.clone()).collect();
+        let held = Held {
+            items: &sorted.captured,
+            directories: &directories,
+            left_out: &left_out,
+            failures: &sorted.failures,
+        };
+        let (modes, empty) = sidecar::lists(walked, decisions, &held, looking.umask);
+        let mut list = Vec::new();
+        for large in &sorted.large {
+            list.extend_from_slice(&large.path);
+            list.push(0);
+            sorted.skipped.push(SkippedPath {
+                path: large.path.clone(),
+                reason: format!("larger than maxFileBytes ({})", looking.max_bytes),
+                size: Some(large.size),
+            });
+        }
+        for (path, user) in looking.held {
+            // The slash at its end tells it from a file.
+            list.extend_from_slice(path);
+            list.extend_from_slice(b"/\0");
+            sorted.skipped.push(SkippedPath {
+                path: path.clone(),
+                reason: format!("the git directory of the repository {user}"),
+                size: None,
+            });
+        }
+        Ok(WorkingState {
+            tree: trees
+                .top
+                .ok_or_else(|| Failure::Fault("the repository went while it was looked at".into()))?,
+            modes,
+            empty,
+            left_out: list,
+            failures: sorted.failures.finish(),
+            skipped: sorted.skipped,
+            has_unknown_root: false,
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! The capture of one repository.
+
+use crate::bundle::folder::Folder;
+use crate::bundle::spool::Spooled;
+use crate::capture::call::Call;
+use crate::capture::chain::{Linking, base_serves};
+use crate::capture::host_part::{self, HostPart};
+use crate::capture::record::{Between, packed, record};
+use crate::capture::repository::{Repository, Sighted, shadow_of, uncaptured};
+use crate::capture::targets::note_sought;
+use crate::git::id::Id;
+use crate::git::loose::LooseStore;
+use crate::git::present::present;
+use crate::host::place::path_of;
+use crate::wire::capture::{
+    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
+    RepositoryState,
+};
+use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::name::Name;
+use bstr::{BStr, BString};
+use std::fs;
+
+const TRIES: usize = 3;
+
+/// What every repository of a capture needs.
+pub(crate) struct Capturing<'call> {
+    pub(crate) request: &'call CaptureRequest,
+    pub(crate) folder: &'call Folder,
+    pub(crate) now: i64,
+}
+
+/// A repository, and what leaves the sandbox of it.
+pub(crate) struct Captured {
+    pub(crate) report: RepositoryReport,
+    pub(crate) link: Option<Spooled>,
+    pub(crate) base: Option<Spooled>,
+    /// Empty when no file differs, and whether it is compressed.
+    pub(crate) record: Option<(Vec<u8>, bool)>,
+}
+
+impl Capturing<'_> {
+    /// Captures a repository. Nothing: another one is in it that nobody knew.
+    pub(crate) fn capture(&self, call: &Call<'_>, root: &BStr, is_last: bool) -> Outcome<Option<Captured>> {
+        let mut last = None;
+        for attempt in 1..=TRIES {
+            match self.once(call, root, is_last) {
+                Ok(captured) => return Ok(captured),
+                Err(refused @ Failure::Refused { .. }) => return Err(refused),
+                Err(failure @ (Failure::Fault(_) | Failure::Io { .. })) => last = Some(failure),
+            }
+            // The shadow holds nothing that is not elsewhere. So a broken one is made anew, once, from the files alone.
+            if attempt == 2 {
+                let top = call.asked.projects.join(path_of(root.to_owned()));
+                let _ = fs::remove_dir_all(shadow_of(&top, call.asked.session));
+            }
+        }
+        let reason = last.map(|failure| failure.to_string()).unwrap_or_default();
+        Ok(Some(Captured {
+            report: RepositoryReport {
+                path: Name(root.to_owned()),
+                state: RepositoryState::Failed,
+                capture: None,
+                info: None,
+                changes: None,
+                failures: vec![FailedName {
+                    path: Name(BString::from(".")),
+                    reason: reason.chars().take(300).collect(),
+                }],
+                skipped: Vec::new(),
+            },
+            link: None,
+            base: None,
+            record: None,
+        }))
+    }
+
+    fn once(&self, call: &Call<'_>, root: &BStr, is_last: bool) -> Outcome<Option<Captured>> {
+        let known = self.request.known.iter().find(|known| known.path.0 == root);
+        let target = self.request.targets.iter().find(|target| target.path.0 == root);
+        let before = known
+            .map(|known| &known.commit[..])
+            .or(target.map(|target| &target.tree[..]));
+        let repository = Repository::open(call, root, before)?;
+        let format = repository.shadow.format;
+        // The repository was made again in another object format, so nothing from before can be built upon or compared.
+        let is_of = |id: &str| id.len() == 2 * format.width();
+        let stored = known.filter(|known| is_of(&known.commit));
+        let target = target.filter(|target| is_of(&target.tree));
+        let store = LooseStore::new(repository.shadow.objects(), format);
+        let wanted = target.map(|target| &target.tree[..]);
+        let mut sighted = repository.look(call, is_last, wanted, &store)?;
+        if sighted.looked.state.has_unknown_root {
+            return Ok(None);
+        }
+        let host = host_part::read(&repository, &sighted.looked.state, &store)?;
+        store.commit()?;
+        sighted.looked.keep(&repository.shadow)?;
+        if let Some(target) = target {
+            self.note_target(&repository, &sighted, target)?;
+        }
+        let (failures, skipped) = uncaptured(&mut sighted.looked.state);
+        let tree = sighted.looked.state.tree;
+        let mut captured = Captured {
+            report: RepositoryReport {
+                path: Name(root.to_owned()),
+                state: RepositoryState::Captured,
+                capture: None,
+                info: None,
+                changes: None,
+                failures: failures
+                    .into_iter()
+                    .chain(host.failures.iter().map(copy))
+                    .collect(),
+                skipped,
+            },
+            link: None,
+            base: None,
+            record: None,
+        };
+        let mut ids = self.ids(call, (&repository, &store), (tree, &host), stored, &mut captured)?;
+        ids.missing_target = self.lacks(&repository, &ids.commit, target)?;
+        if ids.chain.is_some() && self.request.changes {
+            let from = known.filter(|known| !known.is_gone).and(stored);
+            let (list, said) = record(
+                &repository,
+                &Between {
+                    from: from.map(|known| &known.tree[..]),
+                    from_meta: from.map(|known| &known.meta[..]),
+                    tree: &ids.tree,
+                    meta: &ids.meta,
+                },
+            );
+            captured.report.changes = Some(said);
+            captured.record = (!list.is_empty()).then(|| packed(list));
+        }
+        self.tag(&repository, &ids.commit);
+        captured.report.capture = Some(ids);
+        captured.report.info = Some(host.info);
+        Ok(Some(captured))
+    }
+
+    /// The capture: the one that the store has when it is the same, else a new one with its bundles.
+    fn ids(
+        &self,
+        call: &Call<'_>,
+        (repository, store): (&Repository<'_>, &LooseStore),
+        (tree, host): (Id, &HostPart),
+        stored: Option<&KnownRepository>,
+        captured: &mut Captured,
+    ) -> Outcome<CaptureIds> {
+        let (text, meta) = (tree.to_string(), host.meta.to_string());
+        let mut ids = CaptureIds {
+            commit: String::new(),
+            tree: text,
+            meta,
+            chain: None,
+            base: stored.and_then(|known| known.base.clone()),
+            base_commit: stored.and_then(|known| known.base_commit.clone()),
+            missing_target: false,
+            stash: host.stash.clone(),
+        };
+        let same = stored.filter(|known| known.tree == ids.tree && known.meta == ids.meta);
+        if let Some(known) = same {
+            known.commit.clone_into(&mut ids.commit);
+            return Ok(ids);
+        }
+        let base = host.base.as_ref().map(|base| &base.name[..]);
+        let next = match stored {
+            Some(known) if base_serves(known.base.as_deref(), base) => known.next,
+            Some(_) | None => Chain::Rebase,
+        };
+        let linking = Linking {
+            shadow: &repository.shadow,
+            store,
+            folder: self.folder,
+            request: self.request,
+            number: call
+                .roots
+                .iter()
+                .position(|root| root == repository.path)
+                .unwrap_or_default(),
+            now: self.now,
+            tree,
+            meta: host.meta,
+            previous: stored.map(|known| &known.commit[..]),
+            base_commit: stored.and_then(|known| known.base_commit.as_deref()),
+            head: host.head.as_deref(),
+            base,
+            is_partial: host.base.as_ref().is_some_and(|base| base.partial),
+        };
+        let linked = linking.link(next)?;
+        ids.commit = linked.commit.to_string();
+        ids.chain = Some(linked.chain);
+        if linked.chain == Chain::Rebase {
+            ids.base = base.map(str::to_owned);
+            ids.base_commit = host.head.clone();
+        }
+        captured.link = Some(linked.link);
+        captured.base = linked.base;
+        Ok(ids)
+    }
+
+    /// Notes for the restore that nothing uncaptured stands where the target has more.
+    fn note_target(
+        &self,
+        repository: &Repository<'_>,
+        sighted: &Sighted,
+        target: &CaptureTarget,
+    ) -> Outcome<()> {
+        match &sighted.target {
+            Some(compared) if compared.has_more && compared.in_the_way.is_empty() => {
+                note_sought(&repository.shadow, &self.request.tag, &target.tree)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether the sandbox lacks the target. This is a quick look: a restore checks every object before it writes.
+    fn lacks(
+        &self,
+        repository: &Repository<'_>,
+        commit: &str,
+        target: Option<&CaptureTarget>,
+    ) -> Outcome<bool> {
+        let Some(target) = target.filter(|target| target.commit != commit) else {
+            return Ok(false);
+        };
+        let wanted: Option<Vec<Id>> = [&target.commit, &target.tree, &target.meta]
+            .into_iter()
+            .map(|id| Id::from_hex(id.as_bytes()))
+            .collect();
+        let Some(wanted) = wanted else { return Ok(true) };
+        let there = present(&repository.shadow.git, wanted.iter().copied())?;
+        Ok(!wanted.iter().all(|id| there.contains(id)))
+    }
+
+    /// Tags the checkpoint, so that a person in the sandbox finds it with plain git. An earlier capture that is reused as
+    /// this one may be gone, together with the shadow that had it.
+    fn tag(&self, repository: &Repository<'_>, commit: &str) {
+        let shadow = &repository.shadow;
+        let is_here = shadow.objects().join(&commit[..2]).join(&commit[2..]).is_file()
+            || Id::from_hex(commit.as_bytes())
+                .is_some_and(|id| present(&shadow.git, [id]).is_ok_and(|there| there.contains(&id)));
+        if !is_here {
+            return;
+        }
+        let tags = shadow.file("refs/tags/chkpt");
+        let write = || -> Outcome<()> {
+            fs::create_dir_all(&tags).context("it cannot be made", &tags)?;
+            // Packing objects opens every tag, so from time to time the tags become one file.
+            if fs::read_dir(&tags).into_iter().flatten().count() >= 64 {
+                crate::git::process::Git::on_shadow(&repository.top, &shadow.git)
+                    .args(["pack-refs", "--all"])
+                    .run()?;
+                fs::create_dir_all(&tags).context("it cannot be made", &tags)?;
+            }
+            fs::write(tags.join(&self.request.tag), format!("{commit}\n"))
+                .context("it cannot be written", &tags)
+        };
+        // No capture depends on it.
+        let _ = write();
+    }
+}
+
+fn copy(one: &FailedName) -> FailedName {
+    FailedName {
+        path: one.path.clone(),
+        reason: one.reason.clone(),
+    }
+}
+
+/// The report of a repository that is not there any more.
+pub(crate) fn absent(path: &Name) -> RepositoryReport {
+    RepositoryReport {
+        path: path.clone(),
+        state: RepositoryState::Absent,
+        capture: None,
+        info: None,
+        changes: None,
+        failures: Vec::new(),
+        skipped: Vec::new(),
+    }
+}

@@ -1,0 +1,185 @@
+//! The working files of one repository, as a call looks at them.
+
+use crate::capture::call::{Call, below};
+use crate::capture::look::{Looked, Looking, look};
+use crate::capture::state::WorkingState;
+use crate::capture::targets;
+use crate::fs::text::slurp;
+use crate::git::id::Format;
+use crate::git::loose::LooseStore;
+use crate::host::place::{Host, NoHost, find, path_of};
+use crate::host::settings::{self, Settings};
+use crate::scan::names::Names;
+use crate::shadow::open::{self, Shadow};
+use crate::shadow::rules::{self, Sources};
+use crate::wire::capture::{FailedName, SkippedName};
+use crate::wire::error::Outcome;
+use crate::wire::name::Name;
+use bstr::{BStr, BString};
+use std::path::{Path, PathBuf};
+
+/// A repository and its shadow.
+pub(crate) struct Repository<'call> {
+    pub(crate) path: &'call BStr,
+    pub(crate) top: PathBuf,
+    pub(crate) host: Result<Host, NoHost>,
+    pub(crate) settings: Settings,
+    pub(crate) shadow: Shadow,
+    /// Repositories strictly below it, relative to it.
+    pub(crate) nested: Vec<BString>,
+}
+
+/// Where its shadow is, whether it is there or not.
+pub(crate) fn shadow_of(top: &Path, session: &str) -> PathBuf {
+    top.join(".agent-shadow").join(format!("session-{session}"))
+}
+
+impl<'call> Repository<'call> {
+    /// Makes or repairs its shadow. Without a `.git`, `before` says its format: an id of the state that comes, or of the one
+    /// before.
+    pub(crate) fn open(call: &Call<'_>, path: &'call BStr, before: Option<&str>) -> Outcome<Self> {
+        let session = call.asked.session;
+        let top = call.asked.projects.join(path_of(path.to_owned()));
+        let host = find(&top);
+        let mut settings = host.as_ref().map(settings::read).unwrap_or_default();
+        if host.is_err() {
+            settings.format = match before {
+                Some(id) if id.len() == 2 * Format::Sha256.width() => Format::Sha256,
+                Some(_) => Format::Sha1,
+                None => format_before(&shadow_of(&top, session)),
+            };
+        }
+        let shadow = open::open(&top, session, settings.format, host.as_ref().ok())?;
+        Ok(Repository {
+            path,
+            top,
+            host,
+            settings,
+            shadow,
+            nested: call.nested_in(path),
+        })
+    }
+
+    /// Looks at its files. Their objects are staged in the store. With a target, what its restore would overwrite is
+    /// captured too.
+    pub(crate) fn look(
+        &self,
+        call: &Call<'_>,
+        is_last: bool,
+        target: Option<&str>,
+        store: &LooseStore,
+    ) -> Outcome<Sighted> {
+        let shadow = &self.shadow;
+        let held = call.held_in(self.path, &self.nested);
+        let others: Vec<BString> = self
+            .nested
+            .iter()
+            .chain(held.iter().map(|(path, _)| path))
+            .cloned()
+            .collect();
+        let rules = rules::write(
+            shadow,
+            &Sources {
+                host: self.host.as_ref().ok(),
+                settings: &self.settings.text,
+                user: &call.user,
+                exclude: &call.exclude,
+                others: &others,
+            },
+        )?;
+        let looking = Looking {
+            shadow,
+            host: self.host.as_ref().ok(),
+            path: self.path,
+            rules: &rules,
+            include: &call.include,
+            exclude: &call.exclude,
+            nested: &self.nested,
+            held: &held,
+            forced: &Names::default(),
+            max_bytes: call.asked.max_file_bytes,
+            max_depth: call.asked.max_depth,
+            seeks_roots: !is_last,
+            umask: call.umask,
+            mapped: &call.mapped,
+            reporter: &call.reporter,
+        };
+        let first = look(&looking, store)?;
+        let Some(target) = target.filter(|_| !first.state.has_unknown_root) else {
+            return Ok(Sighted {
+                looked: first,
+                target: None,
+            });
+        };
+        // Trees are compared by git, which reads what is on the disk.
+        store.commit()?;
+        first.keep(shadow)?;
+        let inner = below(self.path, call.asked.targets.iter().copied());
+        let parked = targets::parked_objects(call.asked.projects, call.asked.session, self.path);
+        let compared = targets::collisions(
+            shadow,
+            first.state.tree,
+            target,
+            &[&inner[..], &others].concat(),
+            &parked,
+        )?;
+        let Some(compared) = compared else {
+            return Ok(Sighted {
+                looked: first,
+                target: None,
+            });
+        };
+        if compared.in_the_way.is_empty() {
+            return Ok(Sighted {
+                looked: first,
+                target: Some(compared),
+            });
+        }
+        let looked = look(
+            &Looking {
+                forced: &compared.in_the_way,
+                ..looking
+            },
+            store,
+        )?;
+        Ok(Sighted {
+            looked,
+            target: Some(compared),
+        })
+    }
+}
+
+/// A look, and how it compares with the target; nothing when there is none, or it is not here.
+pub(crate) struct Sighted {
+    pub(crate) looked: Looked,
+    pub(crate) target: Option<targets::Compared>,
+}
+
+fn format_before(shadow: &Path) -> Format {
+    if slurp(&shadow.join("format")).trim_ascii() == Format::Sha256.name().as_bytes() {
+        Format::Sha256
+    } else {
+        Format::Sha1
+    }
+}
+
+/// What is told of the paths of a look that are not captured.
+pub(crate) fn uncaptured(state: &mut WorkingState) -> (Vec<FailedName>, Vec<SkippedName>) {
+    let failures = std::mem::take(&mut state.failures).into_iter();
+    let skipped = std::mem::take(&mut state.skipped).into_iter();
+    (
+        failures
+            .map(|one| FailedName {
+                path: Name(one.path),
+                reason: one.reason,
+            })
+            .collect(),
+        skipped
+            .map(|one| SkippedName {
+                path: Name(one.path),
+                reason: one.reason,
+                size_bytes: one.size,
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,134 @@
+/**
+ * The capture of the native program: the same ids as the scripts', bundles that git takes, and a shadow that the restores of
+ * the scripts can use.
+ */
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
+import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import type { CaptureReport, CaptureRequest } from '../../core/checkpoint/ports/capture.ts';
+import { INIT } from '../support/git-cases.ts';
+import { createHarness } from '../support/git-harness.ts';
+import { programHere } from '../support/sandbox-program.ts';
+
+type Harness = Awaited<ReturnType<typeof createHarness>>;
+
+const capture = createNativeCapture(programHere(), OUTPUT_BYTES);
+
+/** A capture of a session of its own, on what `before` stored. */
+const take = async (
+  harness: Harness,
+  before?: CaptureReport,
+  options: Partial<CaptureRequest> = {},
+): Promise<CaptureReport> =>
+  capture(
+    harness.sandbox,
+    {
+      sessionId: 'other',
+      projectsRoot: harness.root,
+      toolExecutionId: 'x',
+      messageId: 'm',
+      reason: 'manual',
+      known: (before?.repositories ?? []).flatMap((one) =>
+        one.state === 'captured' ? [{ ...one, next: 'append' as const }] : [],
+      ),
+      knownBases: [],
+      include: [],
+      exclude: [],
+      maxFileBytes: 1 << 28,
+      maxDepth: 8,
+      timeoutMs: 60_000,
+      maxInlineBytes: 8 << 20,
+      changes: true,
+      ...options,
+    },
+    async () => null,
+  );
+
+const only = (report: CaptureReport) => {
+  const [one] = report.repositories;
+  if (report.repositories.length !== 1 || one?.state !== 'captured')
+    throw new Error(`one repository was to be captured: ${JSON.stringify(report.repositories)}`);
+  return one;
+};
+
+/** Brings bundles into an empty repository, in their order, and answers the tree that the last one has. */
+const treeIn = (harness: Harness, reports: readonly CaptureReport[]): string => {
+  const all = reports.flatMap(({ bundles }) =>
+    bundles.toSorted((one, other) => (one.kind < other.kind ? -1 : 1)),
+  );
+  harness.sh('rm -rf ../empty; git init -q --bare ../empty');
+  for (const [at, { bytes = new Uint8Array() }] of all.entries()) {
+    writeFileSync(`${harness.top}/${at}.bundle`, bytes);
+    harness.sh(`git -C ../empty bundle unbundle ../${at}.bundle`);
+  }
+  const last = all.at(-1)?.commit ?? '';
+  return harness
+    .sh(`git -C ../empty fsck --full --strict ${last} >&2; git -C ../empty rev-parse ${last}^{tree}`)
+    .trim();
+};
+
+describe('a native capture', () => {
+  test('has the ids of the scripts, in bundles that git takes', async () => {
+    await using harness = await createHarness({ changes: true });
+    harness.sh(
+      `mkdir app; cd app; ${INIT}; seq 100 >lines; chmod 600 lines; mkdir empty; git add .; git commit -qm one; echo 1 >>lines`,
+    );
+    const scripted = await harness.capture();
+    const first = await take(harness);
+    const [expected] = scripted.repositories;
+    const { commit: _of, ...ids } = only(first);
+    expect(ids).toEqual({
+      ...expected,
+      commit: undefined,
+      chain: 'rebase',
+      info: { ...expected?.info, path: 'app' },
+    });
+    expect(treeIn(harness, [first])).toBe(ids.tree);
+    const again = await take(harness, first);
+    expect(only(again)).toMatchObject({ changed: false, commit: only(first).commit });
+    expect(again.bundles).toEqual([]);
+    harness.sh('sed -i 5d lines; echo new >added; git rm -q --cached lines; git branch side', 'app');
+    const next = await harness.capture();
+    const second = await take(harness, again);
+    expect(only(second)).toMatchObject({
+      chain: 'append',
+      tree: next.repositories[0]?.tree,
+      meta: next.repositories[0]?.meta,
+    });
+    expect(second.changes).toEqual(next.report.changes);
+    expect(treeIn(harness, [first, second])).toBe(only(second).tree);
+  });
+
+  test('is where the restores of the scripts start and go', async () => {
+    await using harness = await createHarness({ isNative: true });
+    harness.sh(
+      `mkdir app; cd app; ${INIT}; echo 1 >a; git add .; git commit -qm one; echo '*.log' >.gitignore`,
+    );
+    const first = await harness.capture();
+    harness.sh('echo 2 >a; echo 3 >b; git add a; git commit -qm two; echo log >x.log', 'app');
+    const second = await harness.capture();
+    const { report, undo } = await harness.rollback(first);
+    expect(report.outcome).toBe('applied');
+    expect(undo.repositories[0]?.tree).toBe(second.repositories[0]?.tree);
+    expect(harness.sh('cat a x.log; ls; git log -1 --format=%s', 'app')).toBe(
+      '1\nlog\na\na.txt\nsrc\nx.log\none\n',
+    );
+    expect((await harness.rollback(second)).report.outcome).toBe('applied');
+    expect(harness.sh('cat a b; git log -1 --format=%s', 'app')).toBe('2\n3\ntwo\n');
+  });
+
+  test('waits for a command of the scripts that holds the lock', async () => {
+    await using harness = await createHarness();
+    harness.sh(`mkdir app .agent-shadow; cd app; ${INIT}; echo 1 >a`);
+    const held = harness.sandbox.run('exec flock .agent-shadow/lock sh -c "mkfifo go; cat go >out; rm go"', {
+      cwd: harness.root,
+      timeoutMs: 60_000,
+    });
+    const waiting = take(harness);
+    harness.sh('until [ -p go ]; do :; done; echo held >go');
+    await held;
+    expect(only(await waiting).changed).toBe(true);
+    expect(harness.sh('cat out')).toBe('held\n');
+  });
+});
