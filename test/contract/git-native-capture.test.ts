@@ -2,11 +2,13 @@
  * The capture of the native program: the same ids as the scripts', bundles that git takes, and a shadow that the restores of
  * the scripts can use.
  */
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createNativeCapture } from '../../adapters/git/program/capture.ts';
-import type { CaptureReport, CaptureRequest } from '../../core/checkpoint/ports/capture.ts';
+import type { CaptureReport, CaptureRequest, UploadTarget } from '../../core/checkpoint/ports/capture.ts';
 import { INIT } from '../support/git-cases.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { programHere } from '../support/sandbox-program.ts';
@@ -20,6 +22,7 @@ const take = async (
   harness: Harness,
   before?: CaptureReport,
   options: Partial<CaptureRequest> = {},
+  upload: UploadTarget = async () => null,
 ): Promise<CaptureReport> =>
   capture(
     harness.sandbox,
@@ -42,7 +45,7 @@ const take = async (
       changes: true,
       ...options,
     },
-    async () => null,
+    upload,
   );
 
 const only = (report: CaptureReport) => {
@@ -116,6 +119,49 @@ describe('a native capture', () => {
     );
     expect((await harness.rollback(second)).report.outcome).toBe('applied');
     expect(harness.sh('cat a b; git log -1 --format=%s', 'app')).toBe('2\n3\ntwo\n');
+  });
+
+  test('brings larger bundles out in a file, and the largest to where the caller says', async () => {
+    await using harness = await createHarness();
+    harness.sh(
+      `for i in 1 2; do mkdir app$i; (cd app$i; ${INIT}; head -c 100000 /dev/urandom >a); done; head -c 900000 /dev/urandom >>app2/a`,
+    );
+    const received = new Map<string, Buffer>();
+    const server = createServer((incoming, answer) => {
+      const parts: Buffer[] = [];
+      incoming.on('data', (part: Buffer) => parts.push(part));
+      incoming.on('end', () => {
+        received.set(incoming.url ?? '', Buffer.concat(parts));
+        answer.end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    try {
+      const limits = { maxInlineBytes: 500_000 };
+      const report = await take(harness, undefined, limits, async ({ sha256 }) => ({
+        url: `http://127.0.0.1:${address.port}/${sha256}`,
+        headers: {},
+      }));
+      const [large] = report.bundles.filter(({ sizeBytes }) => sizeBytes > 500_000);
+      expect(report.bundles.filter(({ bytes }) => bytes === undefined)).toEqual([large]);
+      const sent = received.get(`/${large?.sha256}`) ?? Buffer.alloc(0);
+      const all = report.bundles.map(({ bytes = sent, sha256 }) => ({
+        said: sha256,
+        is: createHash('sha256').update(bytes).digest('hex'),
+      }));
+      expect(all.map(({ is }) => is)).toEqual(all.map(({ said }) => said));
+      expect([...received.keys()]).toEqual([`/${large?.sha256}`]);
+      expect(report.held).toBeDefined();
+      const lost = take(harness, report, { ...limits, known: [] }, async () => ({
+        url: 'http://127.0.0.1:1/',
+        headers: {},
+      }));
+      await expect(lost).rejects.toMatchObject({ name: 'StorageUnavailable' });
+    } finally {
+      server.close();
+    }
   });
 
   test('waits for a command of the scripts that holds the lock', async () => {

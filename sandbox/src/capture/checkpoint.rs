@@ -5,8 +5,10 @@ use crate::bundle::folder::Folder;
 use crate::bundle::spool::Spooled;
 use crate::capture::call::{Asked, Call};
 use crate::capture::one::{Captured, Capturing, absent};
+use crate::capture::parking::finish_parking;
 use crate::fs::clock;
 use crate::lock::Lock;
+use crate::scan::beside::note_beside;
 use crate::wire::capture::{
     AnnouncedBundle, AnnouncedRecord, BundleKind, CaptureReport, CaptureRequest, Carry, RepositoryReport,
 };
@@ -45,6 +47,7 @@ impl Rest {
 pub(crate) fn capture(projects: &Path, request: &CaptureRequest) -> Outcome<Told> {
     // It goes before the answer: an answer that no one reads must not block the next command.
     let lock = Lock::take(projects, request.lock_wait_seconds)?;
+    finish_parking(projects, &request.session_id)?;
     let folder = Folder::new(projects, &request.session_id, &request.call);
     let mut call = Call::new(Asked {
         projects,
@@ -62,6 +65,8 @@ pub(crate) fn capture(projects: &Path, request: &CaptureRequest) -> Outcome<Told
         now: clock::now() / 1_000_000_000,
     };
     let (captured, skipped) = call.on_each(|call, root, is_last| capturing.capture(call, root, is_last))?;
+    // Without it, restores leave what lies in no repository where it is.
+    let _ = note_beside(projects, &request.session_id, &request.tag, &call.roots);
     let mut told = tell(captured, folder, request)?;
     told.report.skipped = skipped;
     let known = request.known.iter().map(|known| &known.path);

@@ -12,6 +12,7 @@ pub(crate) mod look;
 mod look_contents;
 mod look_result;
 pub(crate) mod one;
+pub(crate) mod parking;
 pub(crate) mod read_all;
 pub(crate) mod record;
 pub(crate) mod repository;

@@ -1,6 +1,7 @@
 //! Where repositories are, and what is in their working trees. Only looks: it follows no link, and opens no pipe and
 //! no device.
 
+pub(crate) mod beside;
 pub(crate) mod decide;
 pub(crate) mod discover;
 pub(crate) mod embedded;
