@@ -40,6 +40,18 @@ const objectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
 const uncaptured = z.strictObject({ path: z.string(), reason: z.string() });
 const skipped = uncaptured.extend({ sizeBytes: count.optional() });
 
+const hostState = z.strictObject({
+  meta: objectId.describe('the commit that holds the state of the repository itself'),
+  tips: z.array(objectId).describe('the parents of that commit'),
+  headKind: z.enum(['none', 'unreadable', 'unborn', 'branch', 'detached']),
+  branch: z.string().optional(),
+  head: objectId.optional(),
+  shallow: z.boolean(),
+  partial: z.boolean(),
+  base: z.string().optional().describe('the name of the bundle with the whole history'),
+  stash: z.array(objectId).describe('the newest entries, newest first'),
+});
+
 const captureWorkingTree = z.strictObject({
   repositories: z.array(
     z.strictObject({
@@ -49,6 +61,7 @@ const captureWorkingTree = z.strictObject({
       modes: objectId.optional().describe('the list of the sidecar; absent when it is empty'),
       empty: objectId.optional(),
       leftOut: objectId.optional(),
+      host: hostState.optional().describe('absent: not captured'),
       failures: z.array(uncaptured),
       skipped: z.array(skipped),
     }),

@@ -8,6 +8,7 @@ mod git;
 mod host;
 mod install;
 mod lock;
+mod meta;
 mod parallel;
 mod read;
 mod scan;

@@ -33,3 +33,23 @@ describe('the native look', () => {
     },
   );
 });
+
+describe('native captures', () => {
+  test.for(sampled(GIT_CASES, { every: 12, offset: printedSeed('native captures'), minimum: 3 }))(
+    'are where the restores of the scripts start and go: $name',
+    async ({ setup, damage, options }) => {
+      await using harness = await createHarness({ ...options, isNative: true });
+      mkdirSync(`${harness.root}/app`);
+      harness.sh(INIT, 'app');
+      harness.sh(setup, 'app');
+      const first = await harness.capture();
+      await harness.capture();
+      harness.sh(damage, 'app');
+      const second = await harness.capture();
+      expect((await harness.rollback(first)).report.outcome).toBe('applied');
+      await harness.capture();
+      expect((await harness.rollback(second)).report.outcome).toBe('applied');
+      await harness.capture();
+    },
+  );
+});

@@ -1,6 +1,6 @@
 /**
  * Looks at the same working files with the native program, right after the scripts captured them, and compares: the tree, the
- * lists of the sidecar, failures and skips. The native program keeps a shadow and a stat table of its own, so each look but the
+ * lists of the sidecar, the host state, failures and skips. The native program keeps a shadow and a stat table of its own, so each look but the
  * first of a harness also proves the table.
  */
 import { spawn } from 'node:child_process';
@@ -71,8 +71,9 @@ const scripted = (harness: Harness, snapshot: Snapshot): Record<string, unknown>
   snapshot.repositories
     .filter(({ state }) => state !== 'absent')
     .map((one) => {
-      const { path, tree, meta } = one;
-      if (tree === undefined || meta === undefined) return { path };
+      const { path, tree, meta, info, stash } = one;
+      if (tree === undefined || meta === undefined || info === undefined) return { path };
+      const { headKind, branch, head, shallow, partial } = info;
       const parts = new Map(
         gitIn(harness, path, ['ls-tree', meta])
           .split('\n')
@@ -87,14 +88,12 @@ const scripted = (harness: Harness, snapshot: Snapshot): Record<string, unknown>
         modes: parts.get('modes'),
         empty: parts.get('empty'),
         leftOut: parts.get('left-out'),
+        host: { meta, headKind, branch, head, shallow, partial, stash: stash ?? [] },
       };
     });
 
 const withPath = (repository: string, path: string): string =>
   repository === '.' ? path : path === '.' ? repository : `${repository}/${path}`;
-
-/** What is about the host's state, which the native look does not look at. */
-const isOfHost = (path: string): boolean => /(?:^|\/)\.git(?:\/|$)/.test(path);
 
 interface Told {
   path: string;
@@ -104,11 +103,9 @@ interface Told {
 
 /** Each fact once. The scripts say of a directory that was captured and cannot be read also that it cannot be entered. */
 const sorted = (told: readonly Told[]): string[] => {
-  const lines = told
-    .filter(({ path }) => !isOfHost(path))
-    .map(
-      ({ path, reason, sizeBytes }) => `${path}: ${reason}${sizeBytes === undefined ? '' : ` ${sizeBytes}`}`,
-    );
+  const lines = told.map(
+    ({ path, reason, sizeBytes }) => `${path}: ${reason}${sizeBytes === undefined ? '' : ` ${sizeBytes}`}`,
+  );
   const unread = (line: string): boolean =>
     lines.some((one) =>
       one.startsWith(line.replace(/: the directory cannot be entered$/, '/: the directory cannot be read')),
@@ -118,7 +115,33 @@ const sorted = (told: readonly Told[]): string[] => {
     .toSorted();
 };
 
-const listOf = ({ path, tree, modes, empty, leftOut }: Repository) => ({ path, tree, modes, empty, leftOut });
+/** What the scripts say as well. They have one word for a HEAD that cannot be read and for none. */
+const hostOf = ({
+  meta,
+  headKind,
+  branch,
+  head,
+  shallow,
+  partial,
+  stash,
+}: NonNullable<Repository['host']>) => ({
+  meta,
+  headKind: headKind === 'none' ? 'unreadable' : headKind,
+  branch,
+  head,
+  shallow,
+  partial,
+  stash,
+});
+
+const listOf = ({ path, tree, modes, empty, leftOut, host }: Repository) => ({
+  path,
+  tree,
+  modes,
+  empty,
+  leftOut,
+  host: host === undefined ? undefined : hostOf(host),
+});
 
 const byPath = (one: { path?: unknown }, other: { path?: unknown }): number =>
   String(one.path) < String(other.path) ? -1 : 1;

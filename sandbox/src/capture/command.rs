@@ -1,12 +1,11 @@
 //! The command that looks at the working files of every repository.
 
 use crate::capture::call::{Asked, Call};
-use crate::capture::repository::{Repository, uncaptured};
-use crate::capture::state::WorkingState;
-use crate::git::id::Format;
+use crate::capture::repository::{Repository, host_part, uncaptured};
+use crate::git::id::{Format, Id};
 use crate::git::loose::LooseStore;
+use crate::meta::{self, history};
 use crate::shadow::home::make_home;
-use crate::shadow::open::Shadow;
 use crate::wire::capture::{FailedName, WorkingTree, WorkingTreeReport, WorkingTreeRequest};
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::name::Name;
@@ -60,6 +59,7 @@ fn look_at(
         modes: None,
         empty: None,
         left_out: None,
+        host: None,
         failures: vec![FailedName {
             path: Name(BString::from(".")),
             reason,
@@ -74,7 +74,7 @@ fn look_once(
     is_last: bool,
     target: Option<&str>,
 ) -> Outcome<Option<WorkingTree>> {
-    let repository = Repository::open(call, root, target)?;
+    let mut repository = Repository::open(call, root, target)?;
     let shadow = &repository.shadow;
     let store = LooseStore::new(shadow.objects(), shadow.format);
     let looked = repository.look(call, is_last, target, &store)?.looked;
@@ -83,31 +83,25 @@ fn look_once(
     }
     store.commit()?;
     looked.keep(shadow)?;
-    store_lists(root, shadow, looked.state).map(Some)
-}
-
-/// Stores the lists of the sidecar, and reports the state.
-fn store_lists(root: &BStr, shadow: &Shadow, mut state: WorkingState) -> Outcome<WorkingTree> {
-    let store = LooseStore::new(shadow.objects(), shadow.format);
-    let keep = |list: &[u8]| -> Outcome<Option<String>> {
-        if list.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(
-            store.put(crate::git::id::ObjectKind::Blob, list)?.to_string(),
-        ))
-    };
-    let (failures, skipped) = uncaptured(&mut state);
-    let tree = WorkingTree {
+    let mut state = looked.state;
+    // A history that is not whole shows when a bundle is made.
+    if let Some(said) = history::lost(&repository.reading, shadow)? {
+        history::without(&mut repository.reading, shadow, &said);
+    }
+    let (lists, mut host) = host_part(&repository, &state, &store)?;
+    store.commit()?;
+    host.keep(shadow)?;
+    let (failures, skipped) = uncaptured(&mut state, &mut host);
+    let text = |id: Option<Id>| id.map(|id| id.to_string());
+    Ok(Some(WorkingTree {
         path: Name(root.to_owned()),
         object_format: shadow.format.name(),
-        tree: Some(state.tree.to_string()),
-        modes: keep(&state.modes)?,
-        empty: keep(&state.empty)?,
-        left_out: keep(&state.left_out)?,
+        tree: text(Some(state.tree)),
+        modes: text(lists.modes),
+        empty: text(lists.empty),
+        left_out: text(lists.left_out),
+        host: Some(meta::report::report(&repository.reading, &host)),
         failures,
         skipped,
-    };
-    store.commit()?;
-    Ok(tree)
+    }))
 }

@@ -7,7 +7,6 @@ pub(crate) mod checkpoint;
 pub(crate) mod command;
 pub(crate) mod content;
 pub(crate) mod held;
-pub(crate) mod host_part;
 pub(crate) mod look;
 mod look_contents;
 mod look_result;

@@ -4,20 +4,23 @@ use crate::bundle::folder::Folder;
 use crate::bundle::spool::Spooled;
 use crate::capture::call::Call;
 use crate::capture::chain::{Linking, base_serves};
-use crate::capture::host_part::{self, HostPart};
 use crate::capture::record::{Between, packed, record};
-use crate::capture::repository::{Repository, Sighted, shadow_of, uncaptured};
+use crate::capture::repository::{Repository, Sighted, host_part, shadow_of, uncaptured};
 use crate::capture::targets::note_sought;
 use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::git::present::present;
 use crate::host::place::path_of;
+use crate::host::reading::HeadKind;
+use crate::host::stash;
+use crate::meta::history;
 use crate::wire::capture::{
-    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
-    RepositoryState,
+    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, HostInfo, KnownRepository,
+    RepositoryReport, RepositoryState,
 };
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
+use crate::wire::read as wire;
 use bstr::{BStr, BString};
 use std::fs;
 
@@ -49,9 +52,13 @@ impl Capturing<'_> {
                 Err(refused @ Failure::Refused { .. }) => return Err(refused),
                 Err(failure @ (Failure::Fault(_) | Failure::Io { .. })) => last = Some(failure),
             }
+            let top = call.asked.projects.join(path_of(root.to_owned()));
+            // Without its history, HEAD and branches are not captured, and the files are.
+            if attempt == 1 && self.is_history_lost(call, root) {
+                continue;
+            }
             // The shadow holds nothing that is not elsewhere. So a broken one is made anew, once, from the files alone.
             if attempt == 2 {
-                let top = call.asked.projects.join(path_of(root.to_owned()));
                 let _ = fs::remove_dir_all(shadow_of(&top, call.asked.session));
             }
         }
@@ -75,6 +82,13 @@ impl Capturing<'_> {
         }))
     }
 
+    /// Whether a commit that HEAD or a branch comes from cannot be read. A note in the shadow says so to the next look.
+    fn is_history_lost(&self, call: &Call<'_>, root: &BStr) -> bool {
+        Repository::open(call, root, None)
+            .and_then(|repository| history::lost(&repository.reading, &repository.shadow))
+            .is_ok_and(|said| said.is_some())
+    }
+
     fn once(&self, call: &Call<'_>, root: &BStr, is_last: bool) -> Outcome<Option<Captured>> {
         let known = self.request.known.iter().find(|known| known.path.0 == root);
         let target = self.request.targets.iter().find(|target| target.path.0 == root);
@@ -93,13 +107,14 @@ impl Capturing<'_> {
         if sighted.looked.state.has_unknown_root {
             return Ok(None);
         }
-        let host = host_part::read(&repository, &sighted.looked.state, &store)?;
+        let (_, mut host) = host_part(&repository, &sighted.looked.state, &store)?;
         store.commit()?;
         sighted.looked.keep(&repository.shadow)?;
+        host.keep(&repository.shadow)?;
         if let Some(target) = target {
             self.note_target(&repository, &sighted, target)?;
         }
-        let (failures, skipped) = uncaptured(&mut sighted.looked.state);
+        let (failures, skipped) = uncaptured(&mut sighted.looked.state, &mut host);
         let tree = sighted.looked.state.tree;
         let mut captured = Captured {
             report: RepositoryReport {
@@ -108,17 +123,20 @@ impl Capturing<'_> {
                 capture: None,
                 info: None,
                 changes: None,
-                failures: failures
-                    .into_iter()
-                    .chain(host.failures.iter().map(copy))
-                    .collect(),
+                failures,
                 skipped,
             },
             link: None,
             base: None,
             record: None,
         };
-        let mut ids = self.ids(call, (&repository, &store), (tree, &host), stored, &mut captured)?;
+        let mut ids = self.ids(
+            call,
+            (&repository, &store),
+            (tree, host.meta),
+            stored,
+            &mut captured,
+        )?;
         ids.missing_target = self.lacks(&repository, &ids.commit, target)?;
         if ids.chain.is_some() && self.request.changes {
             let from = known.filter(|known| !known.is_gone).and(stored);
@@ -136,7 +154,7 @@ impl Capturing<'_> {
         }
         self.tag(&repository, &ids.commit);
         captured.report.capture = Some(ids);
-        captured.report.info = Some(host.info);
+        captured.report.info = Some(info(&repository));
         Ok(Some(captured))
     }
 
@@ -145,11 +163,12 @@ impl Capturing<'_> {
         &self,
         call: &Call<'_>,
         (repository, store): (&Repository<'_>, &LooseStore),
-        (tree, host): (Id, &HostPart),
+        (tree, host): (Id, Id),
         stored: Option<&KnownRepository>,
         captured: &mut Captured,
     ) -> Outcome<CaptureIds> {
-        let (text, meta) = (tree.to_string(), host.meta.to_string());
+        let (text, meta) = (tree.to_string(), host.to_string());
+        let reading = &repository.reading;
         let mut ids = CaptureIds {
             commit: String::new(),
             tree: text,
@@ -158,14 +177,14 @@ impl Capturing<'_> {
             base: stored.and_then(|known| known.base.clone()),
             base_commit: stored.and_then(|known| known.base_commit.clone()),
             missing_target: false,
-            stash: host.stash.clone(),
+            stash: reading.host.as_ref().map(stash::newest).unwrap_or_default(),
         };
         let same = stored.filter(|known| known.tree == ids.tree && known.meta == ids.meta);
         if let Some(known) = same {
             known.commit.clone_into(&mut ids.commit);
             return Ok(ids);
         }
-        let base = host.base.as_ref().map(|base| &base.name[..]);
+        let base = reading.base.as_ref().map(|base| &base.name[..]);
         let next = match stored {
             Some(known) if base_serves(known.base.as_deref(), base) => known.next,
             Some(_) | None => Chain::Rebase,
@@ -182,19 +201,19 @@ impl Capturing<'_> {
                 .unwrap_or_default(),
             now: self.now,
             tree,
-            meta: host.meta,
+            meta: host,
             previous: stored.map(|known| &known.commit[..]),
             base_commit: stored.and_then(|known| known.base_commit.as_deref()),
-            head: host.head.as_deref(),
+            head: reading.commit.as_deref(),
             base,
-            is_partial: host.base.as_ref().is_some_and(|base| base.partial),
+            is_partial: reading.base.as_ref().is_some_and(|base| base.partial),
         };
         let linked = linking.link(next)?;
         ids.commit = linked.commit.to_string();
         ids.chain = Some(linked.chain);
         if linked.chain == Chain::Rebase {
             ids.base = base.map(str::to_owned);
-            ids.base_commit = host.head.clone();
+            ids.base_commit = reading.commit.clone();
         }
         captured.link = Some(linked.link);
         captured.base = linked.base;
@@ -263,10 +282,25 @@ impl Capturing<'_> {
     }
 }
 
-fn copy(one: &FailedName) -> FailedName {
-    FailedName {
-        path: one.path.clone(),
-        reason: one.reason.clone(),
+/// The host's repository, for people. There is one word for a HEAD that cannot be read and for none.
+fn info(repository: &Repository<'_>) -> HostInfo {
+    let reading = &repository.reading;
+    let base = reading.base.as_ref();
+    HostInfo {
+        head_kind: match reading.kind {
+            HeadKind::None | HeadKind::Unreadable => wire::HeadKind::Unreadable,
+            HeadKind::Unborn => wire::HeadKind::Unborn,
+            HeadKind::Branch => wire::HeadKind::Branch,
+            HeadKind::Detached => wire::HeadKind::Detached,
+        },
+        branch: reading
+            .name
+            .as_ref()
+            .map(|name| Name(name.strip_prefix(b"refs/heads/").unwrap_or(name).into())),
+        head: reading.commit.clone(),
+        shallow: base.is_some_and(|base| base.shallow),
+        partial: base.is_some_and(|base| base.partial),
+        object_format: repository.shadow.format.name(),
     }
 }
 

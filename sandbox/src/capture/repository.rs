@@ -5,10 +5,12 @@ use crate::capture::look::{Looked, Looking, look};
 use crate::capture::state::WorkingState;
 use crate::capture::targets;
 use crate::fs::text::slurp;
-use crate::git::id::Format;
+use crate::git::id::{Format, Id, ObjectKind};
 use crate::git::loose::LooseStore;
-use crate::host::place::{Host, NoHost, find, path_of};
-use crate::host::settings::{self, Settings};
+use crate::host::place::path_of;
+use crate::host::reading::{self, HostReading};
+use crate::host::stores;
+use crate::meta::{self, HostState, SidecarLists, history};
 use crate::scan::names::Names;
 use crate::shadow::open::{self, Shadow};
 use crate::shadow::rules::{self, Sources};
@@ -22,8 +24,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Repository<'call> {
     pub(crate) path: &'call BStr,
     pub(crate) top: PathBuf,
-    pub(crate) host: Result<Host, NoHost>,
-    pub(crate) settings: Settings,
+    pub(crate) reading: HostReading,
+    /// Change times from here on are too late to be trusted.
+    pub(crate) limit: i64,
     pub(crate) shadow: Shadow,
     /// Repositories strictly below it, relative to it.
     pub(crate) nested: Vec<BString>,
@@ -40,21 +43,21 @@ impl<'call> Repository<'call> {
     pub(crate) fn open(call: &Call<'_>, path: &'call BStr, before: Option<&str>) -> Outcome<Self> {
         let session = call.asked.session;
         let top = call.asked.projects.join(path_of(path.to_owned()));
-        let host = find(&top);
-        let mut settings = host.as_ref().map(settings::read).unwrap_or_default();
-        if host.is_err() {
-            settings.format = match before {
-                Some(id) if id.len() == 2 * Format::Sha256.width() => Format::Sha256,
-                Some(_) => Format::Sha1,
-                None => format_before(&shadow_of(&top, session)),
-            };
-        }
-        let shadow = open::open(&top, session, settings.format, host.as_ref().ok())?;
+        let mut reading = reading::read(&top)?;
+        let format = match (&reading.host, before) {
+            (Some(_), _) => reading.settings.format,
+            (None, Some(id)) if id.len() == 2 * Format::Sha256.width() => Format::Sha256,
+            (None, Some(_)) => Format::Sha1,
+            (None, None) => format_before(&shadow_of(&top, session)),
+        };
+        let shadow = open::open(&top, session, format, reading.host.as_ref())?;
+        history::look_again(&mut reading, &shadow)?;
+        let limit = meta::limit(&shadow)?;
         Ok(Repository {
             path,
             top,
-            host,
-            settings,
+            reading,
+            limit,
             shadow,
             nested: call.nested_in(path),
         })
@@ -80,8 +83,8 @@ impl<'call> Repository<'call> {
         let rules = rules::write(
             shadow,
             &Sources {
-                host: self.host.as_ref().ok(),
-                settings: &self.settings.text,
+                host: self.reading.host.as_ref(),
+                settings: &self.reading.settings.text,
                 user: &call.user,
                 exclude: &call.exclude,
                 others: &others,
@@ -89,7 +92,7 @@ impl<'call> Repository<'call> {
         )?;
         let looking = Looking {
             shadow,
-            host: self.host.as_ref().ok(),
+            host: self.reading.host.as_ref(),
             path: self.path,
             rules: &rules,
             include: &call.include,
@@ -149,6 +152,44 @@ impl<'call> Repository<'call> {
     }
 }
 
+/// Stores the lists of the sidecar, and makes the host state. Objects are staged in the store.
+pub(crate) fn host_part(
+    repository: &Repository<'_>,
+    state: &WorkingState,
+    store: &LooseStore,
+) -> Outcome<(SidecarLists, HostState)> {
+    let keep = |list: &[u8]| -> Outcome<Option<Id>> {
+        if list.is_empty() {
+            return Ok(None);
+        }
+        store.put(ObjectKind::Blob, list).map(Some)
+    };
+    let lists = SidecarLists {
+        modes: keep(&state.modes)?,
+        empty: keep(&state.empty)?,
+        left_out: keep(&state.left_out)?,
+    };
+    let Repository {
+        reading,
+        shadow,
+        limit,
+        ..
+    } = repository;
+    let stores = reading
+        .host
+        .as_ref()
+        .map(|host| stores::fingerprint(host, *limit));
+    let host = meta::host_state(&meta::Input {
+        reading,
+        shadow,
+        store,
+        lists,
+        limit: *limit,
+        stores: &stores.unwrap_or_default(),
+    })?;
+    Ok((lists, host))
+}
+
 /// A look, and how it compares with the target; nothing when there is none, or it is not here.
 pub(crate) struct Sighted {
     pub(crate) looked: Looked,
@@ -163,9 +204,13 @@ fn format_before(shadow: &Path) -> Format {
     }
 }
 
-/// What is told of the paths of a look that are not captured.
-pub(crate) fn uncaptured(state: &mut WorkingState) -> (Vec<FailedName>, Vec<SkippedName>) {
-    let failures = std::mem::take(&mut state.failures).into_iter();
+/// What is told of the paths that are not captured.
+pub(crate) fn uncaptured(
+    state: &mut WorkingState,
+    host: &mut HostState,
+) -> (Vec<FailedName>, Vec<SkippedName>) {
+    let of_files = std::mem::take(&mut state.failures).into_iter();
+    let failures = of_files.chain(std::mem::take(&mut host.failures));
     let skipped = std::mem::take(&mut state.skipped).into_iter();
     (
         failures

@@ -10,6 +10,8 @@ pub(crate) enum TreeMode {
     Executable,
     Link,
     Directory,
+    /// A commit of another repository. Only an index of the host has it.
+    Submodule,
 }
 
 impl TreeMode {
@@ -19,6 +21,7 @@ impl TreeMode {
             TreeMode::Executable => "100755",
             TreeMode::Link => "120000",
             TreeMode::Directory => "40000",
+            TreeMode::Submodule => "160000",
         }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod id;
+pub(crate) mod index;
 pub(crate) mod loose;
 pub(crate) mod present;
 pub(crate) mod process;

@@ -2,8 +2,10 @@
 
 use crate::fs::kind::{Kind, kind, kind_behind, waits};
 use crate::fs::text::{first_line, slurp};
+use crate::git::id::Format;
 use crate::git::process::{Answered, Git};
 use crate::host::place::Host;
+use crate::host::refs;
 use crate::host::waits::in_refs;
 use crate::wire::error::Outcome;
 use bstr::{BStr, BString, ByteSlice};
@@ -64,9 +66,32 @@ pub(crate) enum Target {
 pub(crate) struct Branches {
     pub(crate) refs: Vec<(BString, Target)>,
     pub(crate) broken: Vec<BString>,
+    /// The files alone say what there is, so a branch that is not listed is not there.
+    pub(crate) are_plain: bool,
 }
 
 impl Branches {
+    /// The commits that are not named by another ref.
+    pub(crate) fn commits(&self) -> impl Iterator<Item = &str> {
+        self.refs.iter().filter_map(|(_, target)| match target {
+            Target::Commit(commit) => Some(commit.as_str()),
+            Target::Symbolic(_) => None,
+        })
+    }
+
+    /// Lines `COMMIT REF`, or `symref TARGET REF`, with no end after the last.
+    pub(crate) fn lines(&self) -> BString {
+        let lines: Vec<Vec<u8>> = self
+            .refs
+            .iter()
+            .map(|(name, target)| match target {
+                Target::Commit(commit) => [commit.as_bytes(), b" ", name].concat(),
+                Target::Symbolic(target) => [b"symref ", target.as_slice(), b" ", name].concat(),
+            })
+            .collect();
+        BString::from(bstr::join("\n", lines))
+    }
+
     fn commit_of(&self, name: &BStr) -> Option<&str> {
         self.refs
             .iter()
@@ -162,6 +187,9 @@ fn on_ref(host: &Host, name: BString, branches: &Branches) -> Outcome<Result<Hea
     if let Some(waiting) = places.iter().find(|place| waits(place)) {
         return Ok(Err(HeadProblem::Waits(waiting.clone())));
     }
+    if branches.are_plain && refs::is_plain_branch(name.as_bstr()) && kind(&places[1]).is_none() {
+        return Ok(Ok(Head::Unborn { name }));
+    }
     let wanted = [name.as_slice(), b"^{commit}"].concat();
     let asked = Git::on_host(&host.git, &host.git)
         .args(["rev-parse", "-q", "--verify"])
@@ -193,8 +221,31 @@ fn may_hold(host: &Host, commit: &str) -> bool {
 const FORMAT: &str =
     "--format=%(if)%(symref)%(then)symref %(symref) %(refname)%(else)%(objectname) %(refname)%(end)";
 
-/// Asks git for the branches and the marks of a bisect.
-pub(crate) fn read_branches(host: &Host) -> Outcome<Result<Branches, HeadProblem>> {
+/// The ref that HEAD names, where a commit on it cannot be told.
+pub(crate) fn named_ref(host: &Host) -> Outcome<Option<BString>> {
+    let Some(line) = head_line(&host.git.join("HEAD")) else {
+        return Ok(None);
+    };
+    if line == IN_REFTABLE {
+        let asked = Git::on_host(&host.git, &host.git)
+            .args(["symbolic-ref", "-q", "HEAD"])
+            .run()?;
+        return Ok(answered(&asked, 1).ok().flatten());
+    }
+    let name = line.strip_prefix(b"ref: ").map(BString::from);
+    Ok(name.filter(|name| !name.is_empty()))
+}
+
+/// Whether the repository keeps its refs in the reftable format.
+pub(crate) fn is_in_reftable(host: &Host) -> bool {
+    head_line(&host.git.join("HEAD")).is_some_and(|line| line == IN_REFTABLE)
+}
+
+/// The branches and the marks of a bisect. Git is asked where their files do not say it plainly.
+pub(crate) fn read_branches(host: &Host, format: Format) -> Outcome<Result<Branches, HeadProblem>> {
+    if let Some(branches) = refs::branches_in_files(host, format) {
+        return Ok(Ok(branches));
+    }
     if let Some(file) = in_refs(host, &["refs/heads", "refs/bisect"]) {
         return Ok(Err(HeadProblem::Waits(file)));
     }
@@ -212,6 +263,7 @@ pub(crate) fn read_branches(host: &Host) -> Outcome<Result<Branches, HeadProblem
     let mut branches = Branches {
         refs: listed.lines().filter_map(listed_ref).collect(),
         broken: Vec::new(),
+        are_plain: false,
     };
     for line in asked.stderr.lines() {
         if let Some(name) = line.strip_prefix(b"warning: ignoring broken ref ") {

@@ -3,6 +3,9 @@
 pub(crate) mod base;
 pub(crate) mod head;
 pub(crate) mod place;
+pub(crate) mod reading;
+pub(crate) mod refs;
 pub(crate) mod settings;
+pub(crate) mod stash;
 pub(crate) mod stores;
 pub(crate) mod waits;

@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) format: Format,
     /// The settings of the repository, and those of this worktree alone where git reads them.
     pub(crate) text: BString,
+    /// Git reads settings of this worktree alone.
+    pub(crate) has_own: bool,
 }
 
 pub(crate) fn read(host: &Host) -> Settings {
@@ -37,6 +39,7 @@ pub(crate) fn read(host: &Host) -> Settings {
     Settings {
         format: if is_sha256 { Format::Sha256 } else { Format::Sha1 },
         text,
+        has_own: own,
     }
 }
 

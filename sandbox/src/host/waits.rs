@@ -8,6 +8,10 @@ use bstr::{BStr, BString, ByteSlice};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What a person is told of a file that git would wait for.
+pub(crate) const WAITS_WHY: &str =
+    "is a named pipe or a device. Git reads a file of that name, and would wait for ever";
+
 /// Files of an operation in progress, in the git directory.
 pub(crate) const STATE_FILES: [&str; 18] = [
     "MERGE_HEAD",

@@ -78,7 +78,7 @@ fn look(root: &Path, path: &BString, detail: bool, trust: Trust) -> Outcome<Opti
     };
     let format = settings::read(&host).format;
     format.name().clone_into(&mut found.object_format);
-    let head = match read_branches(&host)? {
+    let head = match read_branches(&host, format)? {
         Ok(branches) => read_head(&host, &branches)?,
         Err(problem) => Err(problem),
     };

@@ -5,6 +5,7 @@ use crate::fs::kind::waits;
 use crate::fs::text::slurp;
 use crate::git::process::{Git, home};
 use crate::host::place::{Host, path_of};
+use crate::host::waits::WAITS_WHY;
 use crate::shadow::home::write_if_other;
 use crate::shadow::open::Shadow;
 use crate::shadow::patterns::pattern_for;
@@ -12,10 +13,6 @@ use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-
-/// What git says of a file that it would wait for.
-pub(crate) const WAITS_WHY: &str =
-    "is a named pipe or a device. Git reads a file of that name, and would wait for ever";
 
 /// Git would wait for this file, so the repository is not looked at.
 pub(crate) fn barred(file: impl std::fmt::Display) -> Failure {

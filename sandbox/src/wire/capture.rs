@@ -50,8 +50,32 @@ pub(crate) struct WorkingTree {
     pub(crate) empty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) left_out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<HostStateReport>,
     pub(crate) failures: Vec<FailedName>,
     pub(crate) skipped: Vec<SkippedName>,
+}
+
+/// The state of the repository itself, beside its working files.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HostStateReport {
+    /// The commit that holds it.
+    pub(crate) meta: String,
+    /// The parents of that commit.
+    pub(crate) tips: Vec<String>,
+    pub(crate) head_kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<String>,
+    pub(crate) shallow: bool,
+    pub(crate) partial: bool,
+    /// The name of the bundle with the whole history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
+    /// Commits of the newest entries of the stash, newest first.
+    pub(crate) stash: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
