@@ -11,6 +11,7 @@ pub(crate) mod look;
 mod look_contents;
 mod look_result;
 pub(crate) mod one;
+pub(crate) mod outline;
 pub(crate) mod parking;
 pub(crate) mod read_all;
 pub(crate) mod record;

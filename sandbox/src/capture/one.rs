@@ -4,6 +4,7 @@ use crate::bundle::folder::Folder;
 use crate::bundle::spool::Spooled;
 use crate::capture::call::Call;
 use crate::capture::chain::{Linking, base_serves};
+use crate::capture::outline::info;
 use crate::capture::record::{Between, packed, record};
 use crate::capture::repository::{Repository, Sighted, host_part, shadow_of, uncaptured};
 use crate::capture::targets::note_sought;
@@ -11,16 +12,14 @@ use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::git::present::present;
 use crate::host::place::path_of;
-use crate::host::reading::HeadKind;
 use crate::host::stash;
 use crate::meta::history;
 use crate::wire::capture::{
-    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, HostInfo, KnownRepository,
-    RepositoryReport, RepositoryState,
+    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
+    RepositoryState,
 };
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
-use crate::wire::read as wire;
 use bstr::{BStr, BString};
 use std::fs;
 
@@ -279,40 +278,5 @@ impl Capturing<'_> {
         };
         // No capture depends on it.
         let _ = write();
-    }
-}
-
-/// The host's repository, for people. There is one word for a HEAD that cannot be read and for none.
-fn info(repository: &Repository<'_>) -> HostInfo {
-    let reading = &repository.reading;
-    let base = reading.base.as_ref();
-    HostInfo {
-        head_kind: match reading.kind {
-            HeadKind::None | HeadKind::Unreadable => wire::HeadKind::Unreadable,
-            HeadKind::Unborn => wire::HeadKind::Unborn,
-            HeadKind::Branch => wire::HeadKind::Branch,
-            HeadKind::Detached => wire::HeadKind::Detached,
-        },
-        branch: reading
-            .name
-            .as_ref()
-            .map(|name| Name(name.strip_prefix(b"refs/heads/").unwrap_or(name).into())),
-        head: reading.commit.clone(),
-        shallow: base.is_some_and(|base| base.shallow),
-        partial: base.is_some_and(|base| base.partial),
-        object_format: repository.shadow.format.name(),
-    }
-}
-
-/// The report of a repository that is not there any more.
-pub(crate) fn absent(path: &Name) -> RepositoryReport {
-    RepositoryReport {
-        path: path.clone(),
-        state: RepositoryState::Absent,
-        capture: None,
-        info: None,
-        changes: None,
-        failures: Vec::new(),
-        skipped: Vec::new(),
     }
 }
