@@ -159,6 +159,8 @@ export const sagaFleet = (options: FleetOptions) => {
     switch (next.action) {
       case 'END':
       case 'ESCALATE':
+      case 'ALERTED':
+      case 'UNALERTED':
         return end(execution);
       case 'PAUSE':
         execution.untilMs += next.seconds * 1000;

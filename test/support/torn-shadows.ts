@@ -32,14 +32,14 @@ type Tear = keyof typeof TEARS;
 const CALLS = ['checkpoint', 'plan', 'rollback', 'undo', 'diff'] as const;
 type Call = (typeof CALLS)[number];
 
-export interface Torn {
+interface Torn {
   /** The kind of file: several files of a shadow may be of one kind. */
   kind: string;
   tear: Tear;
   call: Call;
 }
 
-export const nameOf = ({ kind, tear, call }: Torn): string => `${kind}, ${tear}, ${call}`;
+const nameOf = ({ kind, tear, call }: Torn): string => `${kind}, ${tear}, ${call}`;
 
 const SHADOW = '.agent-shadow/session-s';
 const ID = /^[0-9a-f]{38,}$/;
@@ -181,7 +181,7 @@ const ACTS: Record<Call, (world: World, n: number, act: Attempt) => Promise<void
 /** Tears, and calls once, or twice where the first one fails. */
 type Attempt = <T>(call: (attempt: number) => Promise<T>, expected: T) => Promise<void>;
 
-export interface Outcome {
+interface Outcome {
   torn: Torn;
   /** Why the first call failed, where it did. */
   told?: string;
@@ -212,7 +212,7 @@ const playOne = async (world: World, n: number, torn: Torn): Promise<Outcome> =>
 };
 
 /** All of them, by the files that a shadow has after everything was done once. */
-export const everyTear = async (): Promise<Torn[]> => {
+const everyTear = async (): Promise<Torn[]> => {
   const world = await prepare();
   await using _ = world.stage;
   const kinds = [...new Set(filesIn(join(world.app, SHADOW)).map(kindOf))].toSorted();
@@ -226,7 +226,7 @@ const isTrue = ({ kind, call }: Torn, said: string): boolean =>
   call === 'diff' && kind.startsWith('objects/') && said.includes('does not hold both captures');
 
 /** One after another in one world, and in another one after something went wrong. */
-export const playTears = async (tears: readonly Torn[], note: (outcome: Outcome) => void): Promise<void> => {
+const playTears = async (tears: readonly Torn[], note: (outcome: Outcome) => void): Promise<void> => {
   let world: World | undefined;
   try {
     for (const [n, torn] of tears.entries()) {
