@@ -1,18 +1,19 @@
 /**
  * Looks at the same working files with the native program, right after the scripts captured them, and compares: the tree, the
- * lists of the sidecar, the host state, failures and skips. The native program keeps a shadow and a stat table of its own, so each look but the
- * first of a harness also proves the table.
+ * lists of the sidecar, the host state, failures and skips. Then it captures natively, and compares again. The native program
+ * keeps a shadow and a stat table of its own, so each look but the first of a harness also proves the table.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type * as z from 'zod';
 import { readReport } from '../../adapters/git/program/answer.ts';
 import { readProgramBuild } from '../../adapters/git/program/build.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import { type SandboxCommand, sandboxRequest } from '../../contract/sandbox/requests.ts';
-import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
+import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
+import type { CommandResult, ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { captureNative } from './git-native-capture.ts';
+import { bringTarget, comeBack, stepAside } from './git-native-shadows.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { runSync } from './run-sync.ts';
 
@@ -24,6 +25,7 @@ type Repository = Report['repositories'][number];
 interface Harness {
   top: string;
   root: string;
+  sandbox: ExecutionAdapter;
   sh: (script: string, directory?: string) => string;
 }
 
@@ -146,6 +148,31 @@ const listOf = ({ path, tree, modes, empty, leftOut, host }: Repository) => ({
 const byPath = (one: { path?: unknown }, other: { path?: unknown }): number =>
   String(one.path) < String(other.path) ? -1 : 1;
 
+/** What a native capture says of it. */
+const captureSaid = ({ repositories, failures, skipped }: CaptureReport) => ({
+  repositories: repositories
+    .filter(({ state }) => state !== 'absent')
+    .map(({ path, tree, meta, info, stash }) => {
+      if (meta === undefined || info === undefined) return { path, tree: undefined, host: undefined };
+      const { headKind, branch, head, shallow, partial } = info;
+      return {
+        path,
+        tree,
+        host: { meta, headKind, branch, head, shallow, partial, stash: stash ?? [] },
+      };
+    })
+    .toSorted(byPath),
+  failures: sorted(failures),
+  skipped: sorted(skipped),
+});
+
+const formats = ({ repositories }: CaptureReport) =>
+  new Map(
+    repositories.flatMap(({ path, state, info }) =>
+      state === 'captured' ? [[path, info?.objectFormat]] : [],
+    ),
+  );
+
 export interface NativeLook {
   program: string;
   /** How many states were compared. */
@@ -182,9 +209,10 @@ export const sameByNative = async (
   };
   const { env, prefix } = options;
   const paths = snapshot.repositories.map(({ path }) => path);
-  comeBack(harness, paths);
-  for (const { path, tree } of command.targets) bringTarget(harness, path, tree);
+  comeBack(harness, SESSION, paths);
+  for (const { path, tree } of command.targets) bringTarget(harness, SESSION, path, tree);
   const report = await callNative(native.program, command, { cwd: harness.root, env, prefix });
+  const captured = await captureNative(harness, { before, target }, SESSION, options);
   native.states += 1;
   const said = {
     repositories: report.repositories.map(listOf).toSorted(byPath),
@@ -224,8 +252,13 @@ export const sameByNative = async (
     if (isOverruled) Object.assign(other, { tree: one.tree, modes: one.modes });
     else differences.push(`${one.path}:`, ...lines);
   }
-  stepAside(harness, paths);
+  stepAside(harness, SESSION, paths);
   expect(said, differences.join('\n')).toEqual(expected);
+  expect(captureSaid(captured)).toEqual({
+    ...said,
+    repositories: said.repositories.map(({ path, tree, host }) => ({ path, tree, host })),
+  });
+  expect(formats(captured)).toEqual(formats(snapshot.report));
 };
 
 /** What the native tree has otherwise, as lines of `git diff-tree --name-status`. */
@@ -258,34 +291,6 @@ const difference = (harness: Harness, path: string, from: string, to: string): s
     .split('\n')
     .filter((line) => line !== '');
 };
-
-/** The objects of a target are in the scripts' shadow alone when another session made it. */
-const bringTarget = (harness: Harness, path: string, tree: string): void => {
-  if (!existsSync(join(harness.root, path, '.agent-shadow', `session-${SESSION}`, 'objects'))) return;
-  harness.sh(
-    `cd .agent-shadow; git --git-dir=session-${SESSION} cat-file -e ${tree} 2>/dev/null || {
-      echo ${tree} | git --git-dir=session-s1 pack-objects -q --revs --stdout 2>/dev/null | git --git-dir=session-${SESSION} unpack-objects -q 2>/dev/null || :; }`,
-    path,
-  );
-};
-
-/**
- * Between two looks the native shadows lie elsewhere, so that what the scripts do is not disturbed: they remove a directory
- * only when nothing of others is in it.
- */
-const moved = (harness: Harness, paths: readonly string[], isBack: boolean): void => {
-  mkdirSync(join(harness.top, 'native'), { recursive: true });
-  for (const path of paths) {
-    const here = join(harness.root, path, '.agent-shadow', `session-${SESSION}`);
-    const there = join(harness.top, 'native', path.replaceAll('/', '%'));
-    const [from, to] = isBack ? [there, here] : [here, there];
-    if (!existsSync(from) || !existsSync(dirname(to))) continue;
-    rmSync(to, { recursive: true, force: true });
-    renameSync(from, to);
-  }
-};
-const comeBack = (harness: Harness, paths: readonly string[]): void => moved(harness, paths, true);
-const stepAside = (harness: Harness, paths: readonly string[]): void => moved(harness, paths, false);
 
 /**
  * The comparison that every harness of this process makes after each capture, while a test has set one. With
