@@ -156,8 +156,8 @@ capture_one() {
     [ $attempt != 1 ] || ended $status || ! lost_history || continue
     # The shadow holds nothing that is not elsewhere. So a broken shadow is made anew, once, from
     # the files alone. This does not apply to a process that was killed, since that says nothing
-    # about the shadow. One that crashed may have read a damaged file.
-    if [ $attempt = 2 ] && { ! ended $status || crashed $status; }; then
+    # about the shadow. One that crashed may have read a damaged pack.
+    if [ $attempt = 2 ] && { ! ended $status || { crashed $status && damaged_packs; }; }; then
       UNSEEDED=1
       rm -rf -- "$SHADOW" || :
     fi

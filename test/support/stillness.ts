@@ -102,7 +102,7 @@ export const OBJECTS: Record<string, string> = {
 /** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
 const PROGRAM = `
 set -- "$PATH" /nowhere
-${sourced(...`shared/lib shared/run shared/host shared/discovery capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot`.split(' '))}SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
+${sourced(...`shared/lib shared/run shared/host shared/discovery shared/torn capture/sound capture/conversion capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot`.split(' '))}SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
 HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
 count_processors; read_umask; read_user_config; read_mounts
 enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && read_settings && read_head && base_name && open_shadow sha1; }

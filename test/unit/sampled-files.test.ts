@@ -4,7 +4,13 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 
 /** Their longer forms have the same tests, with more cases. */
-const SAME_TESTS = ['git-restore-faults', 'git-faults-capture', 'git-stillness', 'saga-tree-matrix'];
+const SAME_TESTS = [
+  'git-restore-faults',
+  'git-faults-capture',
+  'git-torn-shadow',
+  'git-stillness',
+  'saga-tree-matrix',
+];
 
 const sampled = globSync('test/{contract,scenario,unit,infra}/*.test.ts').filter(
   (file) =>
