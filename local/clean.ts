@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { MountedDirectory } from '../core/checkpoint/session/clean-directory.ts';
 import { CREDENTIALS_FILE, hasCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
-import { readRecord } from './e2b/sandbox-record.ts';
+import { readRecord, type SandboxRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
 import { DEAD_LETTERS_FILE } from './streams/dead-letters.ts';
 
@@ -95,29 +96,43 @@ export interface KeptSandbox {
   sessionId: string;
 }
 
-/** Deleting these loses work that no checkpoint holds, which a sum of bytes does not show. So they are listed. */
-export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]> => {
+const recordsIn = async (dataDir: string): Promise<SandboxRecord[]> => {
   const directory = join(dataDir, 'e2b');
   const names = await readdir(directory).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
-  const found = names
+  const records = names
     .toSorted((a, b) => a.localeCompare(b))
-    .map(async (name): Promise<KeptSandbox[]> => {
-      const record = await readRecord(join(directory, name));
-      const sessionId = record?.metadata['walkback-session'];
-      return record === undefined || sessionId === undefined
-        ? []
-        : [{ sandboxId: record.sandboxId, sessionId }];
-    });
-  return (await Promise.all(found)).flat();
+    .map((name) => readRecord(join(directory, name)));
+  return (await Promise.all(records)).filter((record) => record !== undefined);
 };
 
-/** Throws `ConfigurationError` when a cloud runs there. An interrupted deletion is completed by the next one. */
-export const deleteKept = async (dataDir: string): Promise<void> => {
+/** Deleting these loses work that no checkpoint holds, which a sum of bytes does not show. So they are listed. */
+export const listKeptSandboxes = async (dataDir: string): Promise<KeptSandbox[]> =>
+  (await recordsIn(dataDir)).flatMap(({ sandboxId, metadata }) => {
+    const sessionId = metadata['walkback-session'];
+    return sessionId === undefined ? [] : [{ sandboxId, sessionId }];
+  });
+
+/** Directories of this machine that sandboxes are mounted on. */
+export const listMounted = async (dataDir: string): Promise<MountedDirectory[]> => {
+  const paths = new Map<string, Set<string>>();
+  for (const { path, directory } of (await recordsIn(dataDir)).flatMap(({ mounts }) => mounts)) {
+    paths.set(directory, (paths.get(directory) ?? new Set()).add(path));
+  }
+  return [...paths].map(([directory, seen]) => ({ directory, paths: [...seen] }));
+};
+
+/**
+ * Throws `ConfigurationError` when a cloud runs there. An interrupted deletion is completed by the next one.
+ * `before` is called when no cloud can start there any more, and answers what this answers.
+ */
+export const deleteKept = async <T>(dataDir: string, before: () => Promise<T>): Promise<T> => {
   const lock = await lockDataDir(dataDir);
+  let answer: T;
   try {
+    answer = await before();
     for (const name of await keptNames(dataDir)) {
       await rm(join(dataDir, name), { recursive: true, force: true });
     }
@@ -127,4 +142,5 @@ export const deleteKept = async (dataDir: string): Promise<void> => {
   }
   // Succeeds only when nothing of anybody else's is in it.
   await rmdir(dataDir).catch(() => undefined);
+  return answer;
 };

@@ -29,10 +29,11 @@ const leftoverOf = (record: readonly Pair[]): Leftover => {
   };
 };
 
-export const leftovers: Repositories['leftovers'] = async (
+/** As `Repositories` has it, for whatever runs commands. */
+export const leftovers = async (
   sandbox: Pick<ExecutionAdapter, 'run'>,
-  { projectsRoot, maxDepth, ended, remove, timeoutMs },
-) => {
+  { projectsRoot, maxDepth, ended, remove, timeoutMs }: Parameters<Repositories['leftovers']>[1],
+): Promise<Leftover[]> => {
   const mark = `walkback-${randomBytes(9).toString('hex')}`;
   const values = {
     WB_MARK: mark,

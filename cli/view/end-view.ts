@@ -74,7 +74,8 @@ export const discardedLines = (fork: DiscardedFork, { paint, isDropping }: Look)
   ];
 };
 
-const leftoverLines = ({ entries, files }: Cleaned['removed'], paint: Paint): string[] => {
+/** What lies in `.agent-shadow`: paths, files and sizes. */
+export const leftoverLines = ({ entries, files }: Cleaned['removed'], paint: Paint): string[] => {
   if (entries.length === 0) return [];
   const rows = entries
     .slice(0, MOST_LINES)

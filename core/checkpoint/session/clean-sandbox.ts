@@ -23,12 +23,15 @@ export interface CleanDeps {
   log: Log;
 }
 
-const TIMEOUT_MS = 90_000;
+export const CLEAN_TIMEOUT_MS = 90_000;
 /** Names of sessions come from the sandbox (C10). */
 const MOST_SESSIONS = 100;
 const MOST_NAMED = 100;
 
-const named = (found: readonly Leftover[], fate: Leftover['fate']) => {
+export type NamedLeftovers = Cleaned['removed'];
+
+/** What has this fate, and how much it is. */
+export const named = (found: readonly Leftover[], fate: Leftover['fate']): NamedLeftovers => {
   const those = found.filter((one) => one.fate === fate);
   return {
     entries: those.slice(0, MOST_NAMED).map(({ path, files, bytes }) => ({ path, files, bytes })),
@@ -46,7 +49,7 @@ export const createCleanSandbox = ({ store, sandboxes, repositories, log }: Clea
     const { sessionId, sandboxId, projectsRoot } = session;
     try {
       const sandbox = await sandboxes.open(sandboxId, { fresh: true });
-      const about = { projectsRoot, maxDepth: DEFAULTS.maxDepth, timeoutMs: TIMEOUT_MS };
+      const about = { projectsRoot, maxDepth: DEFAULTS.maxDepth, timeoutMs: CLEAN_TIMEOUT_MS };
       const look = (ended: string[], remove: boolean) =>
         repositories.leftovers(sandbox, { ...about, ended, remove });
       const others = [...new Set((await look([sessionId], false)).flatMap((one) => one.sessionId ?? []))]
