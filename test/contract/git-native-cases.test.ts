@@ -32,6 +32,36 @@ describe('the native look', () => {
       await harness.capture();
     },
   );
+
+  test('settings of the repository that convert files, and its own attributes', async () => {
+    await using harness = await createHarness();
+    harness.sh(`mkdir app; cd app; ${INIT}`);
+    await harness.capture();
+    const parts = new Set<string>();
+    const states = [
+      'git config core.autocrlf INPUT',
+      'git config core.eol crlf; git config core.fileMode no',
+      "git config core.symlinks false; git config core.autocrlf ''",
+      `printf '[core]\\n\\tautocrlf\\n\\teol = odd\\n' >>.git/config`,
+      'git config extensions.worktreeConfig true; git config --worktree core.eol native',
+      `echo '*.txt text eol=crlf' >.git/info/attributes`,
+      `echo '*.txt -text' >.git/info/attributes`,
+      'ln -sf ../config .git/info/attributes',
+      'rm .git/info/attributes; yes | head -c 1048577 >.git/info/attributes',
+      'truncate -s 1048576 .git/info/attributes',
+      'rm .git/info/attributes',
+    ];
+    for (const state of states) {
+      harness.sh(state, 'app');
+      const { repositories } = await harness.capture();
+      const meta = repositories[0]?.meta ?? '';
+      for (const part of harness
+        .sh(`git --git-dir=.agent-shadow/session-s1 ls-tree --name-only ${meta}`, 'app')
+        .split('\n'))
+        parts.add(part);
+    }
+    expect([...parts]).toEqual(expect.arrayContaining(['settings', 'attributes']));
+  });
 });
 
 describe('native captures', () => {

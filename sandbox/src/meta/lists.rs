@@ -54,6 +54,26 @@ fn settings(host: &Host, file: &Path, names: &str) -> Outcome<Result<Vec<u8>, St
     })
 }
 
+/// The same of the repository, and then of this worktree alone where git reads those.
+pub(super) fn settings_of(
+    reading: &HostReading,
+    host: &Host,
+    names: &str,
+) -> Outcome<Result<Vec<u8>, String>> {
+    let mut files = vec![host.common.join("config")];
+    if reading.settings.has_own {
+        files.push(host.git.join("config.worktree"));
+    }
+    let mut all = Vec::new();
+    for file in files.into_iter().filter(|file| file.is_file()) {
+        match settings(host, &file, names)? {
+            Ok(list) => all.extend(list),
+            Err(said) => return Ok(Err(said)),
+        }
+    }
+    Ok(Ok(all))
+}
+
 /// The addresses of remotes travel with the capture, but credentials in them do not. An error is what git says.
 pub(crate) fn remotes(host: &Host) -> Outcome<Result<Vec<u8>, String>> {
     let list = settings(host, &host.common.join("config"), REMOTES)?;
@@ -89,26 +109,20 @@ pub(crate) fn sparse(reading: &HostReading, host: &Host) -> Outcome<Result<Vec<u
     {
         return Ok(Ok(Vec::new()));
     }
-    let mut files = vec![host.common.join("config")];
-    if reading.settings.has_own {
-        files.push(host.git.join("config.worktree"));
-    }
     let (mut is_on, mut is_cone) = (false, false);
-    for file in files.into_iter().filter(|file| file.is_file()) {
-        let list = match settings(host, &file, r"^core\.sparsecheckout(cone)?$")? {
-            Ok(list) => list.to_ascii_lowercase(),
-            Err(said) => return Ok(Err(said)),
+    let list = match settings_of(reading, host, r"^core\.sparsecheckout(cone)?$")? {
+        Ok(list) => list.to_ascii_lowercase(),
+        Err(said) => return Ok(Err(said)),
+    };
+    for entry in list.split_str("\0").filter(|entry| !entry.is_empty()) {
+        let (name, value) = match entry.split_once_str("\n") {
+            Some((name, value)) => (name, is_true(value.as_bstr())),
+            None => (entry, true),
         };
-        for entry in list.split_str("\0").filter(|entry| !entry.is_empty()) {
-            let (name, value) = match entry.split_once_str("\n") {
-                Some((name, value)) => (name, is_true(value.as_bstr())),
-                None => (entry, true),
-            };
-            if name == b"core.sparsecheckout" {
-                is_on = value;
-            } else {
-                is_cone = value;
-            }
+        if name == b"core.sparsecheckout" {
+            is_on = value;
+        } else {
+            is_cone = value;
         }
     }
     let rules = host.git.join("info/sparse-checkout");

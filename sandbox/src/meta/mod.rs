@@ -1,11 +1,12 @@
 //! The host state of a capture (`M` in docs/design.md): one commit whose tree holds the lists of the sidecar, HEAD and
-//! branches, index, operation in progress, shallow boundary, remotes and partial checkout. Its parents are the tips that
-//! are there, so that commits of the agent travel with the capture.
+//! branches, index, operation in progress, shallow boundary, remotes, partial checkout, and how files are converted. Its
+//! parents are the tips that are there, so that commits of the agent travel with the capture.
 //!
 //! 1. The same state has the same commit: identity and date are fixed.
 //! 2. A part that cannot be read is a failure of its path. It never costs the working files.
 //! 3. What is noted for the next capture is noted after the objects have their names.
 
+mod conversion;
 pub(crate) mod history;
 mod index_by_git;
 mod index_part;
@@ -15,12 +16,12 @@ mod lists;
 mod note;
 mod operation;
 pub(crate) mod report;
+mod tips;
 
 use crate::capture::tree::{TreeEntry, TreeMode, compose};
 use crate::fs::clock;
 use crate::git::id::{Id, ObjectKind};
 use crate::git::loose::LooseStore;
-use crate::git::process::Git;
 use crate::host::place::Host;
 use crate::host::reading::HostReading;
 use crate::meta::index_state::Reader;
@@ -29,9 +30,8 @@ use crate::meta::operation::{Operation, stage};
 use crate::scan::ignored::Said;
 use crate::scan::table::Began;
 use crate::shadow::open::Shadow;
-use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::error::{Context, Outcome};
 use bstr::{BString, ByteSlice};
-use std::collections::BTreeSet;
 
 const IDENTITY: &str = "Walkback <capture@walkback.invalid> 0 +0000";
 
@@ -105,7 +105,7 @@ pub(crate) fn host_state(input: &Input<'_>) -> Outcome<HostState> {
         Some(host) => making.index_and_operation(host, &mut now)?,
         None => Operation::default(),
     };
-    let key = making.key();
+    let key = making.key()?;
     let known = Id::from_hex(now.note.meta.as_bytes()).filter(|_| now.note.key == key);
     let meta = match known {
         Some(meta) => meta,
@@ -180,26 +180,28 @@ impl Making<'_> {
     }
 
     /// Everything that the host state is made from.
-    fn key(&self) -> String {
+    fn key(&self) -> Outcome<String> {
         let reading = self.input.reading;
         let lists = self.input.lists;
         let lists = [lists.modes, lists.empty, lists.left_out]
             .map(|id| id.map(|id| id.to_string()).unwrap_or_default());
-        let (shallow, sparse) = match &reading.host {
+        let (shallow, sparse, attributes) = match &reading.host {
             Some(host) => (
                 lists::text_of(&host.common.join("shallow")),
                 lists::text_of(&host.git.join("info/sparse-checkout")),
+                conversion::attributes(host)?,
             ),
             None => Default::default(),
         };
-        digest(&[
+        Ok(digest(&[
             &lists::host_list(reading),
             &shallow,
             &sparse,
+            &attributes,
             &reading.settings.text,
             compose(self.entries.clone()).as_slice(),
             lists.join(" ").as_bytes(),
-        ])
+        ]))
     }
 
     fn blob(&self, content: &[u8]) -> Outcome<Id> {
@@ -247,11 +249,20 @@ impl Making<'_> {
                 Ok(list) => add("sparse", self.blob(&list)?),
                 Err(said) => lose("the partial checkout is", said),
             }
+            match conversion::settings(reading, host)? {
+                Ok(list) if list.is_empty() => {}
+                Ok(list) => add("settings", self.blob(&list)?),
+                Err(said) => lose("how it converts files is", said),
+            }
+            let attributes = conversion::attributes(host)?;
+            if !attributes.is_empty() {
+                add("attributes", self.blob(&attributes)?);
+            }
         }
         self.is_whole = failures.is_empty();
         self.failures.append(&mut failures);
         let tree = stage(self.input.store, ObjectKind::Tree, &compose(entries))?;
-        let tips = self.tips(operation)?;
+        let tips = tips::there(reading, operation, self.input.shadow)?;
         let parents: String = tips.iter().map(|tip| format!("parent {tip}\n")).collect();
         let text = format!("tree {tree}\n{parents}author {IDENTITY}\ncommitter {IDENTITY}\n\nhost state\n");
         let meta = stage(self.input.store, ObjectKind::Commit, text.as_bytes())?;
@@ -285,37 +296,5 @@ impl Making<'_> {
         now.note.settings = settings;
         now.note.remotes = id.map(|id| id.to_string());
         Ok(Ok(id))
-    }
-
-    /// HEAD's commit, then every other tip that is there.
-    fn tips(&self, operation: &Operation) -> Outcome<Vec<String>> {
-        let reading = self.input.reading;
-        let head = reading.commit.as_deref();
-        let others = reading
-            .branches
-            .commits()
-            .chain(operation.tips.iter().map(String::as_str));
-        let others: BTreeSet<&str> = others.filter(|tip| Some(*tip) != head).collect();
-        let input: String = head
-            .into_iter()
-            .chain(others)
-            .map(|tip| format!("{tip}\n"))
-            .collect();
-        if input.is_empty() {
-            return Ok(Vec::new());
-        }
-        let shadow = self.input.shadow;
-        let answer = Git::on_shadow(&shadow.top, &shadow.git)
-            .args(["cat-file", "--batch-check=%(objectname) %(objecttype)"])
-            .input(input)
-            .run()?;
-        let Some(lines) = answer.ok() else {
-            return Err(Failure::Fault(format!(
-                "git could not look for commits: {}",
-                answer.said()
-            )));
-        };
-        let commits = lines.lines().filter_map(|line| line.strip_suffix(b" commit"));
-        Ok(commits.map(|id| id.to_str_lossy().into_owned()).collect())
     }
 }
