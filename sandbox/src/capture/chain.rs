@@ -108,12 +108,7 @@ impl Linking<'_> {
         let answer = Git::on_shadow(&self.shadow.top, &self.shadow.git)
             .args(["cat-file", "-e"])
             .arg(format!("{commit}^{{tree}}"))
-            .run()?;
-        if answer.was_killed() {
-            return Err(Failure::Fault(
-                "git was ended by a signal while it looked for a commit".into(),
-            ));
-        }
+            .run_to_its_end()?;
         Ok(answer.status.success())
     }
 

@@ -6,7 +6,7 @@ use crate::git::process::{Answered, Git};
 use crate::host::place::path_of;
 use crate::scan::names::{Names, split};
 use crate::shadow::open::{Shadow, quoted};
-use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -135,12 +135,7 @@ fn added(shadow: &Shadow, now: &str, target: &str, stores: &[PathBuf]) -> Outcom
             now,
             target,
         ])
-        .run()?;
-    if answer.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it compared trees".into(),
-        ));
-    }
+        .run_to_its_end()?;
     Ok(answer)
 }
 

@@ -94,12 +94,7 @@ fn list_index(shadow: &Shadow, host: &Host, index: &Path) -> Outcome<Vec<u8>> {
     let git = Git::on_shadow(&shadow.top, &shadow.git)
         .env("GIT_WORK_TREE", &shadow.top)
         .env("GIT_INDEX_FILE", index);
-    let answer = git.args(["ls-files", "-z", "-c"]).run()?;
-    if answer.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it read the index; the sandbox may be short of memory".into(),
-        ));
-    }
+    let answer = git.args(["ls-files", "-z", "-c"]).run_to_its_end()?;
     Ok(answer.ok().unwrap_or_default().to_vec())
 }
 

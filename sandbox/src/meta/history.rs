@@ -7,7 +7,7 @@ use crate::git::process::Git;
 use crate::host::head::Branches;
 use crate::host::reading::{HeadKind, HostReading};
 use crate::shadow::open::Shadow;
-use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::error::{Context, Outcome};
 use bstr::BString;
 use std::fs;
 
@@ -39,12 +39,7 @@ pub(crate) fn lost(reading: &HostReading, shadow: &Shadow) -> Outcome<Option<Str
         .args(["-c", "core.commitGraph=false"])
         .args(["rev-list", "--quiet", "--ignore-missing", "--stdin"])
         .input(format!("{}\n", tips.join("\n")))
-        .run()?;
-    if asked.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it read the history; the sandbox may be short of memory".into(),
-        ));
-    }
+        .run_to_its_end()?;
     if asked.status.success() {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use crate::git::process::Git;
 use crate::host::head::Target;
 use crate::host::place::Host;
 use crate::host::reading::HostReading;
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::Outcome;
 use bstr::{BStr, BString, ByteSlice};
 use std::path::Path;
 
@@ -40,12 +40,7 @@ fn settings(host: &Host, file: &Path, names: &str) -> Outcome<Result<Vec<u8>, St
         .args(["config", "--no-includes", "--file"])
         .arg(file)
         .args(["-z", "--get-regexp", names])
-        .run()?;
-    if asked.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it read settings; the sandbox may be short of memory".into(),
-        ));
-    }
+        .run_to_its_end()?;
     Ok(match asked.ok() {
         Some(list) => Ok(list.to_vec()),
         // None has such a name.

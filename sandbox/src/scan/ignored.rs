@@ -77,12 +77,7 @@ fn ask(git: Git, paths: &[BString]) -> Outcome<Answer> {
     let answer = git
         .args(["check-ignore", "-v", "-z", "--no-index", "--stdin"])
         .input(input)
-        .run()?;
-    if answer.was_killed() {
-        return Err(Failure::Fault(
-            "git was ended by a signal while it read rules; the sandbox may be short of memory".into(),
-        ));
-    }
+        .run_to_its_end()?;
     if !matches!(answer.status.code(), Some(0 | 1)) {
         return Err(Failure::Fault(format!(
             "git could not tell what is ignored: {}",
