@@ -249,8 +249,11 @@ export const sameByNative = async (
           text.startsWith(`${withPath(one.path, line.slice(2))}: larger than maxFileBytes`),
         ),
     );
-    if (isOverruled) Object.assign(other, { tree: one.tree, modes: one.modes });
-    else differences.push(`${one.path}:`, ...lines);
+    if (isOverruled) {
+      // The modes are a part of the host state.
+      const host = Object.assign({}, other['host'], { meta: one.host?.meta });
+      Object.assign(other, { tree: one.tree, modes: one.modes, host });
+    } else differences.push(`${one.path}:`, ...lines);
   }
   stepAside(harness, SESSION, paths);
   expect(said, differences.join('\n')).toEqual(expected);
