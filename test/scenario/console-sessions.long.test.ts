@@ -185,6 +185,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await page.getByRole('button', { name: 'Rewind exactly this' }).click();
       expect(world.sagas.standing()).toEqual(standing);
       await page.getByLabel('It may stay').check();
+      await page.locator('[name="reason"]').fill(`The mail was read. ${HOSTILE}`);
       await confirm(page, 'Rewind exactly this', 'Rewound');
       await expectOnlyText(person);
       await keepPicture(page, `rewound-${place}`);
