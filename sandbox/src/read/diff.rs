@@ -5,12 +5,14 @@ use crate::fs::text::{first_line, slurp};
 use crate::git::id::Format;
 use crate::git::process::Git;
 use crate::host::waits;
+use crate::read::attributes::write_index;
 use crate::read::host_change::{Shadow, host_change};
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::{self, Name};
 use crate::wire::read::{DiffPair, DiffReport, DiffRequest, Difference};
 use bstr::ByteSlice;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -18,15 +20,31 @@ use std::path::Path;
 const MISSING: [&str; 4] = ["bad object", "unable to read", "not a tree", "bad tree"];
 
 pub(crate) fn diff(root: &Path, request: &DiffRequest) -> Outcome<DiffReport> {
-    // Attributes are read from an empty directory: in the working tree, a named pipe may stand in their place.
+    // Git runs in an empty directory: in the working tree, a named pipe may stand in the place of a file of attributes.
     let scratch = Scratch::new()?;
-    let compare = |pair: &DiffPair| difference(root, scratch.path(), pair, request);
+    let nothing = scratch.path().join("nothing");
+    fs::create_dir(&nothing).context("it cannot be made", &nothing)?;
+    let compare = |(at, pair): (usize, &DiffPair)| {
+        let index = scratch.path().join(format!("attributes-{at}"));
+        difference(root, &nothing, &index, pair, request)
+    };
     Ok(DiffReport {
-        repositories: request.pairs.iter().map(compare).collect::<Outcome<_>>()?,
+        repositories: request
+            .pairs
+            .iter()
+            .enumerate()
+            .map(compare)
+            .collect::<Outcome<_>>()?,
     })
 }
 
-fn difference(root: &Path, nothing: &Path, pair: &DiffPair, request: &DiffRequest) -> Outcome<Difference> {
+fn difference(
+    root: &Path,
+    nothing: &Path,
+    index: &Path,
+    pair: &DiffPair,
+    request: &DiffRequest,
+) -> Outcome<Difference> {
     let mut found = Difference {
         path: pair.path.clone(),
         missing: true,
@@ -52,22 +70,26 @@ fn difference(root: &Path, nothing: &Path, pair: &DiffPair, request: &DiffReques
     if from.len() != to.len() {
         return Ok(found);
     }
-    if from != to && !count(&shadow, &from, &to, &mut found)? {
-        return Ok(found);
+    if from != to {
+        write_index(nothing, &git, &to, index)?;
+        if !count(&shadow, index, &from, &to, &mut found)? {
+            return Ok(found);
+        }
     }
     found.missing = false;
     if let (Some(from), Some(to)) = (&pair.from_meta, &pair.to_meta) {
         found.host = host_change(&shadow, from, to)?;
     }
     if !request.stat_only && from != to {
-        text(&shadow, &from, &to, request.max_bytes, &mut found)?;
+        text(&shadow, index, (&from, &to), request.max_bytes, &mut found)?;
     }
     Ok(found)
 }
 
 /// Counts files and lines. False when the sandbox lacks objects.
-fn count(shadow: &Shadow<'_>, from: &str, to: &str, found: &mut Difference) -> Outcome<bool> {
+fn count(shadow: &Shadow<'_>, index: &Path, from: &str, to: &str, found: &mut Difference) -> Outcome<bool> {
     let answer = Git::on_shadow(shadow.directory, shadow.git)
+        .env("GIT_INDEX_FILE", index)
         .args(["diff-tree", "-r", "--no-renames", "--numstat", "-z", from, to])
         .run()?;
     let Some(listed) = answer.ok() else {
@@ -94,7 +116,13 @@ fn count(shadow: &Shadow<'_>, from: &str, to: &str, found: &mut Difference) -> O
 }
 
 /// The unified diff, with the repository in its paths. `diff-tree` reads the index, which `diff` does not.
-fn text(shadow: &Shadow<'_>, from: &str, to: &str, most: usize, found: &mut Difference) -> Outcome<()> {
+fn text(
+    shadow: &Shadow<'_>,
+    index: &Path,
+    (from, to): (&str, &str),
+    most: usize,
+    found: &mut Difference,
+) -> Outcome<()> {
     let Name(path) = &found.path;
     let prefix = |side: &str| {
         let mut option = format!("--{side}-prefix={}/", if side == "src" { "a" } else { "b" }).into_bytes();
@@ -105,6 +133,7 @@ fn text(shadow: &Shadow<'_>, from: &str, to: &str, most: usize, found: &mut Diff
         OsString::from_vec(option)
     };
     let answer = Git::on_shadow(shadow.directory, shadow.git)
+        .env("GIT_INDEX_FILE", index)
         .args([
             "diff-tree",
             "-r",

@@ -1,5 +1,6 @@
 //! Commands that only look.
 
+mod attributes;
 pub(crate) mod captured;
 pub(crate) mod diff;
 pub(crate) mod directories;
