@@ -34,6 +34,20 @@ pub(crate) fn all_without_odd(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The same in every directory below this one.
+pub(crate) fn below_without_odd(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let entry = entry?;
+        let found = entry.file_type()?;
+        if found.is_dir() {
+            below_without_odd(&entry.path())?;
+        } else if !found.is_file() {
+            without_odd(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes a small file of ours, unless it has this content.
 pub(crate) fn write_if_other(path: &Path, content: &[u8]) -> io::Result<()> {
     if kind(path) == Some(Kind::File) && slurp(path) == content {

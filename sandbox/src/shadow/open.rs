@@ -7,7 +7,7 @@ use crate::fs::kind::{Kind, kind};
 use crate::fs::text::{first_line, slurp};
 use crate::git::id::Format;
 use crate::host::place::Host;
-use crate::shadow::home::{all_without_odd, make_home, write_if_other};
+use crate::shadow::home::{all_without_odd, below_without_odd, make_home, write_if_other};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::Access;
@@ -109,6 +109,7 @@ fn make(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
     for directory in ["", "info", "objects", "objects/info", "objects/pack"] {
         all_without_odd(&git.join(directory))?;
     }
+    below_without_odd(&git.join("refs"))?;
     let is_whole = kind(&git.join("HEAD")) == Some(Kind::File)
         && ["objects", "refs"]
             .iter()
