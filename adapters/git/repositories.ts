@@ -1,6 +1,7 @@
 /**
- * Git inside a sandbox, by commands that each handle every repository in one round trip. Needs in the sandbox: bash 4.4,
- * git 2.25, GNU coreutils and findutils, flock, gzip; curl for bundles over the inline size.
+ * Git inside a sandbox, by commands that each handle every repository in one round trip. The native program looks and
+ * captures; the scripts restore, merge, and capture late writes. They need in the sandbox: bash 4.4, git 2.25, GNU
+ * coreutils and findutils, flock, gzip; curl for bundles over the inline size.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import { createCapture, lateStored } from './capture.ts';
@@ -10,6 +11,7 @@ import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
 import { leftovers } from './leftovers.ts';
 import type { SandboxProgram } from './program/call.ts';
+import { createNativeCapture } from './program/capture.ts';
 import { release } from './release.ts';
 import { createRestore } from './restore.ts';
 
@@ -24,12 +26,18 @@ const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 export const createRepositories = (
   program: SandboxProgram,
   limits: GitLimits = GIT_LIMITS,
-): Repositories => ({
-  ...createInspection(program),
-  capture: createCapture(limits.outputBytes),
-  lateStored,
-  release,
-  leftovers,
-  compose: createCompose(limits.outputBytes, limits.links),
-  ...createRestore(limits.links),
-});
+): Repositories => {
+  const capture = createNativeCapture(program, limits.outputBytes);
+  // Late writes lie in the folders of a restore, which is the scripts'.
+  const captureLate = createCapture(limits.outputBytes);
+  return {
+    ...createInspection(program),
+    capture: (sandbox, request, ...more) =>
+      (request.late === true ? captureLate : capture)(sandbox, request, ...more),
+    lateStored,
+    release,
+    leftovers,
+    compose: createCompose(limits.outputBytes, limits.links),
+    ...createRestore(limits.links),
+  };
+};

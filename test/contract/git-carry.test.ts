@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createGitStage } from '../support/git-stage.ts';
-import { rewriting } from '../support/hostile-output.ts';
+import { rewritingCapture } from '../support/hostile-output.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const CARRIED = 150 * 1024;
@@ -32,16 +32,20 @@ describe('bundles that are small each, and large together', () => {
     stage.sh(sandboxId, 'git init -q a && echo one > a/f');
     await stage.start('s1', sandboxId);
     stage.sh(sandboxId, 'echo two > a/f');
-    for (const size of [String(100 * 1024 ** 3), '-1', 'many']) {
-      const lie = rewriting(({ pairs, rest }) => ({
-        pairs: pairs.map(([key, value]) => {
-          if (key === 'size') return [key, size] as const;
-          return [key, key === 'carry' ? 'file' : value] as const;
-        }),
-        rest,
+    const lie = (sizeBytes: number) =>
+      rewritingCapture(({ report, frames }) => ({
+        report: {
+          ...report,
+          bundles: report.bundles.map((one) => ({ ...one, sizeBytes, carry: 'file' as const })),
+        },
+        frames,
       }));
-      stage.lies.set(sandboxId, lie);
-      await failing(stage.checkpoint('s1', 't1'), 'BundleTooLarge');
+    stage.lies.set(sandboxId, lie(100 * 1024 ** 3));
+    await failing(stage.checkpoint('s1', 't1'), 'BundleTooLarge');
+    // What is no size is no answer of the program.
+    for (const size of [-1, 0.5]) {
+      stage.lies.set(sandboxId, lie(size));
+      await failing(stage.checkpoint('s1', 't1'), 'SandboxUnavailable');
     }
     expect(stage.reads).toEqual([]);
     stage.lies.clear();

@@ -104,7 +104,7 @@ describe('a native capture', () => {
   });
 
   test('is where the restores of the scripts start and go', async () => {
-    await using harness = await createHarness({ isNative: true });
+    await using harness = await createHarness({});
     harness.sh(
       `mkdir app; cd app; ${INIT}; echo 1 >a; git add .; git commit -qm one; echo '*.log' >.gitignore`,
     );

@@ -68,7 +68,7 @@ describe('native captures', () => {
   test.for(sampled(GIT_CASES, { every: 12, offset: printedSeed('native captures'), minimum: 3 }))(
     'are where the restores of the scripts start and go: $name',
     async ({ setup, damage, options }) => {
-      await using harness = await createHarness({ ...options, isNative: true });
+      await using harness = await createHarness(options);
       mkdirSync(`${harness.root}/app`);
       harness.sh(INIT, 'app');
       harness.sh(setup, 'app');

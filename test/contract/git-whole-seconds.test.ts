@@ -1,5 +1,4 @@
 /** File systems that keep times in whole seconds, as ext4 with small inodes does: what is written in the second of a look is seen. */
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { text, withTwoFiles } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
@@ -70,19 +69,6 @@ test.for<[string, string, string, string]>([
     expect(harness.sh('echo *', 'app').trim()).toBe(names);
   },
 );
-
-test('no capture there trusts the times of the one before', NEEDS_ROOT, async (context) => {
-  await using place = await onWholeSeconds();
-  if (place === null) return context.skip(NO_PLACE);
-  const { harness } = place;
-  for (const content of ['two', 'three']) {
-    harness.sh(`echo ${content} > a`, 'app');
-    await harness.capture();
-    // Only a look whose times tell ends with `end`.
-    const [looked] = readFileSync(`${harness.root}/app/.agent-shadow/session-s1/looked`, 'utf8').split('\n');
-    expect(looked).toMatch(/ some$/);
-  }
-});
 
 test('an index that was written twice with one time is read twice', async () => {
   await using harness = await withTwoFiles(['app']);

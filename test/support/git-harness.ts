@@ -5,8 +5,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createCapture } from '../../adapters/git/capture.ts';
 import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
-import { createNativeCapture } from '../../adapters/git/program/capture.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
@@ -40,8 +40,6 @@ export interface HarnessOptions {
   maxInlineBytes?: number;
   /** Records what changed. */
   changes?: boolean;
-  /** Captures with the native program. Restores are those of the scripts. */
-  isNative?: boolean;
   env?: Record<string, string>;
   prefix?: string[];
 }
@@ -66,15 +64,13 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
   const home = join(top, 'home');
   const program = programHere();
-  const scripted = createRepositories(program);
-  const native = createNativeCapture(program, OUTPUT_BYTES);
+  const own = createRepositories(program);
+  const scripted = createCapture(OUTPUT_BYTES);
   const repositories: Repositories = {
-    ...scripted,
-    // The native program does not capture late writes yet.
+    ...own,
+    // The native program's captures are compared with these.
     capture: (sandbox, request, ...more) =>
-      options.isNative === true && request.late !== true
-        ? native(sandbox, request, ...more)
-        : scripted.capture(sandbox, request, ...more),
+      (besideCaptures.native === undefined ? own.capture : scripted)(sandbox, request, ...more),
   };
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {

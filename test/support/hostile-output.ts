@@ -1,46 +1,74 @@
-/** Rewrites what a command answered, as whoever is root in a sandbox can: pairs of keys and values, then the bytes of bundles. */
+/**
+ * Rewrites what a command answered, as whoever is root in a sandbox can. The scripts answer pairs of keys and values, the
+ * native program a report and frames (a capture).
+ */
+import { createHash } from 'node:crypto';
+import type * as z from 'zod';
 import { parseOutput } from '../../adapters/git/output.ts';
+import { type Answer, readAnswer } from '../../adapters/git/program/answer.ts';
+import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Lie } from './git-stage.ts';
 
 type Pairs = (readonly [string, string])[];
-type Answer = { pairs: Pairs; rest: Uint8Array };
+type Told = { pairs: Pairs; rest: Uint8Array };
+type Captured = Answer<z.infer<typeof SANDBOX_REPORTS.capture>>;
 
-const encode = ({ pairs, rest }: Answer): string =>
-  Buffer.concat([Buffer.from(pairs.map(([key, value]) => `${key}\0${value}\0`).join('')), rest]).toString(
-    'base64',
-  );
+const encode = ({ pairs, rest }: Told): Buffer =>
+  Buffer.concat([Buffer.from(pairs.map(([key, value]) => `${key}\0${value}\0`).join('')), rest]);
 
-export const rewriting =
-  (change: (answer: Answer) => Answer): Lie =>
+const framed = (kind: string, bytes: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from(`${kind} ${bytes.length}\n`), bytes]);
+
+const encodeCaptured = ({ report, frames }: Captured): Buffer => {
+  const before = Buffer.concat([
+    framed('report', Buffer.from(JSON.stringify(report))),
+    ...frames.map(({ kind, bytes }) => framed(kind, bytes)),
+  ]);
+  return Buffer.concat([
+    before,
+    framed('end', Buffer.from(createHash('sha256').update(before).digest('hex'))),
+  ]);
+};
+
+/** Changes the first answer in an output, if it is one of the program that is meant. */
+const rewritten =
+  (isNative: boolean, change: (base64: string) => Buffer): Lie =>
   (stdout) => {
     const lines = stdout.split('\n');
     const start = lines.findIndex((line) => line.startsWith('walkback-'));
-    const base64 = lines[start + 1];
-    if (start < 0 || base64 === undefined) throw new Error('there is no answer to rewrite');
-    const { pairs, rest } = parseOutput(Buffer.from(base64, 'base64'));
-    return lines.with(start + 1, encode(change({ pairs: [...pairs], rest }))).join('\n');
+    const end = lines.indexOf(lines[start] ?? '', start + 1);
+    const base64 = lines.slice(start + 1, end).join('');
+    const begin = Buffer.from(base64.slice(0, 12), 'base64').toString('latin1');
+    if (start < 0 || end < 0 || begin.startsWith('report ') !== isNative) return stdout;
+    return lines.toSpliced(start + 1, end - start - 1, change(base64).toString('base64')).join('\n');
   };
 
-/** These keys get these values, and are put behind `changed` where they were not said. */
-const withValues = (pairs: Pairs, values: Record<string, string>): Pairs => {
-  const said = pairs.map(([key, value]) => [key, values[key] ?? value] as const);
-  const missing = Object.entries(values).filter(([key]) => !pairs.some(([one]) => one === key));
-  return said.flatMap((pair) => (pair[0] === 'changed' ? [pair, ...missing] : [pair]));
-};
+/** Of an answer of the scripts. */
+export const rewriting = (change: (answer: Told) => Told): Lie =>
+  rewritten(false, (base64) => {
+    const { pairs, rest } = parseOutput(Buffer.from(base64, 'base64'));
+    return encode(change({ pairs: [...pairs], rest }));
+  });
+
+/** Of a capture. */
+export const rewritingCapture = (change: (answer: Captured) => Captured): Lie =>
+  rewritten(true, (base64) => encodeCaptured(change(readAnswer(SANDBOX_REPORTS.capture, base64))));
 
 /** A capture of one repository whose link stands on a commit that the sandbox need not have. */
 export const standingOn = (base: string, commit: string): Lie =>
-  rewriting(({ pairs, rest }) => {
-    // What the checkpoint says of its files may follow.
-    const sizeBytes = Number(pairs.find(([key]) => key === 'size')?.[1]);
-    const link = Buffer.from(rest.subarray(0, sizeBytes))
-      .toString('latin1')
-      .replace('# v2 git bundle\n', `# v2 git bundle\n-${commit}\n`);
-    const bytes = Buffer.from(link, 'latin1');
-    const bundle = { size: String(bytes.length), sha256: sha256Hex(bytes) };
+  rewritingCapture(({ report, frames }) => {
+    const [own] = report.repositories;
+    const [link, ...others] = frames;
+    if (own?.capture === undefined || link?.kind !== 'bundle') throw new Error('there is no link to rewrite');
+    const text = Buffer.from(link.bytes).toString('latin1');
+    const bytes = Buffer.from(text.replace('# v2 git bundle\n', `# v2 git bundle\n-${commit}\n`), 'latin1');
     return {
-      pairs: withValues(pairs, { chain: 'rebase', base, 'base-commit': commit, ...bundle }),
-      rest: Buffer.concat([bytes, rest.subarray(sizeBytes)]),
+      report: {
+        ...report,
+        repositories: [{ ...own, capture: { ...own.capture, chain: 'rebase', base, baseCommit: commit } }],
+        bundles: report.bundles.map((one) => ({ ...one, sizeBytes: bytes.length, sha256: sha256Hex(bytes) })),
+      },
+      frames: [{ kind: 'bundle', bytes }, ...others],
     };
   });
