@@ -11,7 +11,11 @@ export interface ProcessSandbox extends ExecutionAdapter {
   beforeRun?: (call: number) => void;
 }
 
-export const processSandbox = (env: Record<string, string>, prefix: string[] = []): ProcessSandbox => {
+export const processSandbox = (
+  env: Record<string, string>,
+  prefix: string[] = [],
+  shell = '/bin/bash',
+): ProcessSandbox => {
   const sandbox: ProcessSandbox = {
     sandboxId: 'process',
     calls: 0,
@@ -19,7 +23,7 @@ export const processSandbox = (env: Record<string, string>, prefix: string[] = [
       sandbox.calls += 1;
       sandbox.beforeRun?.(sandbox.calls);
       return new Promise((resolve, reject) => {
-        const words = [...prefix, '/bin/bash', '-c', command];
+        const words = [...prefix, shell, '-c', command];
         const child = spawn('/usr/bin/env', words, {
           cwd: options.cwd,
           env,

@@ -12,3 +12,6 @@ export const sourced = (...names: string[]): string =>
 
 /** The native program, started where it lies: sandboxes of tests are directories of this machine. */
 export const programHere = (): SandboxProgram => createSandboxProgram(readProgramBuild(), true);
+
+/** The native program, sent to the sandbox as to one of E2B. */
+export const programSent = (): SandboxProgram => createSandboxProgram(readProgramBuild());
