@@ -1,12 +1,13 @@
 /**
- * The native program sees what the scripts capture in random sessions: work of agents with git, and ways back. Each session
- * changes its state many times, and the stat table is kept. Sessions with changing rules, and those with repositories in each
- * other's places, still find differences that nobody has decided (sandbox/README.md), and are not compared here yet.
+ * The native program sees what the scripts capture in random sessions: rules that come and go, work of agents with git, and
+ * ways back. Each session changes its state many times, and the stat table is kept. Sessions with repositories in each other's
+ * places still find differences that nobody has decided (sandbox/README.md), and are not compared here yet.
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { besideCaptures, nativeProgram } from '../support/git-native.ts';
 import { allGoBack, turns } from '../support/git-work.ts';
+import { nothingUnseenIsLost, rulesTurns } from '../support/rules-work.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 6);
@@ -25,6 +26,10 @@ describe('the native look at random sessions', () => {
   });
 
   const cases: [string, fc.IAsyncProperty<unknown>][] = [
+    [
+      'rules for ignored files',
+      fc.asyncProperty(rulesTurns(LIMITS), async (all) => void (await nothingUnseenIsLost(all))),
+    ],
     ['work with git', fc.asyncProperty(turns(LIMITS), async (all) => void (await allGoBack(all)))],
   ];
   test.for(cases)('%s', async ([, property]) => {

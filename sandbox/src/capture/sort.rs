@@ -234,13 +234,16 @@ fn sort_item(
             }
             let is_large = kind == Kind::File && item.stat.size > sorting.max_bytes;
             if is_large && !sorting.tracked.contains(path.as_bstr()) {
-                // What a restore would overwrite is captured whatever its size.
+                // What a restore would overwrite is captured whatever its size. A capture without the restore would not
+                // tell of it where rules ignore it.
                 let is_forced = sorting.forced.contains(path.as_bstr());
-                to.large.push(Large {
-                    path,
-                    size: item.stat.size,
-                    is_ignored: verdict.is_ignored,
-                });
+                if !verdict.is_ignored || sorting.included.contains(path.as_bstr()) {
+                    to.large.push(Large {
+                        path,
+                        size: item.stat.size,
+                        is_ignored: verdict.is_ignored,
+                    });
+                }
                 return is_forced;
             }
             true
