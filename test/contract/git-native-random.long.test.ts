@@ -1,12 +1,13 @@
 /**
- * The native program sees what the scripts capture in random sessions: rules that come and go, work of agents with git, and
- * ways back. Each session changes its state many times, and the stat table is kept. Sessions with repositories in each other's
- * places still find differences that nobody has decided (sandbox/README.md), and are not compared here yet.
+ * The native program sees what the scripts capture in random sessions: rules that come and go, repositories in each other's
+ * places, work of agents with git, ways back. Each session changes its state many times, and the stat table is kept.
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { besideCaptures, nativeProgram } from '../support/git-native.ts';
 import { allGoBack, turns } from '../support/git-work.ts';
+import { placesTurns } from '../support/places-turns.ts';
+import { placesAreKept } from '../support/places-work.ts';
 import { nothingUnseenIsLost, rulesTurns } from '../support/rules-work.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
@@ -29,6 +30,10 @@ describe('the native look at random sessions', () => {
     [
       'rules for ignored files',
       fc.asyncProperty(rulesTurns(LIMITS), async (all) => void (await nothingUnseenIsLost(all))),
+    ],
+    [
+      'repositories in each other’s places',
+      fc.asyncProperty(placesTurns(LIMITS), async (all) => void (await placesAreKept('whole', all))),
     ],
     ['work with git', fc.asyncProperty(turns(LIMITS), async (all) => void (await allGoBack(all)))],
   ];

@@ -17,6 +17,8 @@ interface Case {
   forced: string[];
   /** What it tells as left out. */
   skipped?: string[];
+  /** What the restore of the scripts leaves as the target had it: the file is in the capture of the repository around its own. */
+  stays?: string;
 }
 
 const CASES: Case[] = [
@@ -36,6 +38,26 @@ const CASES: Case[] = [
     forced: ['key'],
     skipped: ['app/key'],
   },
+  {
+    name: 'files of a directory that another repository has taken',
+    then: 'mkdir -p in/deep; echo then | tee in/key in/a in/deep/b >/dev/null',
+    since: `rm -r in; git init -q in; cd in; echo key >.gitignore; echo now | tee key a >/dev/null; git add .; git commit -qm in; ln -s nowhere deep`,
+    forced: ['in/a', 'in/deep', 'in/key'],
+    stays: 'app/in/key',
+  },
+  {
+    name: 'a file that the session leaves out',
+    then: 'ln -s a.txt kept.log; mkdir d; echo then >d/file',
+    since: 'rm -r kept.log d; echo now >kept.log; echo now >d',
+    options: { exclude: ['*.log'] },
+    forced: [],
+  },
+  {
+    name: 'a file above what the target has, captured or not',
+    then: 'mkdir -p d/e f/g; echo then | tee d/e/x f/g/y >/dev/null',
+    since: 'rm -r d f; echo now | tee d f >/dev/null; echo f >.git/info/exclude',
+    forced: ['f'],
+  },
 ];
 
 describe('before a rollback, a capture has what it would overwrite', () => {
@@ -50,7 +72,7 @@ describe('before a rollback, a capture has what it would overwrite', () => {
     { ...one, way: 'as the scripts see it', isNative: false },
     { ...one, way: 'natively', isNative: true },
   ]);
-  test.for(ways)('$name, $way', async ({ then, since, options, forced, skipped = [], isNative }) => {
+  test.for(ways)('$name, $way', async ({ then, since, options, forced, skipped = [], stays, isNative }) => {
     const native = besideCaptures.native;
     if (isNative) delete besideCaptures.native;
     try {
@@ -73,7 +95,9 @@ describe('before a rollback, a capture has what it would overwrite', () => {
       expect(held(treeOf(undo)).filter((path) => !seen.has(path))).toEqual(forced);
       const back = await harness.rollback(undo);
       expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
-      expect(files(harness.root)).toEqual(now);
+      const differ = files(harness.root).filter((line) => !now.includes(line));
+      expect(differ.map((line) => line.split(' ')[2])).toEqual(stays === undefined ? [] : [stays]);
+      expect(files(harness.root)).toHaveLength(now.length);
     } finally {
       if (native !== undefined) besideCaptures.native = native;
     }

@@ -116,6 +116,8 @@ pub(super) struct Look<'look> {
 /// A look, whose objects are not on the disk yet.
 pub(crate) struct Looked {
     pub(crate) state: WorkingState,
+    /// Whether all that was forced was captured.
+    pub(crate) has_forced: bool,
     /// What the next look is to know, where that is news.
     table: Option<Table>,
 }
@@ -143,9 +145,12 @@ pub(crate) fn look(looking: &Looking<'_>, store: &LooseStore) -> Outcome<Looked>
         trusted_until,
         store,
     };
-    let (state, table) = look.run()?;
-    let table = table.filter(|table| before.as_ref().is_none_or(|before| differs(before, table)));
-    Ok(Looked { state, table })
+    let looked = look.run()?;
+    let is_news = |table: &Table| before.as_ref().is_none_or(|before| differs(before, table));
+    Ok(Looked {
+        table: looked.table.filter(is_news),
+        ..looked
+    })
 }
 
 /// Whether the table says more than the one before. When the look began is no news: an entry that was sure then stays so.
@@ -158,7 +163,7 @@ fn differs(before: &Table, now: &Table) -> bool {
 }
 
 impl Look<'_> {
-    fn run(&self) -> Outcome<(WorkingState, Option<Table>)> {
+    fn run(&self) -> Outcome<Looked> {
         let looking = self.looking;
         let shadow = looking.shadow;
         let mut tracked = wanted::tracked(shadow, looking.host, self.began.limit())?;
@@ -186,7 +191,7 @@ impl Look<'_> {
             rules_are_new,
         })?;
         if looking.seeks_roots && self.has_unknown_root(&walked) {
-            return Ok((unknown_root(shadow), None));
+            return Ok(unknown_root(shadow));
         }
         barred::check(shadow, &walked, &known.wanted)?;
         let embedded = embedded(&shadow.top, &walked);
@@ -221,19 +226,29 @@ impl Look<'_> {
             .map(|host| stores::fingerprint(host, self.began.limit()))
             .unwrap_or_default();
         let lost = self.lost_objects(&stores)?;
-        let kept = self.contents(&walked, &mut sorted, &lost)?;
-        targets::remember_outlawed(shadow, self.outlawed(&walked, &decisions, &kept))?;
+        let kept = self.contents(&walked, &decisions, &mut sorted, &lost)?;
+        let inside = self.inside()?;
+        let mut outlawed = self.outlawed(&walked, &decisions, &kept);
+        outlawed.extend(self.outlawed_inside());
+        outlawed.extend(inside.iter().map(|one| one.path.clone()));
+        targets::remember_outlawed(shadow, outlawed)?;
         let before = self.before.filter(|_| lost.is_empty());
         let trees = TreeMaker {
             shadow,
             store: self.store,
             directories: &walked.directories,
             kept: &kept,
+            inside: &inside,
             before,
         }
         .make()?;
         let table = self.table(&walked, &decisions, (&kept, &trees), stores);
-        Ok((self.state(&walked, &decisions, sorted, &trees)?, Some(table)))
+        let has_forced = self.has_forced(&walked, &sorted, &inside);
+        Ok(Looked {
+            state: self.state(&walked, &decisions, sorted, &trees)?,
+            has_forced,
+            table: Some(table),
+        })
     }
 
     /// Whether a repository is in it that discovery would find and does not know.
@@ -278,9 +293,9 @@ fn own_files(tracked: &mut Names) -> bool {
     true
 }
 
-fn unknown_root(shadow: &Shadow) -> WorkingState {
+fn unknown_root(shadow: &Shadow) -> Looked {
     let empty = shadow.format.empty_tree();
-    WorkingState {
+    let state = WorkingState {
         // No caller uses it.
         tree: Id::from_hex(empty.as_bytes())
             .unwrap_or_else(|| unreachable!("the ids of the formats are ids")),
@@ -290,5 +305,10 @@ fn unknown_root(shadow: &Shadow) -> WorkingState {
         failures: Vec::new(),
         skipped: Vec::new(),
         has_unknown_root: true,
+    };
+    Looked {
+        state,
+        has_forced: false,
+        table: None,
     }
 }

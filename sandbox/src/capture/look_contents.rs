@@ -1,16 +1,20 @@
 //! What a look reads, and what it takes from the table of the look before.
 
-use crate::capture::content::Reading;
-use crate::capture::look::Look;
+use crate::capture::content::{Purpose, Reading, read};
+use crate::capture::held::is_below;
+use crate::capture::look::{Look, Looking};
 use crate::capture::read_all::{At, Kept, Reader};
-use crate::capture::sort::Sorted;
+use crate::capture::sort::{Sorted, forbidden_part};
+use crate::capture::trees::Inside;
+use crate::fs::handle::Handle;
 use crate::git::id::Id;
 use crate::git::present::present;
 use crate::scan::decide::Decisions;
 use crate::scan::walk::{Walked, below};
-use crate::wire::error::Outcome;
-use bstr::{BString, ByteSlice};
+use crate::wire::error::{Context, Outcome};
+use bstr::{BStr, BString, ByteSlice};
 use std::collections::{HashMap, HashSet};
+use std::os::fd::AsFd;
 
 impl Look<'_> {
     /// What the look before captured and rules ignore by now.
@@ -42,6 +46,76 @@ impl Look<'_> {
         found
     }
 
+    /// What the look before captured and is in another repository by now.
+    pub(super) fn outlawed_inside(&self) -> Vec<BString> {
+        let Some(table) = self.before else {
+            return Vec::new();
+        };
+        let inside = table
+            .folders
+            .iter()
+            .filter(|(path, _)| is_of_another(self.looking, path.as_bstr()));
+        inside
+            .flat_map(|(path, folder)| {
+                let captured = folder.entries.iter().filter(|entry| entry.id.is_some());
+                captured.map(|entry| below(path.as_bstr(), entry.name.as_bstr()))
+            })
+            .collect()
+    }
+
+    /// Reads the forced files in the directories of other repositories, which the walk does not enter.
+    pub(super) fn inside(&self) -> Outcome<Vec<Inside>> {
+        let forced = self.looking.forced.iter();
+        let wanted: Vec<&BStr> = forced
+            .filter(|path| {
+                path.rfind_byte(b'/')
+                    .is_some_and(|end| is_of_another(self.looking, path[..end].as_bstr()))
+            })
+            .collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let place = &self.looking.shadow.top;
+        let top = Handle::top(place).context("it cannot be looked into", place)?;
+        let mut found = Vec::new();
+        for path in wanted {
+            let end = path.rfind_byte(b'/').unwrap_or_default();
+            let Ok(directory) = top.descend(path[..end].as_bstr()) else {
+                continue;
+            };
+            let Ok(open) = directory.open() else { continue };
+            let reading = read(self.store, open.as_fd(), path[end + 1..].as_bstr(), Purpose::Store)?;
+            // One that cannot be read stays in the way of the restore, which names it.
+            if let Reading::Read(content) = reading
+                && forbidden_part(path, content.stat.kind()).is_none()
+            {
+                found.push(Inside {
+                    path: path.to_owned(),
+                    stat: content.stat,
+                    id: content.id,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether everything that was forced was captured.
+    pub(super) fn has_forced(&self, walked: &Walked, sorted: &Sorted, inside: &[Inside]) -> bool {
+        let forced = self.looking.forced;
+        if forced.is_empty() {
+            return true;
+        }
+        let directories = walked.directories.iter().zip(&sorted.captured);
+        let captured = directories.flat_map(|(directory, numbers)| {
+            let path = directory.path.as_bstr();
+            numbers
+                .iter()
+                .map(move |number| below(path, directory.items[*number].name.as_bstr()))
+        });
+        let count = captured.filter(|path| forced.contains(path.as_bstr())).count();
+        count + inside.len() == forced.iter().count()
+    }
+
     /// Objects that the table relies on and that no store has any more. The host may prune what the shadow reads from it.
     pub(super) fn lost_objects(&self, stores: &[u8]) -> Outcome<HashSet<Id>> {
         let Some(table) = self
@@ -68,6 +142,7 @@ impl Look<'_> {
     pub(super) fn contents(
         &self,
         walked: &Walked,
+        decisions: &Decisions,
         sorted: &mut Sorted,
         lost: &HashSet<Id>,
     ) -> Outcome<Vec<HashMap<usize, Kept>>> {
@@ -136,7 +211,11 @@ impl Look<'_> {
                 Reading::Lost(why) => {
                     let directory = walked.directories[at.0].path.as_bstr();
                     let path = below(directory, item.name.as_bstr());
-                    sorted.failures.lose(path, why);
+                    // One that is ignored stays in the way of the restore, which names it.
+                    let is_ignored = decisions.verdicts[at.0][at.1].is_ignored;
+                    if !(is_ignored && self.looking.forced.contains(path.as_bstr())) {
+                        sorted.failures.lose(path, why);
+                    }
                     gone.push(at);
                 }
             }
@@ -146,4 +225,12 @@ impl Look<'_> {
         }
         Ok(kept)
     }
+}
+
+/// Whether a directory is one of another repository, or in one.
+fn is_of_another(looking: &Looking<'_>, directory: &BStr) -> bool {
+    looking
+        .nested
+        .iter()
+        .any(|other| directory == other || is_below(directory, other.as_bstr()))
 }

@@ -219,7 +219,7 @@ impl Capturing<'_> {
         Ok(ids)
     }
 
-    /// Notes for the restore that nothing uncaptured stands where the target has more.
+    /// Notes for the restore that nothing uncaptured stands where the target has more: what stood there is captured now.
     fn note_target(
         &self,
         repository: &Repository<'_>,
@@ -227,7 +227,7 @@ impl Capturing<'_> {
         target: &CaptureTarget,
     ) -> Outcome<()> {
         match &sighted.target {
-            Some(compared) if compared.has_more && compared.in_the_way.is_empty() => {
+            Some(compared) if compared.has_more && !compared.is_barred && sighted.looked.has_forced => {
                 note_sought(&repository.shadow, &self.request.tag, &target.tree)
             }
             Some(_) | None => Ok(()),

@@ -117,13 +117,16 @@ impl<'call> Repository<'call> {
         // Trees are compared by git, which reads what is on the disk.
         store.commit()?;
         first.keep(shadow)?;
+        // Where another repository is by now, its files and those of the target have the same paths: it goes, and what it
+        // did not capture would be overwritten.
+        let own_git: Vec<BString> = held.iter().map(|(path, _)| path.clone()).collect();
         let inner = below(self.path, call.asked.targets.iter().copied());
         let parked = targets::parked_objects(call.asked.projects, call.asked.session, self.path);
         let compared = targets::collisions(
             shadow,
             first.state.tree,
             target,
-            &[&inner[..], &others].concat(),
+            &[&inner[..], &own_git].concat(),
             &parked,
         )?;
         let Some(compared) = compared else {

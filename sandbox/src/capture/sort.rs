@@ -105,9 +105,7 @@ fn skip(path: BString, reason: impl Into<String>) -> SkippedPath {
 
 impl Sorting<'_> {
     fn is_wanted(&self, path: &BStr) -> bool {
-        [self.tracked, self.included, self.forced]
-            .iter()
-            .any(|names| names.contains(path))
+        self.tracked.contains(path) || self.included.contains(path)
     }
 }
 
@@ -190,7 +188,7 @@ fn closed(directory: &Directory, failures: &mut Failures) {
 }
 
 /// The first part of a path that git refuses, as a path; or the path itself, when it is a link that git refuses.
-fn forbidden_part(path: &BStr, kind: Kind) -> Option<BString> {
+pub(super) fn forbidden_part(path: &BStr, kind: Kind) -> Option<BString> {
     let ends = path.find_iter("/").chain([path.len()]);
     let mut start = 0;
     for end in ends {
@@ -222,8 +220,9 @@ fn sort_item(
             false
         }
         Kind::File | Kind::Link => {
+            let is_forced = sorting.forced.contains(path.as_bstr());
             let is_wanted = !verdict.is_ignored || sorting.is_wanted(path.as_bstr());
-            if !is_wanted || verdict.is_excluded {
+            if !is_forced && (!is_wanted || verdict.is_excluded) {
                 return false;
             }
             if let Some(part) = forbidden_part(path.as_bstr(), kind) {
@@ -236,7 +235,6 @@ fn sort_item(
             if is_large && !sorting.tracked.contains(path.as_bstr()) {
                 // What a restore would overwrite is captured whatever its size. A capture without the restore would not
                 // tell of it where rules ignore it.
-                let is_forced = sorting.forced.contains(path.as_bstr());
                 if !verdict.is_ignored || sorting.included.contains(path.as_bstr()) {
                     to.large.push(Large {
                         path,

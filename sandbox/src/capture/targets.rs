@@ -8,6 +8,7 @@ use crate::scan::names::{Names, split};
 use crate::shadow::open::{Shadow, quoted};
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
+use rustix::fs::{Access, access};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -40,6 +41,8 @@ pub(crate) fn remember_outlawed(shadow: &Shadow, paths: Vec<BString>) -> Outcome
 pub(crate) struct Compared {
     /// Uncaptured files and links that its restore would overwrite.
     pub(crate) in_the_way: Names,
+    /// Something that cannot be captured stands there, too.
+    pub(crate) is_barred: bool,
     /// It has paths that the capture does not have.
     pub(crate) has_more: bool,
 }
@@ -70,49 +73,65 @@ pub(crate) fn collisions(
     if now == target {
         return Ok(Some(Compared::default()));
     }
-    let mut answer = added(shadow, &now, target, &[])?;
+    let mut answer = compare(shadow, &now, target, &[])?;
     if answer.ok().is_none() && !parked.is_empty() {
-        answer = added(shadow, &now, target, parked)?;
+        answer = compare(shadow, &now, target, parked)?;
     }
     let Some(list) = answer.ok() else {
         return Ok(None);
     };
-    let added = list
-        .split_str("\0")
-        .filter(|path| !path.is_empty())
-        .map(|path| path.as_bstr());
+    let (added, removed) = lists(list);
     let is_of_another = |path: &BStr| {
         others.iter().any(|other| {
             path.strip_prefix(&other[..])
                 .is_some_and(|rest| rest.starts_with(b"/"))
         })
     };
-    let mut seen: HashMap<BString, bool> = HashMap::new();
+    let mut seen: HashMap<&BStr, bool> = HashMap::new();
     let outlawed = fs::read(shadow.file(OUTLAWED)).unwrap_or_default();
-    let mut found: HashSet<BString> = HashSet::new();
-    for path in added.filter(|path| !is_of_another(path)) {
-        if let Some(place) = in_the_place(shadow, path, &mut seen) {
-            found.insert(place);
-        } else if kind_at(shadow, path) == Some(Kind::Directory) {
-            // A file of the target takes the directory's place. A file in it that was captured before it was ignored is
-            // captured once more. A file that was never stored stands in the way.
-            let below = [path.as_bytes(), b"/"].concat();
-            let inside = split(&outlawed).filter(|one| one.starts_with(&below));
-            found.extend(
-                inside
-                    .filter(|one| is_file_or_link(shadow, one))
-                    .map(BString::from),
-            );
+    let mut found: HashSet<&BStr> = HashSet::new();
+    let mut is_barred = false;
+    for path in added.iter().copied().filter(|path| !is_of_another(path)) {
+        match in_the_place(shadow, path, &mut seen) {
+            Standing::Nothing => {}
+            Standing::Obstacle => is_barred = true,
+            Standing::FileOrLink(place) => {
+                found.insert(place);
+            }
+            Standing::Directory => {
+                // A file of the target takes the directory's place. A file in it that was captured before it was ignored is
+                // captured once more. A file that was never stored stands in the way.
+                let below = [path.as_bytes(), b"/"].concat();
+                let inside = split(&outlawed).filter(|one| one.starts_with(&below) && !is_of_another(one));
+                found.extend(inside.filter(|one| is_file_or_link(shadow, one)));
+            }
         }
     }
+    // What is captured goes as the plan says.
+    found.retain(|path| !removed.contains(path));
     Ok(Some(Compared {
-        in_the_way: Names::new(found.into_iter().collect()),
-        has_more: !list.is_empty(),
+        in_the_way: Names::new(found.into_iter().map(BString::from).collect()),
+        is_barred,
+        has_more: !added.is_empty(),
     }))
 }
 
-/// What the target has and this tree does not.
-fn added(shadow: &Shadow, now: &str, target: &str, stores: &[PathBuf]) -> Outcome<Answered> {
+/// The paths that a target has and a tree does not, and those that the tree alone has.
+fn lists(said: &[u8]) -> (Vec<&BStr>, HashSet<&BStr>) {
+    let parts: Vec<&BStr> = split(said).collect();
+    let (mut added, mut removed) = (Vec::new(), HashSet::new());
+    for pair in parts.chunks_exact(2) {
+        if pair[0] == "A" {
+            added.push(pair[1]);
+        } else {
+            removed.insert(pair[1]);
+        }
+    }
+    (added, removed)
+}
+
+/// The paths that one of both trees has.
+fn compare(shadow: &Shadow, now: &str, target: &str, stores: &[PathBuf]) -> Outcome<Answered> {
     let mut git = Git::on_shadow(&shadow.top, &shadow.git);
     if !stores.is_empty() {
         let names: Vec<BString> = stores
@@ -129,8 +148,8 @@ fn added(shadow: &Shadow, now: &str, target: &str, stores: &[PathBuf]) -> Outcom
             "diff-tree",
             "-r",
             "-z",
-            "--name-only",
-            "--diff-filter=A",
+            "--name-status",
+            "--diff-filter=AD",
             "--no-renames",
             now,
             target,
@@ -151,31 +170,59 @@ fn kind_at(shadow: &Shadow, path: &BStr) -> Option<Kind> {
     kind(&shadow.top.join(path_of(path.to_owned())))
 }
 
+/// Whether a file or a link is there, and no directory above it is a link.
 fn is_file_or_link(shadow: &Shadow, path: &BStr) -> bool {
-    matches!(kind_at(shadow, path), Some(Kind::File | Kind::Link))
+    let mut above = path.find_iter("/").map(|end| path[..end].as_bstr());
+    above.all(|directory| kind_at(shadow, directory) == Some(Kind::Directory))
+        && matches!(kind_at(shadow, path), Some(Kind::File | Kind::Link))
+}
+
+fn may_enter(shadow: &Shadow, directory: &BStr) -> bool {
+    access(shadow.top.join(path_of(directory.to_owned())), Access::EXEC_OK).is_ok()
+}
+
+/// What stands in a place.
+enum Standing<'path> {
+    Nothing,
+    /// At this path, or at a directory above it.
+    FileOrLink(&'path BStr),
+    Directory,
+    /// A pipe, a socket or a device, or a directory that cannot be looked into.
+    Obstacle,
 }
 
 /// What stands where a path or a directory above it is wanted. From the top down, because what lies below a link is not
-/// ours to look at. `seen` says which directories are directories.
-fn in_the_place(shadow: &Shadow, path: &BStr, seen: &mut HashMap<BString, bool>) -> Option<BString> {
+/// ours to look at. `seen` says which directories can be looked into. What stands in the place of one is told once.
+fn in_the_place<'path>(
+    shadow: &Shadow,
+    path: &'path BStr,
+    seen: &mut HashMap<&'path BStr, bool>,
+) -> Standing<'path> {
     for at in path.find_iter("/") {
         let above = path[..at].as_bstr();
-        if let Some(goes_on) = seen.get(above.as_bytes()) {
+        if let Some(goes_on) = seen.get(above) {
             if *goes_on {
                 continue;
             }
-            return None;
+            return Standing::Nothing;
         }
-        let kind = kind_at(shadow, above);
-        seen.insert(above.to_owned(), kind == Some(Kind::Directory));
-        match kind {
-            Some(Kind::Directory) => {}
-            Some(Kind::File | Kind::Link) => return Some(above.to_owned()),
-            Some(Kind::Socket | Kind::Waits) | None => return None,
+        let standing = standing_at(shadow, above);
+        let goes_on = matches!(standing, Standing::Directory) && may_enter(shadow, above);
+        seen.insert(above, goes_on);
+        match standing {
+            Standing::Directory if goes_on => {}
+            Standing::Directory => return Standing::Obstacle,
+            Standing::Nothing | Standing::FileOrLink(_) | Standing::Obstacle => return standing,
         }
     }
+    standing_at(shadow, path)
+}
+
+fn standing_at<'path>(shadow: &Shadow, path: &'path BStr) -> Standing<'path> {
     match kind_at(shadow, path) {
-        Some(Kind::File | Kind::Link) => Some(path.to_owned()),
-        Some(Kind::Directory | Kind::Socket | Kind::Waits) | None => None,
+        None => Standing::Nothing,
+        Some(Kind::File | Kind::Link) => Standing::FileOrLink(path),
+        Some(Kind::Directory) => Standing::Directory,
+        Some(Kind::Socket | Kind::Waits) => Standing::Obstacle,
     }
 }
