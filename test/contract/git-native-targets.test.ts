@@ -46,6 +46,12 @@ const CASES: Case[] = [
     stays: 'app/in/key',
   },
   {
+    name: 'a link that rules ignore, in the place of a directory',
+    then: 'mkdir d; echo then >d/f',
+    since: 'rm -r d; mkdir ../../outside; ln -s ../../outside d; echo d >.git/info/exclude',
+    forced: ['d'],
+  },
+  {
     name: 'a file that the session leaves out',
     then: 'ln -s a.txt kept.log; mkdir d; echo then >d/file',
     since: 'rm -r kept.log d; echo now >kept.log; echo now >d',

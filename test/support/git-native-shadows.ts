@@ -1,5 +1,5 @@
 /** The shadows of the native program in a comparison with the scripts: where they lie, and what comes into them. */
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** What is used of a harness. */
@@ -38,3 +38,18 @@ export const comeBack = (harness: Harness, session: string, paths: readonly stri
   moved(harness, session, paths, true);
 export const stepAside = (harness: Harness, session: string, paths: readonly string[]): void =>
   moved(harness, session, paths, false);
+
+/**
+ * The restores of the scripts note in the shadow that they share with captures which files were captured and are ignored by
+ * now. The native shadow of a comparison gets the same after a way back.
+ */
+export const shareOutlawed = (harness: Harness, session: string, paths: readonly string[]): void => {
+  for (const path of paths) {
+    const own = join(harness.root, path, '.agent-shadow');
+    const [from, to] = [join(own, 'session-s1/outlawed'), join(own, `session-${session}/outlawed`)];
+    if (!existsSync(from) || !existsSync(dirname(to))) continue;
+    const lists = [from, to].map((file) => (existsSync(file) ? readFileSync(file, 'latin1') : ''));
+    const names = [...new Set(lists.join('').split('\0'))].filter((name) => name !== '');
+    writeFileSync(to, names.toSorted().map((name) => `${name}\0`).join(''), 'latin1');
+  }
+};

@@ -13,7 +13,7 @@ import { type SandboxCommand, sandboxRequest } from '../../contract/sandbox/requ
 import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { CommandResult, ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { captureNative } from './git-native-capture.ts';
-import { bringTarget, comeBack, stepAside } from './git-native-shadows.ts';
+import { bringTarget, comeBack, shareOutlawed, stepAside } from './git-native-shadows.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { runSync } from './run-sync.ts';
 
@@ -30,6 +30,9 @@ interface Harness {
 }
 
 const SESSION = 'native';
+
+/** Harnesses whose last capture was one before a way back. */
+const went = new WeakSet<Harness>();
 
 /** Where the packaged program for this machine lies. */
 export const nativeProgram = (): string =>
@@ -210,6 +213,8 @@ export const sameByNative = async (
   const { env, prefix } = options;
   const paths = snapshot.repositories.map(({ path }) => path);
   comeBack(harness, SESSION, paths);
+  if (went.delete(harness)) shareOutlawed(harness, SESSION, paths);
+  if (target !== undefined) went.add(harness);
   for (const { path, tree } of command.targets) bringTarget(harness, SESSION, path, tree);
   const report = await callNative(native.program, command, { cwd: harness.root, env, prefix });
   const captured = await captureNative(harness, { before, target }, SESSION, options);
