@@ -11,7 +11,7 @@ export const handler = createHandler('preflight', async (runtime) =>
       ...runtime,
       sandboxes: await e2bSandboxes(runtime),
       repositories: gitRepositories(runtime),
-      workspaces: workspaces(),
+      workspaces: workspaces(runtime),
     }),
   ),
 );

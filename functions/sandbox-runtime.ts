@@ -2,7 +2,7 @@
 import { createSecret } from '../adapters/aws/secret.ts';
 import { createRotatingSandboxes } from '../adapters/e2b/rotating.ts';
 import { readProgramBuild } from '../adapters/git/program/build.ts';
-import { createSandboxProgram } from '../adapters/git/program/call.ts';
+import { createSandboxProgram, type SandboxProgram } from '../adapters/git/program/call.ts';
 import { createRepositories } from '../adapters/git/repositories.ts';
 import { createWorkspaces } from '../adapters/git/workspace.ts';
 import type { Repositories } from '../core/checkpoint/ports/repositories.ts';
@@ -13,12 +13,14 @@ import { optional, type Runtime } from './runtime.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 
 /** Where sandboxes are processes of this machine, the program is started where it lies. */
-export const gitRepositories = ({ env }: Pick<Runtime, 'env'>): Repositories =>
-  createRepositories(
-    createSandboxProgram(readProgramBuild(), optional(env, 'SANDBOX_ON_THIS_MACHINE') !== undefined),
-  );
+const sandboxProgram = ({ env }: Pick<Runtime, 'env'>): SandboxProgram =>
+  createSandboxProgram(readProgramBuild(), optional(env, 'SANDBOX_ON_THIS_MACHINE') !== undefined);
 
-export const workspaces = (): Workspaces => createWorkspaces();
+export const gitRepositories = (runtime: Pick<Runtime, 'env'>): Repositories =>
+  createRepositories(sandboxProgram(runtime));
+
+export const workspaces = (runtime: Pick<Runtime, 'env'>): Workspaces =>
+  createWorkspaces(sandboxProgram(runtime));
 
 /** A key in the environment has priority over one in Secrets Manager. */
 const e2bApiKey = ({ env, clock }: Runtime): (() => Promise<string>) => {

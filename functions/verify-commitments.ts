@@ -6,6 +6,6 @@ import { checkpointPorts, workspaces } from './sandbox-runtime.ts';
 export const handler = createHandler('verify-commitments', async (runtime) =>
   joinCall(runtime)(
     'verify-commitments',
-    createVerifyCommitments({ ...(await checkpointPorts(runtime)), workspaces: workspaces() }),
+    createVerifyCommitments({ ...(await checkpointPorts(runtime)), workspaces: workspaces(runtime) }),
   ),
 );

@@ -7,7 +7,7 @@ import { checkpointPorts, workspaces } from './sandbox-runtime.ts';
 
 /** The built-in tools of workspaces. Like any other tool, this function always answers an outcome. */
 export const handler = createEventHandler('workspace-tools', async (runtime) => {
-  const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces() });
+  const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces(runtime) });
   const serve = toolHandler(workspaceTools(uses), {
     tombstones: sagaTombstones(runtime),
     now: () => runtime.clock.now().getTime(),

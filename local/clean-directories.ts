@@ -3,8 +3,8 @@
  * left there. Only the database of that cloud is started: a whole cloud would go on with its sagas.
  */
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type {
   CleanDirectoryDeps,
@@ -44,6 +44,12 @@ const here: CleanDirectoryDeps['here'] = {
         },
       );
     }),
+  async writeFiles(files) {
+    for (const { path, data } of files) {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, data);
+    }
+  },
 };
 
 const isThere = (path: string): Promise<boolean> =>

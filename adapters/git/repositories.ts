@@ -9,7 +9,7 @@ import { OUTPUT_BYTES } from './capture-command.ts';
 import { createCompose } from './compose.ts';
 import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
-import { leftovers } from './leftovers.ts';
+import { createLeftovers } from './leftovers.ts';
 import type { SandboxProgram } from './program/call.ts';
 import { createNativeCapture } from './program/capture.ts';
 import { release } from './release.ts';
@@ -23,10 +23,7 @@ export interface GitLimits {
 
 const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 
-export const createRepositories = (
-  program: SandboxProgram,
-  limits: GitLimits = GIT_LIMITS,
-): Repositories => {
+export const createRepositories = (program: SandboxProgram, limits: GitLimits = GIT_LIMITS): Repositories => {
   const capture = createNativeCapture(program, limits.outputBytes);
   // Late writes lie in the folders of a restore, which is the scripts'.
   const captureLate = createCapture(limits.outputBytes);
@@ -36,7 +33,7 @@ export const createRepositories = (
       (request.late === true ? captureLate : capture)(sandbox, request, ...more),
     lateStored,
     release,
-    leftovers,
+    leftovers: createLeftovers(program),
     compose: createCompose(limits.outputBytes, limits.links),
     ...createRestore(limits.links),
   };

@@ -134,12 +134,6 @@ export const COMMANDS = {
 
 export type Command = keyof typeof COMMANDS;
 
-/**
- * Scripts that stand alone, without the shared code. They say what is missing, or run like the agent's
- * commands.
- */
-export const ALONE = ['check/preflight', 'check/prompts', 'check/command', 'check/clean'] as const;
-
 /** When bundled, the program lies beside the code; otherwise in the folder `sandbox`. */
 const PROGRAM = import.meta.url.endsWith('.ts') ? '../../sandbox' : './sandbox';
 
@@ -152,9 +146,6 @@ const script = (name: string): string => {
   scripts.set(name, text);
   return text;
 };
-
-/** The text of a script that stands alone. It runs as it is, after the assignments of its values. */
-export const plainScript = (name: (typeof ALONE)[number]): string => script(name);
 
 /** Quotes any text for bash, byte for byte. Throws `InvalidInput` for NUL, which cannot be in a shell word. */
 export const shellQuote = (text: string): string => {

@@ -134,6 +134,50 @@ export const uploadReport = z.strictObject({
   problem: z.string().optional().describe('absent: everything was sent'),
 });
 
+const preflight = z.strictObject({
+  bash: z.string(),
+  git: z.string(),
+  user: z.string(),
+  missing: z.array(z.string()),
+  hasGnuFind: z.boolean(),
+  needs: z.array(z.strictObject({ tool: z.string(), at: z.string().optional() })),
+  root: z.enum(['directory', 'missing', 'other']),
+  canMake: z.boolean().describe('whether the root could be made where the call began'),
+  isWritable: z.boolean(),
+  hasTemporary: z.boolean(),
+  freeBytes: count.optional(),
+  freeInodes: count.optional(),
+  unreadable: z.array(z.string()),
+});
+
+const askRemotes = z.strictObject({
+  remotes: z.array(z.strictObject({ url: z.string(), exitCode: z.int(), said: z.string() })),
+});
+
+const run = z.strictObject({
+  ended: z
+    .strictObject({
+      exitCode: z.int(),
+      milliseconds: count,
+      output: z.string(),
+      tail: z.string().optional(),
+    })
+    .optional()
+    .describe('absent: the directory is not there'),
+});
+
+const leftovers = z.strictObject({
+  leftovers: z.array(
+    z.strictObject({
+      path: z.string(),
+      sessionId: z.string().optional(),
+      fate: z.enum(['remove', 'needed', 'keep']),
+      files: count,
+      bytes: count,
+    }),
+  ),
+});
+
 /** What each command answers. */
 export const SANDBOX_REPORTS = {
   hello,
@@ -142,6 +186,10 @@ export const SANDBOX_REPORTS = {
   diff,
   'capture-working-tree': captureWorkingTree,
   capture,
+  preflight,
+  'ask-remotes': askRemotes,
+  run,
+  leftovers,
 } as const satisfies Record<SandboxCommand['kind'], z.ZodType>;
 
 /** An answer that is an error instead of a report. */

@@ -88,6 +88,36 @@ const capture = z.strictObject({
   }),
 });
 
+const preflight = z.strictObject({
+  kind: z.literal('preflight'),
+  below: name.describe(
+    'the next part of a projects root that does not exist; empty where the call began in it',
+  ),
+  tools: z.array(z.string()).describe('programs that Walkback calls'),
+  needs: z.array(z.string()).describe('programs that the caller needs'),
+});
+
+const askRemotes = z.strictObject({ kind: z.literal('ask-remotes'), paths: z.array(name) });
+
+const run = z.strictObject({
+  kind: z.literal('run'),
+  command: z.string().describe('text for a shell'),
+  directory: name,
+  seconds: z.int().min(1),
+  headBytes: z.int().min(0).describe('of its output that are answered'),
+  tailBytes: z.int().min(0),
+  keptBytes: z.int().min(0).describe('of its output that are kept while it runs'),
+});
+
+const leftovers = z.strictObject({
+  kind: z.literal('leftovers'),
+  maxDepth: z.int().min(0),
+  ended: z.array(z.string()).describe('sessions that are over'),
+  remove: z.boolean(),
+  oldSeconds: z.int().min(0).describe('after which a call is over'),
+  lockWaitSeconds: z.int().min(0),
+});
+
 const sandboxCommand = z.discriminatedUnion('kind', [
   hello,
   survey,
@@ -95,6 +125,10 @@ const sandboxCommand = z.discriminatedUnion('kind', [
   diff,
   captureWorkingTree,
   capture,
+  preflight,
+  askRemotes,
+  run,
+  leftovers,
 ]);
 export type SandboxCommand = z.infer<typeof sandboxCommand>;
 

@@ -3,6 +3,7 @@
 
 mod bundle;
 mod capture;
+mod check;
 mod fs;
 mod git;
 mod host;
@@ -139,6 +140,10 @@ fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<Option<Rest
             }
             return Ok(Some(told.rest));
         }
+        Command::Preflight(request) => report(answer, &check::preflight::preflight(&root, &request)?)?,
+        Command::AskRemotes(request) => report(answer, &check::remotes::ask(&root, &request)?)?,
+        Command::Run(request) => report(answer, &check::run::run(&root, &request)?)?,
+        Command::Leftovers(request) => report(answer, &check::leftovers::leftovers(&root, &request)?)?,
         Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?)?,
     }
     Ok(None)

@@ -1,12 +1,11 @@
 /** What Walkback leaves in a sandbox goes when no session needs it, and nothing else does. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { leftovers } from '../../adapters/git/leftovers.ts';
-import { commandPath } from '../support/command-path.ts';
+import { createLeftovers } from '../../adapters/git/leftovers.ts';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
+import { programHere } from '../support/sandbox-program.ts';
+
+const leftovers = createLeftovers(programHere());
 
 const clean = (harness: Harness, ended: string[], remove = true) =>
   leftovers(harness.sandbox, { projectsRoot: harness.root, maxDepth: 8, ended, remove, timeoutMs: 60_000 });
@@ -98,46 +97,27 @@ test('a folder that leads elsewhere is not entered', async () => {
   expect(harness.sh('cat ../elsewhere/session-s1/x')).toBe('x\n');
 });
 
-test('killed at any removal, it goes on where it was', async () => {
-  const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
-  try {
-    const script = `#!/bin/bash
-[ -e ${bin}/armed ] || exec ${commandPath('rm')} "$@"
-echo >> ${bin}/calls
-[ "$(wc -l < ${bin}/calls)" = "$(< ${bin}/armed)" ] || exec ${commandPath('rm')} "$@"
-for last; do :; done
-# Half of it is gone.
-find "$last" -type f | head -n 4 | xargs -r ${commandPath('rm')} -f --
-kill -9 0
-`;
-    writeFileSync(join(bin, 'rm'), script, { mode: 0o755 });
-    await using harness = await createHarness({
-      env: { PATH: `${bin}:${process.env['PATH']}` },
-      // A process group of its own, which is killed.
-      prefix: ['timeout', '240'],
-    });
-    harness.sh(BEGIN);
-    let deaths = 0;
-    for (let call = 1; call < 40; call += 3) {
-      const first = await harness.capture();
-      harness.sh('mkdir -p .agent-shadow/bin; echo program > .agent-shadow/bin/p');
-      const looks = files(harness.root);
-      writeFileSync(join(bin, 'armed'), `${call}\n`);
-      const isDone = await clean(harness, ['s1']).then(
-        () => true,
-        () => false,
-      );
-      rmSync(join(bin, 'armed'));
-      rmSync(join(bin, 'calls'), { force: true });
-      deaths += Number(!isDone);
-      await clean(harness, ['s1']);
-      expect(ours(harness), `killed at ${call}`).toBe('');
-      expect(files(harness.root)).toEqual(looks);
-      harness.standOn(first);
-      if (isDone) break;
-    }
-    expect(deaths).toBeGreaterThan(2);
-  } finally {
-    rmSync(bin, { recursive: true });
+test('killed at any instant, it goes on where it was', async () => {
+  const prefix: string[] = [];
+  await using harness = await createHarness({ prefix });
+  harness.sh(BEGIN);
+  let deaths = 0;
+  for (let milliseconds = 2; ; milliseconds *= 1.4) {
+    const first = await harness.capture();
+    harness.sh('mkdir -p .agent-shadow/bin; echo program > .agent-shadow/bin/p');
+    const looks = files(harness.root);
+    prefix.push('timeout', '-s', 'KILL', String(milliseconds / 1000));
+    const isDone = await clean(harness, ['s1']).then(
+      () => true,
+      () => false,
+    );
+    prefix.length = 0;
+    deaths += Number(!isDone);
+    await clean(harness, ['s1']);
+    expect(ours(harness), `killed after ${milliseconds} ms`).toBe('');
+    expect(files(harness.root)).toEqual(looks);
+    harness.standOn(first);
+    if (isDone) break;
   }
+  expect(deaths).toBeGreaterThan(0);
 });

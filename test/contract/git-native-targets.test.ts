@@ -82,7 +82,7 @@ describe('before a rollback, a capture has what it would overwrite', () => {
     const native = besideCaptures.native;
     if (isNative) delete besideCaptures.native;
     try {
-      await using harness = await createHarness({ ...options, isNative });
+      await using harness = await createHarness(options);
       harness.sh(`mkdir app; cd app; ${INIT}; ${then}`);
       const first = await harness.capture();
       harness.sh(since, 'app');

@@ -21,7 +21,7 @@ const silent = { info: () => undefined, warn: () => undefined };
 /** The tools as the function has them, in this process, so that the kit's checks can call them. */
 const toolNamed = async (name: string) => {
   const runtime = createRuntime({ ...process.env, E2B_API_KEY: cloud.environment['E2B_API_KEY'] }, silent);
-  const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces() });
+  const uses = createUses({ ...(await checkpointPorts(runtime)), workspaces: workspaces(runtime) });
   const tool = workspaceTools(uses).find(({ definition }) => definition.name === name);
   if (tool === undefined) throw new Error(`there is no tool ${name}`);
   return tool;

@@ -9,7 +9,6 @@ import { captureOutput, refName } from '../../adapters/git/capture-command.ts';
 import { curlTransfers } from '../../adapters/git/curl.ts';
 import { findOutput, parseOutput, requireOutput } from '../../adapters/git/output.ts';
 import {
-  ALONE,
   assignments,
   buildScript,
   COMMANDS,
@@ -173,9 +172,7 @@ describe('what goes into the sandbox', () => {
   test('every command has all functions that it calls, once, and every script is in a command', () => {
     const parts = scripts();
     const anywhere = new Set(parts.flatMap(({ defined }) => defined));
-    expect(new Set([...Object.values(COMMANDS).flat(), ...ALONE])).toEqual(
-      new Set(parts.map(({ name }) => name)),
-    );
+    expect(new Set(Object.values(COMMANDS).flat())).toEqual(new Set(parts.map(({ name }) => name)));
     const everything = parts.map(({ code }) => code).join('\n');
     const unused = [...anywhere].filter(
       (name) => everything.split(new RegExp(`(?<![\\w-])${name}(?![\\w-])`)).length < 3,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
 import { type SandboxCommand, sandboxRequest } from '../../../contract/sandbox/requests.ts';
-import type { CommandResult, ExecutionAdapter } from '../../../core/checkpoint/ports/sandbox.ts';
+import type { CommandResult, CommandRunner } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { readReport } from './answer.ts';
 import { ARCHITECTURES, type Architecture, type ProgramBuild } from './build.ts';
@@ -20,14 +20,14 @@ export interface SandboxProgram {
    * count, and what the program refuses.
    */
   call<Report>(
-    sandbox: ExecutionAdapter,
+    sandbox: CommandRunner,
     command: SandboxCommand,
     report: z.ZodType<Report>,
     where: Where,
   ): Promise<Report>;
   /** The same, for a caller that reads the answer itself. It hears each line of the output, and the mark of the call. */
   run(
-    sandbox: ExecutionAdapter,
+    sandbox: CommandRunner,
     command: SandboxCommand,
     where: Where & { mark: string; onLine?: (line: string) => void },
   ): Promise<CommandResult>;

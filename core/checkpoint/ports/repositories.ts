@@ -7,7 +7,7 @@ import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
 import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
-import type { ExecutionAdapter } from './sandbox.ts';
+import type { CommandRunner, ExecutionAdapter } from './sandbox.ts';
 import type { SurveyReport } from './survey.ts';
 
 /** Two trees of one repository to compare; null: the repository was not there. */
@@ -75,7 +75,7 @@ export interface Repositories {
   ): Promise<void>;
   /** Lists what Walkback keeps there. With `remove`, removes what no session but those in `ended` needs. */
   leftovers(
-    sandbox: ExecutionAdapter,
+    sandbox: CommandRunner,
     request: {
       projectsRoot: string;
       maxDepth: number;

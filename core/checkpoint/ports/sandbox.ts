@@ -41,6 +41,9 @@ export interface ExecutionAdapter {
   readStream(path: string): Promise<ReadableStream<Uint8Array>>;
 }
 
+/** What a command needs that answers in its output alone. */
+export type CommandRunner = Pick<ExecutionAdapter, 'run' | 'writeFiles'>;
+
 export interface SandboxTags {
   [name: string]: string;
 }

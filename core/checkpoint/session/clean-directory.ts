@@ -8,7 +8,7 @@
 import { id as idOf } from '../../../contract/fields.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Leftover, Repositories } from '../ports/repositories.ts';
-import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import type { CommandRunner } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { CLEAN_TIMEOUT_MS, type NamedLeftovers, named } from './clean-sandbox.ts';
 
@@ -28,11 +28,8 @@ export interface CleanedDirectory {
 
 export interface CleanDirectoryDeps {
   store: Pick<SessionStore, 'getSession'>;
-  here: Pick<ExecutionAdapter, 'run'>;
-  leftovers: (
-    here: Pick<ExecutionAdapter, 'run'>,
-    request: Parameters<Repositories['leftovers']>[1],
-  ) => Promise<Leftover[]>;
+  here: CommandRunner;
+  leftovers: Repositories['leftovers'];
 }
 
 /** All ids go in one command. */

@@ -97,7 +97,12 @@ const write = (facts: SandboxFacts): PreflightCheck => {
 };
 
 const disk = ({ freeBytes, freeInodes }: SandboxFacts): PreflightCheck => {
-  if (freeBytes === null) return bad('disk', 'not known: df did not say', 'Install GNU coreutils.');
+  if (freeBytes === null)
+    return bad(
+      'disk',
+      'not known',
+      'Look why the file system of the projects root does not say how full it is.',
+    );
   const found = `${Math.floor(freeBytes / MIB)} MiB free`;
   if (freeBytes < LEAST_FREE_BYTES) return bad('disk', found, 'Free disk space: 512 MiB at the least.');
   return freeInodes !== null && freeInodes > 0 && freeInodes < LEAST_FREE_INODES

@@ -84,7 +84,12 @@ impl Look<'_> {
                 continue;
             };
             let Ok(open) = directory.open() else { continue };
-            let reading = read(self.store, open.as_fd(), path[end + 1..].as_bstr(), Purpose::Store)?;
+            let reading = read(
+                self.store,
+                open.as_fd(),
+                path[end + 1..].as_bstr(),
+                Purpose::Store,
+            )?;
             // One that cannot be read stays in the way of the restore, which names it.
             if let Reading::Read(content) = reading
                 && forbidden_part(path, content.stat.kind()).is_none()

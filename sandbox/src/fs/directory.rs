@@ -3,7 +3,7 @@
 
 use crate::fs::kind::Kind;
 use bstr::{BStr, BString, ByteSlice};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, openat, seek, statat};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -43,6 +43,8 @@ fn is_self_or_parent(name: &CStr) -> bool {
 
 /// The names in an open directory, in no order.
 pub(crate) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Entry>, Errno> {
+    // It may have been read before.
+    seek(directory, SeekFrom::Start(0))?;
     let mut found = Vec::new();
     let mut room = [const { MaybeUninit::<u8>::uninit() }; 32 * 1024];
     let mut listing = RawDir::new(directory, &mut room);
@@ -74,4 +76,19 @@ pub(crate) fn is_empty(directory: BorrowedFd<'_>) -> Result<bool, Errno> {
 pub(crate) fn kind_in(parent: impl AsFd, name: &BStr) -> Result<Option<Kind>, Errno> {
     let stat = statat(parent, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(kind_of(FileType::from_raw_mode(stat.st_mode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_read_again_through_the_same_descriptor() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(top.path().join("a"), "").expect("a file");
+        let open = rustix::fs::open(top.path(), OPEN, Mode::empty()).expect("it can be opened");
+        for _ in 0..2 {
+            assert_eq!(entries(open.as_fd()).expect("it can be read").len(), 1);
+        }
+    }
 }

@@ -4,6 +4,7 @@ pub(crate) mod clock;
 pub(crate) mod directory;
 pub(crate) mod handle;
 pub(crate) mod kind;
+pub(crate) mod remove;
 pub(crate) mod scratch;
 pub(crate) mod stat;
 pub(crate) mod text;

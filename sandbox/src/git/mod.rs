@@ -7,4 +7,5 @@ pub(crate) mod index;
 pub(crate) mod loose;
 pub(crate) mod present;
 pub(crate) mod process;
+pub(crate) mod user;
 pub(crate) mod watch;

@@ -5,6 +5,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod capture;
+pub(crate) mod check;
 pub(crate) mod error;
 pub(crate) mod host_change;
 pub(crate) mod name;

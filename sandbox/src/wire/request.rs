@@ -1,6 +1,7 @@
 //! Requests, as JSON on standard input.
 
 use crate::wire::capture::{CaptureRequest, WorkingTreeRequest};
+use crate::wire::check::{AskRemotesRequest, LeftoversRequest, PreflightRequest, RunRequest};
 use crate::wire::read::{DiffRequest, DirectoriesRequest, SurveyRequest};
 use serde::Deserialize;
 
@@ -27,4 +28,12 @@ pub(crate) enum Command {
     CaptureWorkingTree(WorkingTreeRequest),
     /// Captures every repository.
     Capture(CaptureRequest),
+    /// Says what the sandbox has.
+    Preflight(PreflightRequest),
+    /// Asks the origins of repositories, without a person.
+    AskRemotes(AskRemotesRequest),
+    /// Runs a command like the agent's own.
+    Run(RunRequest),
+    /// Lists what Walkback keeps, and removes what no session needs.
+    Leftovers(LeftoversRequest),
 }

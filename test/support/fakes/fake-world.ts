@@ -409,10 +409,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
       },
       lateStored: async () => undefined,
       release: async () => undefined,
-      leftovers: async ({ sandboxId }) => {
-        need(sandboxId);
-        return [];
-      },
+      leftovers: async () => [],
       compose: async ({ sandboxId }, request) => composeIn(need(sandboxId), request),
       carry: async () => 'carried',
       restore: async ({ sandboxId }, request) => {
