@@ -2,10 +2,10 @@
 
 use crate::fs::kind::{Kind, kind, kind_behind, waits};
 use crate::fs::text::{first_line, slurp};
-use crate::git::id::Format;
 use crate::git::process::{Answered, Git};
 use crate::host::place::Host;
 use crate::host::refs;
+use crate::host::settings::Settings;
 use crate::host::waits::in_refs;
 use crate::wire::error::Outcome;
 use bstr::{BStr, BString, ByteSlice};
@@ -242,8 +242,11 @@ pub(crate) fn is_in_reftable(host: &Host) -> bool {
 }
 
 /// The branches and the marks of a bisect. Git is asked where their files do not say it plainly.
-pub(crate) fn read_branches(host: &Host, format: Format) -> Outcome<Result<Branches, HeadProblem>> {
-    if let Some(branches) = refs::branches_in_files(host, format) {
+pub(crate) fn read_branches(host: &Host, settings: &Settings) -> Outcome<Result<Branches, HeadProblem>> {
+    // With settings that git refuses, nothing of the repository can be read or restored, so nothing counts as read.
+    if settings.are_plain
+        && let Some(branches) = refs::branches_in_files(host, settings.format)
+    {
         return Ok(Ok(branches));
     }
     if let Some(file) = in_refs(host, &["refs/heads", "refs/bisect"]) {

@@ -3,6 +3,7 @@
 pub(crate) mod base;
 pub(crate) mod head;
 pub(crate) mod place;
+pub(crate) mod plain_settings;
 pub(crate) mod reading;
 pub(crate) mod refs;
 pub(crate) mod settings;

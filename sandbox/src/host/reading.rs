@@ -42,7 +42,7 @@ pub(crate) struct HostReading {
     pub(crate) host: Option<Host>,
     pub(crate) settings: Settings,
     pub(crate) kind: HeadKind,
-    /// The ref that HEAD names, also where it cannot be read.
+    /// The ref that HEAD names, also where that cannot be read. Nothing when the branches cannot.
     pub(crate) name: Option<BString>,
     pub(crate) commit: Option<String>,
     pub(crate) branches: Branches,
@@ -88,7 +88,6 @@ pub(crate) fn read(top: &Path) -> Outcome<HostReading> {
     }
     if let Some(problem) = problem {
         reading.kind = HeadKind::Unreadable;
-        reading.name = named_ref(&host)?;
         let said = refused(top, &host, &problem)?;
         reading.problem = Some(format!(
             "HEAD or the branches of the host repository cannot be read{said}"
@@ -103,13 +102,19 @@ pub(crate) fn read(top: &Path) -> Outcome<HostReading> {
 
 impl HostReading {
     fn read_head(&mut self, host: &Host) -> Outcome<Option<HeadProblem>> {
-        self.branches = match read_branches(host, self.settings.format)? {
+        self.branches = match read_branches(host, &self.settings)? {
             Ok(branches) => branches,
-            Err(problem) => return Ok(Some(problem)),
+            Err(problem) => {
+                self.name = None;
+                return Ok(Some(problem));
+            }
         };
         let head = match read_head(host, &self.branches)? {
             Ok(head) => head,
-            Err(problem) => return Ok(Some(problem)),
+            Err(problem) => {
+                self.name = named_ref(host)?;
+                return Ok(Some(problem));
+            }
         };
         (self.kind, self.name, self.commit) = match head {
             Head::Branch { name, commit } => (HeadKind::Branch, Some(name), Some(commit)),

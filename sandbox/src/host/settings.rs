@@ -3,6 +3,7 @@
 use crate::fs::text::slurp;
 use crate::git::id::Format;
 use crate::host::place::Host;
+use crate::host::plain_settings;
 use bstr::{BStr, BString, ByteSlice};
 
 /// The text of the settings, and what follows from it.
@@ -14,6 +15,8 @@ pub(crate) struct Settings {
     pub(crate) text: BString,
     /// Git reads settings of this worktree alone.
     pub(crate) has_own: bool,
+    /// Git certainly takes all of them.
+    pub(crate) are_plain: bool,
 }
 
 pub(crate) fn read(host: &Host) -> Settings {
@@ -38,6 +41,7 @@ pub(crate) fn read(host: &Host) -> Settings {
     }
     Settings {
         format: if is_sha256 { Format::Sha256 } else { Format::Sha1 },
+        are_plain: plain_settings::are_plain(text.as_bstr()),
         text,
         has_own: own,
     }

@@ -76,9 +76,9 @@ fn look(root: &Path, path: &BString, detail: bool, trust: Trust) -> Outcome<Opti
     let Ok(host) = place::find(&directory) else {
         return Ok(Some(found));
     };
-    let format = settings::read(&host).format;
-    format.name().clone_into(&mut found.object_format);
-    let head = match read_branches(&host, format)? {
+    let settings = settings::read(&host);
+    settings.format.name().clone_into(&mut found.object_format);
+    let head = match read_branches(&host, &settings)? {
         Ok(branches) => read_head(&host, &branches)?,
         Err(problem) => Err(problem),
     };
@@ -102,7 +102,7 @@ fn look(root: &Path, path: &BString, detail: bool, trust: Trust) -> Outcome<Opti
     let Some(commit) = head.commit() else {
         return Ok(Some(found));
     };
-    let base = base_of(&host, format, commit);
+    let base = base_of(&host, settings.format, commit);
     (found.shallow, found.partial, found.base) = (base.shallow, base.partial, Some(base.name));
     found.head = Some(commit.to_owned());
     let counted = Git::on_host(&directory, &host.git)
