@@ -35,8 +35,9 @@ impl Lock {
         };
         for _ in 0..TRIES {
             make_home(projects).map_err(|failure| match failure {
-                Failure::Fault(why) => Failure::refused("SandboxUnsupported", why),
+                Failure::Obstacle(why) => Failure::refused("SandboxUnsupported", why),
                 Failure::Io { .. } => unwritable(&home),
+                other @ (Failure::Fault(_) | Failure::Killed { .. }) => other,
                 refused @ Failure::Refused { .. } => refused,
             })?;
             let path = home.join("lock");

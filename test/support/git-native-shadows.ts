@@ -50,6 +50,13 @@ export const shareOutlawed = (harness: Harness, session: string, paths: readonly
     if (!existsSync(from) || !existsSync(dirname(to))) continue;
     const lists = [from, to].map((file) => (existsSync(file) ? readFileSync(file, 'latin1') : ''));
     const names = [...new Set(lists.join('').split('\0'))].filter((name) => name !== '');
-    writeFileSync(to, names.toSorted().map((name) => `${name}\0`).join(''), 'latin1');
+    writeFileSync(
+      to,
+      names
+        .toSorted()
+        .map((name) => `${name}\0`)
+        .join(''),
+      'latin1',
+    );
   }
 };

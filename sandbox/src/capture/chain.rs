@@ -5,7 +5,7 @@ use crate::bundle::make::{Content, Made, make};
 use crate::bundle::spool::Spooled;
 use crate::git::id::{Id, ObjectKind};
 use crate::git::loose::LooseStore;
-use crate::git::process::Git;
+use crate::git::process::{Answered, Git};
 use crate::shadow::open::Shadow;
 use crate::wire::capture::{CaptureRequest, Chain};
 use crate::wire::error::{Failure, Outcome};
@@ -81,19 +81,16 @@ impl Linking<'_> {
                         base,
                     });
                 }
-                Made::Impossible(answer) if answer.was_killed() => {
-                    return Err(Failure::Fault("git was ended by a signal while it made a bundle; the sandbox may be short of memory".into()));
-                }
                 Made::Impossible(answer) => {
+                    let why = impossible(&answer);
+                    // Each of these says nothing about the objects that are here.
+                    if matches!(why, Failure::Killed { .. }) || why.is_full() {
+                        return Err(why);
+                    }
                     chain = match chain {
                         Chain::Append => Chain::Restart,
                         Chain::Restart if self.head.is_some() => Chain::Rebase,
-                        Chain::Restart | Chain::Rebase => {
-                            return Err(Failure::Fault(format!(
-                                "git could not make the bundle: {}",
-                                answer.said()
-                            )));
-                        }
+                        Chain::Restart | Chain::Rebase => return Err(why),
                     };
                 }
             }
@@ -148,10 +145,7 @@ impl Linking<'_> {
         )?;
         match made {
             Made::Bundle(base) => Ok(Some(base)),
-            Made::Impossible(answer) => Err(Failure::Fault(format!(
-                "git could not make the bundle: {}",
-                answer.said()
-            ))),
+            Made::Impossible(answer) => Err(impossible(&answer)),
         }
     }
 
@@ -170,6 +164,13 @@ impl Linking<'_> {
             self.tree, self.meta
         )
     }
+}
+
+/// Why git made no bundle.
+fn impossible(answer: &Answered) -> Failure {
+    answer
+        .killed()
+        .unwrap_or_else(|| Failure::Fault(format!("git could not make the bundle: {}", answer.said())))
 }
 
 /// Whether the stored base can be built upon, when the base made now would be `now`. Its history must end at the same

@@ -48,7 +48,7 @@ fn look_at(
         match look_once(call, root, is_last, target) {
             Ok(looked) => return Ok(looked),
             Err(refused @ Failure::Refused { .. }) => return Err(refused),
-            Err(failure @ (Failure::Fault(_) | Failure::Io { .. })) => last = Some(failure),
+            Err(failure) => last = Some(failure),
         }
     }
     let reason = last.map(|failure| failure.to_string()).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Turns the working files of a repository into objects.
 
+pub(crate) mod again;
 pub(crate) mod barred;
 pub(crate) mod call;
 pub(crate) mod chain;

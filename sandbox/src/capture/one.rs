@@ -2,11 +2,12 @@
 
 use crate::bundle::folder::Folder;
 use crate::bundle::spool::Spooled;
+use crate::capture::again::{Ailing, Next};
 use crate::capture::call::Call;
 use crate::capture::chain::{Linking, base_serves};
-use crate::capture::outline::info;
+use crate::capture::outline::{failed, info};
 use crate::capture::record::{Between, packed, record};
-use crate::capture::repository::{Repository, Sighted, host_part, shadow_of, uncaptured};
+use crate::capture::repository::{Repository, Sighted, host_part, uncaptured};
 use crate::capture::targets::note_sought;
 use crate::git::id::Id;
 use crate::git::loose::LooseStore;
@@ -15,12 +16,11 @@ use crate::host::place::path_of;
 use crate::host::stash;
 use crate::meta::history;
 use crate::wire::capture::{
-    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
-    RepositoryState,
+    CaptureIds, CaptureRequest, CaptureTarget, Chain, KnownRepository, RepositoryReport, RepositoryState,
 };
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
-use bstr::{BStr, BString};
+use bstr::BStr;
 use std::fs;
 
 const TRIES: usize = 3;
@@ -41,44 +41,52 @@ pub(crate) struct Captured {
     pub(crate) record: Option<(Vec<u8>, bool)>,
 }
 
-impl Capturing<'_> {
-    /// Captures a repository. Nothing: another one is in it that nobody knew.
-    pub(crate) fn capture(&self, call: &Call<'_>, root: &BStr, is_last: bool) -> Outcome<Option<Captured>> {
-        let mut last = None;
-        for attempt in 1..=TRIES {
-            match self.once(call, root, is_last) {
-                Ok(captured) => return Ok(captured),
-                Err(refused @ Failure::Refused { .. }) => return Err(refused),
-                Err(failure @ (Failure::Fault(_) | Failure::Io { .. })) => last = Some(failure),
-            }
-            let top = call.asked.projects.join(path_of(root.to_owned()));
-            // Without its history, HEAD and branches are not captured, and the files are.
-            if attempt == 1 && self.is_history_lost(call, root) {
-                continue;
-            }
-            // The shadow holds nothing that is not elsewhere. So a broken one is made anew, once, from the files alone.
-            if attempt == 2 {
-                let _ = fs::remove_dir_all(shadow_of(&top, call.asked.session));
-            }
-        }
-        let reason = last.map(|failure| failure.to_string()).unwrap_or_default();
-        Ok(Some(Captured {
-            report: RepositoryReport {
-                path: Name(root.to_owned()),
-                state: RepositoryState::Failed,
-                capture: None,
-                info: None,
-                changes: None,
-                failures: vec![FailedName {
-                    path: Name(BString::from(".")),
-                    reason: reason.chars().take(300).collect(),
-                }],
-                skipped: Vec::new(),
-            },
+impl Captured {
+    /// What nothing leaves the sandbox of.
+    fn only(report: RepositoryReport) -> Self {
+        Captured {
+            report,
             link: None,
             base: None,
             record: None,
-        }))
+        }
+    }
+}
+
+impl Capturing<'_> {
+    /// Captures a repository. Nothing: another one is in it that nobody knew. A process that was killed each time fails the
+    /// call: it says nothing about the repository.
+    pub(crate) fn capture(&self, call: &Call<'_>, root: &BStr, is_last: bool) -> Outcome<Option<Captured>> {
+        let top = call.asked.projects.join(path_of(root.to_owned()));
+        let ailing = Ailing::new(&top, call.asked.session);
+        let mut attempt = 0;
+        let last = loop {
+            attempt += 1;
+            let failure = match self.once(call, root, is_last) {
+                Ok(captured) => return Ok(captured),
+                Err(refused @ Failure::Refused { .. }) => return Err(refused),
+                Err(failure) => failure,
+            };
+            if attempt == TRIES {
+                break failure;
+            }
+            // Without its history, HEAD and branches are not captured, and the files are.
+            let may_be_history = attempt == 1
+                && matches!(failure, Failure::Fault(_) | Failure::Io { .. })
+                && !ailing.is_full(&failure);
+            if may_be_history && self.is_history_lost(call, root) {
+                continue;
+            }
+            match ailing.mend(attempt, &failure) {
+                Ok(Next::Again) => {}
+                Ok(Next::Never) => break failure,
+                Err(unmended) => break unmended,
+            }
+        };
+        if matches!(last, Failure::Killed { .. }) {
+            return Err(Failure::Fault(format!("{root}: {last}")));
+        }
+        Ok(Some(Captured::only(failed(root, ailing.reason(&last)))))
     }
 
     /// Whether a commit that HEAD or a branch comes from cannot be read. A note in the shadow says so to the next look.
@@ -115,20 +123,15 @@ impl Capturing<'_> {
         }
         let (failures, skipped) = uncaptured(&mut sighted.looked.state, &mut host);
         let tree = sighted.looked.state.tree;
-        let mut captured = Captured {
-            report: RepositoryReport {
-                path: Name(root.to_owned()),
-                state: RepositoryState::Captured,
-                capture: None,
-                info: None,
-                changes: None,
-                failures,
-                skipped,
-            },
-            link: None,
-            base: None,
-            record: None,
-        };
+        let mut captured = Captured::only(RepositoryReport {
+            path: Name(root.to_owned()),
+            state: RepositoryState::Captured,
+            capture: None,
+            info: None,
+            changes: None,
+            failures,
+            skipped,
+        });
         let mut ids = self.ids(
             call,
             (&repository, &store),

@@ -2,9 +2,10 @@
 
 use crate::capture::repository::Repository;
 use crate::host::reading::HeadKind;
-use crate::wire::capture::{HostInfo, RepositoryReport, RepositoryState};
+use crate::wire::capture::{FailedName, HostInfo, RepositoryReport, RepositoryState};
 use crate::wire::name::Name;
 use crate::wire::read as wire;
+use bstr::{BStr, BString};
 
 /// The host's repository, for people. There is one word for a HEAD that cannot be read and for none.
 pub(crate) fn info(repository: &Repository<'_>) -> HostInfo {
@@ -37,6 +38,22 @@ pub(crate) fn absent(path: &Name) -> RepositoryReport {
         info: None,
         changes: None,
         failures: Vec::new(),
+        skipped: Vec::new(),
+    }
+}
+
+/// A repository that is not captured.
+pub(crate) fn failed(root: &BStr, reason: String) -> RepositoryReport {
+    RepositoryReport {
+        path: Name(root.to_owned()),
+        state: RepositoryState::Failed,
+        capture: None,
+        info: None,
+        changes: None,
+        failures: vec![FailedName {
+            path: Name(BString::from(".")),
+            reason,
+        }],
         skipped: Vec::new(),
     }
 }

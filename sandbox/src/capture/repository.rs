@@ -4,7 +4,6 @@ use crate::capture::call::{Call, below};
 use crate::capture::look::{Looked, Looking, look};
 use crate::capture::state::WorkingState;
 use crate::capture::targets;
-use crate::fs::text::slurp;
 use crate::git::id::{Format, Id, ObjectKind};
 use crate::git::loose::LooseStore;
 use crate::host::place::path_of;
@@ -48,7 +47,7 @@ impl<'call> Repository<'call> {
             (Some(_), _) => reading.settings.format,
             (None, Some(id)) if id.len() == 2 * Format::Sha256.width() => Format::Sha256,
             (None, Some(_)) => Format::Sha1,
-            (None, None) => format_before(&shadow_of(&top, session)),
+            (None, None) => open::format_of(&shadow_of(&top, session)).unwrap_or_default(),
         };
         let shadow = open::open(&top, session, format, reading.host.as_ref())?;
         history::look_again(&mut reading, &shadow)?;
@@ -197,14 +196,6 @@ pub(crate) fn host_part(
 pub(crate) struct Sighted {
     pub(crate) looked: Looked,
     pub(crate) target: Option<targets::Compared>,
-}
-
-fn format_before(shadow: &Path) -> Format {
-    if slurp(&shadow.join("format")).trim_ascii() == Format::Sha256.name().as_bytes() {
-        Format::Sha256
-    } else {
-        Format::Sha1
-    }
 }
 
 /// What is told of the paths that are not captured.

@@ -5,6 +5,7 @@ pub(crate) mod directory;
 pub(crate) mod handle;
 pub(crate) mod kind;
 pub(crate) mod remove;
+pub(crate) mod room;
 pub(crate) mod scratch;
 pub(crate) mod stat;
 pub(crate) mod text;

@@ -1,6 +1,6 @@
 //! Reads objects through one process of `git cat-file --batch`.
 
-use crate::git::process::Git;
+use crate::git::process::{Git, killed_by};
 use crate::git::watch;
 use crate::wire::error::{Failure, Outcome};
 use bstr::ByteSlice;
@@ -21,10 +21,6 @@ pub(crate) struct Batch {
     child: Child,
     ask: Option<ChildStdin>,
     answer: BufReader<ChildStdout>,
-}
-
-fn silent(error: io::Error) -> Failure {
-    Failure::Fault(format!("git cat-file ended while it read objects: {error}"))
 }
 
 impl Batch {
@@ -53,11 +49,13 @@ impl Batch {
             .ask
             .as_mut()
             .ok_or_else(|| Failure::Fault("git cat-file has ended".into()))?;
-        writeln!(ask, "{id}").and_then(|()| ask.flush()).map_err(silent)?;
+        let asked = writeln!(ask, "{id}").and_then(|()| ask.flush());
         let mut head = Vec::new();
-        self.answer.read_until(b'\n', &mut head).map_err(silent)?;
-        if !head.ends_with(b"\n") {
-            return Err(silent(io::ErrorKind::UnexpectedEof.into()));
+        let heard = asked.and_then(|()| self.answer.read_until(b'\n', &mut head));
+        match heard {
+            Ok(_) if head.ends_with(b"\n") => {}
+            Ok(_) => return Err(self.ended(id, io::ErrorKind::UnexpectedEof.into())),
+            Err(error) => return Err(self.ended(id, error)),
         }
         let words: Vec<&[u8]> = head.trim_ascii_end().split_str(" ").collect();
         let [_, kind, size] = words[..] else {
@@ -67,12 +65,26 @@ impl Batch {
             return Ok(None);
         };
         let mut content = vec![0; size + 1];
-        self.answer.read_exact(&mut content).map_err(silent)?;
+        if let Err(error) = self.answer.read_exact(&mut content) {
+            return Err(self.ended(id, error));
+        }
         content.truncate(size);
         Ok(Some(Object {
             kind: kind.to_str_lossy().into_owned(),
             content,
         }))
+    }
+}
+
+impl Batch {
+    /// Why it ended in the middle of an object.
+    fn ended(&mut self, id: &str, error: io::Error) -> Failure {
+        self.ask = None;
+        let signal = self.child.wait().ok().and_then(killed_by);
+        match signal {
+            Some(signal) => Failure::Killed { signal },
+            None => Failure::Fault(format!("git could not read the object {id}: {error}")),
+        }
     }
 }
 

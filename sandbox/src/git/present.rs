@@ -23,7 +23,7 @@ pub(crate) fn present(shadow: &Path, ids: impl IntoIterator<Item = Id>) -> Outco
             "--buffer",
         ])
         .input(input)
-        .run()?;
+        .run_to_its_end()?;
     let Some(lines) = answer.ok() else {
         return Err(Failure::Fault(format!(
             "git could not look for objects: {}",

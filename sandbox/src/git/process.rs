@@ -40,7 +40,12 @@ impl Answered {
 
     /// Whether a signal ended it: then it says nothing about the repository. 129 is git's exit for a wrong option.
     pub(crate) fn was_killed(&self) -> bool {
-        self.status.signal().is_some() || self.status.code().is_some_and(|code| code > 129)
+        killed_by(self.status).is_some()
+    }
+
+    /// The same, as a failure of the call.
+    pub(crate) fn killed(&self) -> Option<Failure> {
+        killed_by(self.status).map(|signal| Failure::Killed { signal })
     }
 
     /// Its messages as one line of a few hundred characters.
@@ -180,15 +185,10 @@ impl Git {
         self.run_reading(u64::MAX)
     }
 
-    /// The same. A process that a signal ended is a fault: it said nothing about the repository.
+    /// The same. A process that a signal ended is a failure.
     pub(crate) fn run_to_its_end(self) -> Outcome<Answered> {
         let answer = self.run()?;
-        if answer.was_killed() {
-            return Err(Failure::Fault(
-                "a process of git was ended by a signal; the sandbox may be short of memory".into(),
-            ));
-        }
-        Ok(answer)
+        answer.killed().map_or(Ok(answer), Err)
     }
 
     /// The same as `run`, reading at most `most` bytes of its output. What is longer is read and thrown away.
@@ -273,6 +273,13 @@ impl Git {
             stderr: BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?),
         })
     }
+}
+
+/// The signal that ended a process, or a process that it had started.
+pub(crate) fn killed_by(status: ExitStatus) -> Option<i32> {
+    status
+        .signal()
+        .or_else(|| status.code().filter(|code| *code > 129).map(|code| code - 128))
 }
 
 fn not_started(error: io::Error) -> Failure {

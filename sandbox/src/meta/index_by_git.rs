@@ -83,10 +83,13 @@ impl Asking<'_> {
     }
 
     fn read(&self) -> Outcome<ByGit> {
-        let listed = self.git(&self.copy).args(["ls-files", "-u", "-z"]).run()?;
+        let listed = self
+            .git(&self.copy)
+            .args(["ls-files", "-u", "-z"])
+            .run_to_its_end()?;
         let Some(unmerged) = listed.ok() else {
             let line = first_line(listed.stderr.as_bstr());
-            if listed.was_killed() || line.is_empty() {
+            if line.is_empty() {
                 return output(listed).map(|_| ByGit::LacksObjects);
             }
             let why = line.rsplit_once_str(": ").map_or(line.as_bytes(), |(_, why)| why);
@@ -112,14 +115,18 @@ impl Asking<'_> {
             output(
                 git.args(["update-index", "--force-remove", "-z", "--stdin"])
                     .input(paths)
-                    .run()?,
+                    .run_to_its_end()?,
             )?;
         }
         let Some(tree) = self.write_tree()? else {
             return Ok(ByGit::LacksObjects);
         };
         entries.push(entry("index", tree));
-        let listed = output(self.git(&self.copy).args(["ls-files", "-v", "-z"]).run()?)?;
+        let listed = output(
+            self.git(&self.copy)
+                .args(["ls-files", "-v", "-z"])
+                .run_to_its_end()?,
+        )?;
         let mut flags: Vec<u8> = listed
             .split_str("\0")
             .filter(|line| {
@@ -151,7 +158,7 @@ impl Asking<'_> {
         output(
             git.args(["update-index", "-z", "--index-info"])
                 .input(lines)
-                .run()?,
+                .run_to_its_end()?,
         )?;
         self.write_tree()
     }
@@ -164,8 +171,8 @@ impl Asking<'_> {
         } else {
             git
         };
-        let answer = git.run()?;
-        if !self.may_lack && !answer.was_killed() && !answer.status.success() {
+        let answer = git.run_to_its_end()?;
+        if !self.may_lack && !answer.status.success() {
             return Ok(None);
         }
         let id = output(answer)?;
@@ -185,7 +192,7 @@ impl Asking<'_> {
             "--raw",
             "--ita-visible-in-index",
         ]);
-        let listed = output(git.arg(tree.to_string()).run()?)?;
+        let listed = output(git.arg(tree.to_string()).run_to_its_end()?)?;
         let mut list = Vec::new();
         let mut fields = listed.split_str("\0");
         while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {

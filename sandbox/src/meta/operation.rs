@@ -164,7 +164,7 @@ fn refs(reading: &HostReading, host: &Host, shadow: &Shadow) -> Outcome<Vec<(Str
             "--format=%(objectname) %(refname)",
         ])
         .args(STATE_REFS)
-        .run()?;
+        .run_to_its_end()?;
     let Some(lines) = listed.ok() else {
         return if reading.kind == HeadKind::Unreadable {
             Ok(Vec::new())
@@ -178,8 +178,14 @@ fn refs(reading: &HostReading, host: &Host, shadow: &Shadow) -> Outcome<Vec<(Str
     let typed = Git::on_shadow(&shadow.top, &shadow.git)
         .args(["cat-file", "--batch-check=%(objecttype) %(objectname) %(rest)"])
         .input(lines)
-        .run()?;
-    let commits = typed.stdout.lines().filter_map(|line| {
+        .run_to_its_end()?;
+    let Some(typed) = typed.ok() else {
+        return Err(Failure::Fault(format!(
+            "git could not look for commits of an operation in progress: {}",
+            typed.said()
+        )));
+    };
+    let commits = typed.lines().filter_map(|line| {
         let (id, name) = line.strip_prefix(b"commit ")?.split_once_str(" ")?;
         Some((name.to_str_lossy().into_owned(), id.to_str_lossy().into_owned()))
     });

@@ -27,7 +27,7 @@ pub(super) fn there(reading: &HostReading, operation: &Operation, shadow: &Shado
     let answer = Git::on_shadow(&shadow.top, &shadow.git)
         .args(["cat-file", "--batch-check=%(objectname) %(objecttype)"])
         .input(input)
-        .run()?;
+        .run_to_its_end()?;
     let Some(lines) = answer.ok() else {
         return Err(Failure::Fault(format!(
             "git could not look for commits: {}",

@@ -34,15 +34,13 @@ pub(crate) fn all_without_odd(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same in every directory below this one.
-pub(crate) fn below_without_odd(directory: &Path) -> io::Result<()> {
+/// The same in every directory below.
+pub(crate) fn deep_without_odd(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory).into_iter().flatten() {
-        let entry = entry?;
-        let found = entry.file_type()?;
-        if found.is_dir() {
-            below_without_odd(&entry.path())?;
-        } else if !found.is_file() {
-            without_odd(&entry.path())?;
+        let path = entry?.path();
+        without_odd(&path)?;
+        if kind(&path) == Some(Kind::Directory) {
+            deep_without_odd(&path)?;
         }
     }
     Ok(())
@@ -67,7 +65,7 @@ pub(crate) fn make_home(directory: &Path) -> Outcome<PathBuf> {
         Some(Kind::File | Kind::Socket | Kind::Waits) => Some("not a directory"),
     };
     if let Some(what) = what {
-        return Err(Failure::Fault(format!(
+        return Err(Failure::Obstacle(format!(
             "{} is {what}. Walkback keeps its own git directories there: rename or remove it, then call again.",
             home.display()
         )));
@@ -110,7 +108,7 @@ fn check(home: &Path) -> Outcome<()> {
             }
             _ => continue,
         };
-        return Err(Failure::Fault(format!(
+        return Err(Failure::Obstacle(format!(
             "{} is not {what}. Walkback keeps one of its own under that name: rename or remove it, then call again.",
             path.display()
         )));

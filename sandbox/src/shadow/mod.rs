@@ -4,3 +4,4 @@ pub(crate) mod home;
 pub(crate) mod open;
 pub(crate) mod patterns;
 pub(crate) mod rules;
+pub(crate) mod sound;

@@ -7,7 +7,7 @@ use crate::fs::kind::{Kind, kind};
 use crate::fs::text::{first_line, slurp};
 use crate::git::id::Format;
 use crate::host::place::Host;
-use crate::shadow::home::{all_without_odd, below_without_odd, make_home, write_if_other};
+use crate::shadow::home::{all_without_odd, deep_without_odd, make_home, write_if_other};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::Access;
@@ -21,6 +21,15 @@ use std::path::{Path, PathBuf};
 const SETTINGS: &str = "[core]\n\tbare = false\n\tfilemode = true\n\tsymlinks = true\n\tignorecase = false\n\tautocrlf = false\n\tsafecrlf = false\n\tquotepath = false\n\ttrustctime = true\n\tcheckstat = default\n\tfsmonitor =\n\tcommitgraph = false\n\tsplitindex = false\n\tsparsecheckout = false\n\thookspath = /dev/null\n\tattributesfile = /dev/null\n\tlooseCompression = 1\n\tprotectNTFS = false\n\tprotectHFS = false\n\texcludesfile = \"%s\"\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[index]\n\tversion = 4\n[pack]\n\tthreads = 1\n[protocol]\n\tallow = never\n[advice]\n\taddEmbeddedRepo = false\n";
 const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding -eol -crlf\n";
 const HEAD: &str = "ref: refs/heads/walkback\n";
+
+/// The directories of a shadow. A link in the place of one was removed.
+const PLACES: [&str; 5] = [
+    "objects/info",
+    "objects/pack",
+    "refs/heads",
+    "refs/tags/chkpt",
+    "info",
+];
 
 /// The shadow of one repository.
 #[derive(Clone, Debug)]
@@ -65,7 +74,7 @@ fn require_writable(top: &Path, git: &Path) -> Outcome<()> {
     } else {
         ("", "give that user the permission")
     };
-    Err(Failure::Fault(format!(
+    Err(Failure::Obstacle(format!(
         "{} cannot be written by user {}{why}. Walkback keeps its own git directories there: {what}, then call again.",
         place.display(),
         user.as_raw()
@@ -109,33 +118,47 @@ fn make(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
     for directory in ["", "info", "objects", "objects/info", "objects/pack"] {
         all_without_odd(&git.join(directory))?;
     }
-    below_without_odd(&git.join("refs"))?;
-    let is_whole = kind(&git.join("HEAD")) == Some(Kind::File)
-        && ["objects", "refs"]
-            .iter()
-            .all(|name| kind(&git.join(name)) == Some(Kind::Directory))
-        && first_line(slurp(&git.join("format")).as_bstr()) == shadow.format.name();
-    if !is_whole {
+    deep_without_odd(&git.join("refs"))?;
+    let is_whole = ["objects", "refs"]
+        .iter()
+        .all(|name| kind(&git.join(name)) == Some(Kind::Directory));
+    if !is_whole || format_of(git) != Some(shadow.format) {
         match fs::remove_dir_all(git) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        for directory in [
-            "objects/info",
-            "objects/pack",
-            "refs/heads",
-            "refs/tags/chkpt",
-            "info",
-        ] {
-            fs::create_dir_all(git.join(directory))?;
-        }
-        fs::write(git.join("format"), format!("{}\n", shadow.format.name()))?;
     }
+    for directory in PLACES {
+        let place = git.join(directory);
+        if kind(&place) != Some(Kind::Directory) {
+            fs::create_dir_all(place)?;
+        }
+    }
+    write_if_other(
+        &git.join("format"),
+        format!("{}\n", shadow.format.name()).as_bytes(),
+    )?;
     write_if_other(&git.join("HEAD"), HEAD.as_bytes())?;
     write_if_other(&git.join("config"), &settings(shadow))?;
     write_if_other(&git.join("info/attributes"), ATTRIBUTES.as_bytes())?;
     remove_leftovers(git)?;
     borrow(shadow, host)
+}
+
+/// The format of the objects in a shadow. Where the note of it was torn, the settings beside it name the format as well.
+pub(crate) fn format_of(git: &Path) -> Option<Format> {
+    let named = |text: &BStr| {
+        [Format::Sha1, Format::Sha256]
+            .into_iter()
+            .find(|format| text == format.name())
+    };
+    let settings = || {
+        let text = slurp(&git.join("config"));
+        let is_whole = text.starts_with(b"[core]") && text.contains_str("[advice]");
+        let is_sha256 = text.contains_str("objectformat = sha256");
+        is_whole.then_some(if is_sha256 { Format::Sha256 } else { Format::Sha1 })
+    };
+    named(first_line(slurp(&git.join("format")).as_bstr())).or_else(settings)
 }
 
 /// Left behind when a process of ours or the sandbox crashed. We hold the lock, so no other process uses these files.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 /// Git would wait for this file, so the repository is not looked at.
 pub(crate) fn barred(file: impl std::fmt::Display) -> Failure {
-    Failure::Fault(format!("{file} {WAITS_WHY}: remove it, then call again"))
+    Failure::Obstacle(format!("{file} {WAITS_WHY}: remove it, then call again"))
 }
 
 /// Where rules come from, apart from the tree.
