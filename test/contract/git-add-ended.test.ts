@@ -9,7 +9,7 @@ test('a git that a signal ends is no fault of the repository or its shadow', asy
   await using place = await createHarness();
   const [bin, armed] = [`${place.top}/bin`, `${place.top}/armed`];
   mkdirSync(bin);
-  const shim = `#!/bin/bash\n[ ! -e ${armed} ] || [ "$1" != add ] || kill -BUS $$\nexec ${commandPath('git')} "$@"\n`;
+  const shim = `#!/bin/bash\n[ ! -e ${armed} ] || case $1 in add | check-ignore) kill -BUS $$ ;; esac\nexec ${commandPath('git')} "$@"\n`;
   writeFileSync(`${bin}/git`, shim, { mode: 0o755 });
   await using harness = await createHarness({ env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` } });
   mkdirSync(`${harness.root}/app`);

@@ -17,7 +17,6 @@ const withGit = async (word: string, instead: string) => {
   );
   chmodSync(`${bin}/git`, 0o755);
   const harness = await createHarness({
-    isNative: true,
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
   });
   harness.sh(`mkdir app other; cd other; ${INIT}; cd ../app; ${INIT}`);
@@ -94,7 +93,7 @@ describe('a native capture that fails', () => {
   });
 
   test('because something stands in the way says what to do, and leaves the shadow', async () => {
-    await using harness = await createHarness({ isNative: true });
+    await using harness = await createHarness();
     harness.sh(`mkdir app; cd app; ${INIT}`);
     await harness.capture();
     harness.sh(`echo ours >${MARK}; mkfifo src/.gitignore`, 'app');

@@ -23,7 +23,7 @@ describe('settings that git refuses', () => {
   );
 
   test('HEAD cannot be read also where branches were known before', async () => {
-    await using harness = await createHarness({ isNative: true });
+    await using harness = await createHarness();
     harness.sh(`mkdir app; cd app; ${INIT}`);
     const first = await harness.capture();
     harness.sh('git config core.fileMode maybe; echo two >a.txt', 'app');

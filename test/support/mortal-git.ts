@@ -1,4 +1,5 @@
-/** A git that counts its calls while armed, and at one of them kills its process group: a sandbox whose shell is killed. */
+/** A git that counts its calls while armed, and at one of them kills its process group and whoever started it: a
+ * sandbox whose shell is killed. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ export const mortalGit = () => {
   const script = `#!/bin/bash
 if [ -e ${bin}/armed ]; then
   echo >> ${bin}/calls
-  [ "$(wc -l < ${bin}/calls)" -lt "$(< ${bin}/armed)" ] || kill -9 0
+  [ "$(wc -l < ${bin}/calls)" -lt "$(< ${bin}/armed)" ] || kill -9 $PPID 0
 fi
 exec ${commandPath('git')} "$@"
 `;

@@ -9,6 +9,7 @@ use crate::capture::outline::{failed, info};
 use crate::capture::record::{Between, packed, record};
 use crate::capture::repository::{Repository, Sighted, host_part, uncaptured};
 use crate::capture::targets::note_sought;
+use crate::git::heard;
 use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::git::present::present;
@@ -16,11 +17,12 @@ use crate::host::place::path_of;
 use crate::host::stash;
 use crate::meta::history;
 use crate::wire::capture::{
-    CaptureIds, CaptureRequest, CaptureTarget, Chain, KnownRepository, RepositoryReport, RepositoryState,
+    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
+    RepositoryState,
 };
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
-use bstr::BStr;
+use bstr::{BStr, BString, ByteSlice};
 use std::fs;
 
 const TRIES: usize = 3;
@@ -51,6 +53,19 @@ impl Captured {
             record: None,
         }
     }
+}
+
+/// What git warned of in this repository, and nobody knows.
+fn warned(repository: &Repository<'_>) -> impl Iterator<Item = FailedName> + use<> {
+    let (top, ours) = (&repository.top, repository.top.join(".agent-shadow"));
+    let texts = heard::take(|at| at == top || at.starts_with(&ours));
+    texts.into_iter().map(|text| FailedName {
+        path: Name(BString::from(".")),
+        reason: format!(
+            "git warned of what Walkback does not know: {}",
+            text.to_str_lossy()
+        ),
+    })
 }
 
 impl Capturing<'_> {
@@ -103,6 +118,8 @@ impl Capturing<'_> {
             .map(|known| &known.commit[..])
             .or(target.map(|target| &target.tree[..]));
         let repository = Repository::open(call, root, before)?;
+        // Of a try that failed.
+        let _ = warned(&repository);
         let format = repository.shadow.format;
         // The repository was made again in another object format, so nothing from before can be built upon or compared.
         let is_of = |id: &str| id.len() == 2 * format.width();
@@ -154,6 +171,7 @@ impl Capturing<'_> {
             captured.report.changes = Some(said);
             captured.record = (!list.is_empty()).then(|| packed(list));
         }
+        captured.report.failures.extend(warned(&repository));
         self.tag(&repository, &ids.commit);
         captured.report.capture = Some(ids);
         captured.report.info = Some(info(&repository));

@@ -72,14 +72,9 @@ fn problem(report: &mut ChangesReport, why: impl Into<BString>) {
 
 /// A command that compares two trees.
 fn diff(repository: &Repository<'_>) -> Git {
-    Git::on_shadow(&repository.top, &repository.shadow.git).args([
-        "-c",
-        TEXT_MOST,
-        "diff-tree",
-        "-r",
-        "-M",
-        "-l200",
-    ])
+    Git::on_shadow(&repository.top, &repository.shadow.git)
+        .unheard()
+        .args(["-c", TEXT_MOST, "diff-tree", "-r", "-M", "-l200"])
 }
 
 fn compare(

@@ -1,12 +1,13 @@
 //! Reads objects through one process of `git cat-file --batch`.
 
-use crate::git::process::{Git, killed_by};
-use crate::git::watch;
+use crate::git::process::{Git, killed_by, messages};
+use crate::git::{heard, watch};
 use crate::wire::error::{Failure, Outcome};
-use bstr::ByteSlice;
+use bstr::{BString, ByteSlice};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout};
+use std::thread::JoinHandle;
 
 /// An object, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub(crate) struct Batch {
     child: Child,
     ask: Option<ChildStdin>,
     answer: BufReader<ChildStdout>,
+    /// Reads its messages.
+    said: Option<JoinHandle<BString>>,
+    directory: PathBuf,
 }
 
 impl Batch {
@@ -32,10 +36,13 @@ impl Batch {
         let missing = || Failure::Fault("git cat-file has no pipes".into());
         let ask = child.stdin.take().ok_or_else(missing)?;
         let answer = BufReader::new(child.stdout.take().ok_or_else(missing)?);
+        let stderr = child.stderr.take();
         Ok(Batch {
             child,
             ask: Some(ask),
             answer,
+            said: Some(std::thread::spawn(move || messages(stderr))),
+            directory: directory.to_owned(),
         })
     }
 
@@ -94,5 +101,8 @@ impl Drop for Batch {
         // Its exit says nothing that the answers did not say.
         let _ = self.child.wait();
         watch::ended(self.child.id());
+        if let Some(Ok(said)) = self.said.take().map(JoinHandle::join) {
+            heard::note(Some(&self.directory), said.as_bstr());
+        }
     }
 }

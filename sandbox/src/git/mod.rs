@@ -2,6 +2,7 @@
 //! others, no fetch, no prompt (docs/security.md).
 
 pub(crate) mod batch;
+pub(crate) mod heard;
 pub(crate) mod id;
 pub(crate) mod index;
 pub(crate) mod loose;

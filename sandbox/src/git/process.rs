@@ -1,6 +1,6 @@
 //! One process of git.
 
-use crate::git::watch;
+use crate::git::{heard, watch};
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 
 /// Most bytes of git's messages that are kept.
 const SAID_MOST: u64 = 256 * 1024;
@@ -62,6 +62,8 @@ impl Answered {
 pub(crate) struct Git {
     command: Command,
     input: Vec<u8>,
+    /// Whether its warnings count.
+    is_heard: bool,
 }
 
 /// The variables of every process of git.
@@ -103,6 +105,7 @@ impl Git {
         Git {
             command,
             input: Vec::new(),
+            is_heard: true,
         }
     }
 
@@ -164,6 +167,12 @@ impl Git {
         self
     }
 
+    /// Its warnings are left to the caller.
+    pub(crate) fn unheard(mut self) -> Self {
+        self.is_heard = false;
+        self
+    }
+
     pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
@@ -174,7 +183,7 @@ impl Git {
         self.command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::piped());
         let child = self.command.spawn().map_err(not_started)?;
         watch::started(child.id());
         Ok(child)
@@ -267,10 +276,15 @@ impl Git {
         watch::ended(id);
         let fault = |error: io::Error| Failure::Fault(format!("git could not be heard: {error}"));
         output.map_err(fault)?;
+        let status = status.map_err(fault)?;
+        let stderr = BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?);
+        if self.is_heard && status.success() {
+            heard::note(self.command.get_current_dir(), stderr.as_bstr());
+        }
         Ok(Answered {
-            status: status.map_err(fault)?,
+            status,
             stdout: Vec::new(),
-            stderr: BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?),
+            stderr,
         })
     }
 }
@@ -290,6 +304,11 @@ fn not_started(error: io::Error) -> Failure {
         ),
         _ => Failure::Fault(format!("git could not be started: {error}")),
     }
+}
+
+/// The beginning of what a process says.
+pub(crate) fn messages(from: Option<ChildStderr>) -> BString {
+    BString::from(read_all(from, SAID_MOST).unwrap_or_default())
 }
 
 /// Reads to the end, keeping at most `most` bytes.

@@ -75,6 +75,7 @@ fn ask(git: Git, paths: &[BString]) -> Outcome<Answer> {
         .flat_map(|path| [b"./", &path[..], b"\0"].concat())
         .collect();
     let answer = git
+        .unheard()
         .args(["check-ignore", "-v", "-z", "--no-index", "--stdin"])
         .input(input)
         .run_to_its_end()?;
