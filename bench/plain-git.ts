@@ -84,6 +84,28 @@ export const freshIndexSnapshot = async (
   return () => mustRun(script, root);
 };
 
+/** A tree by `git add` into an index that lives from one snapshot to the next, as opencode takes it. */
+export const keptIndexSnapshot = async (
+  { root, repositories }: Workspace,
+  shadows: string,
+): Promise<() => Promise<unknown>> => {
+  const make = [
+    `git init -q --bare ${shadows}/$r; git --git-dir=${shadows}/$r config core.bare false`,
+    `printf "%s/.git/objects\\n" "$PWD/$r" >"${shadows}/$r/objects/info/alternates"`,
+    `cp -p "$r/.git/index" ${shadows}/$r/index`,
+  ].join('; ');
+  await mustRun(inParallel(repositories, make), root);
+  const take = `set -e; cd "$r"; export GIT_DIR=${shadows}/$r GIT_WORK_TREE=$PWD; git add -A .; git write-tree`;
+  const script = inParallel(repositories, take);
+  return () => mustRun(script, root);
+};
+
+/** Not a snapshot: what git needs to see that a file changed. */
+export const plainStatus =
+  ({ root, repositories }: Workspace) =>
+  (): Promise<unknown> =>
+    mustRun(inParallel(repositories, 'git -C "$r" status --porcelain'), root);
+
 /** A snapshot by `git stash create`, which leaves out what is not tracked, and a third parent that holds it. */
 export const stashSnapshot = async ({ root, repositories }: Workspace): Promise<() => Promise<unknown>> => {
   const take = [

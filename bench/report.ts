@@ -38,7 +38,11 @@ export const ratioRow = (
 });
 
 /** A row about processor time: shorter waits do not count. */
-export const processorRow = (what: string, compared: Comparison, more: { budget?: number }): Row => ({
+export const processorRow = (
+  what: string,
+  compared: Comparison,
+  more: { budget?: number; roundTrips?: number },
+): Row => ({
   ...ratioRow(what, compared, {}),
   value: compared.cpuRatio ?? compared.ratio,
   ...more,

@@ -1,7 +1,13 @@
 /** How others take a snapshot of the same trees, with plain git as the floor of all. */
 import { startDirectSession } from '../direct.ts';
 import { compare } from '../measure.ts';
-import { freshIndexSnapshot, plainCheckpoint, stashSnapshot } from '../plain-git.ts';
+import {
+  freshIndexSnapshot,
+  keptIndexSnapshot,
+  plainCheckpoint,
+  plainStatus,
+  stashSnapshot,
+} from '../plain-git.ts';
 import { type Row, ratioRow } from '../report.ts';
 import { changeOne, createWorkspace, type Workspace } from '../repositories.ts';
 import { type Benchmark, filesOf } from './context.ts';
@@ -19,6 +25,8 @@ const ours: Way = async ({ root }) => {
 /** What each does not do: docs/benchmarks.md. */
 const WAYS: readonly { what: string; way: Way }[] = [
   { what: 'Walkback: the command in the sandbox', way: ours },
+  { what: '`git add -A` into an index that is kept, `git write-tree`', way: keptIndexSnapshot },
+  { what: '`git status`, which takes no snapshot', way: async (workspace) => plainStatus(workspace) },
   { what: 'one shadow commit by `git add -A` into a fresh index', way: freshIndexSnapshot },
   { what: '`git stash create` and untracked files in an index of their own', way: stashSnapshot },
 ];
