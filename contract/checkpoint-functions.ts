@@ -34,7 +34,7 @@ import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
 import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts';
 import { preflightRequest, verifyCommitmentsRequest } from './workspace-inputs.ts';
 
-/** What a capture needs, and so a rollback. */
+/** What a capture needs. */
 export const CAPTURE: readonly TableAction[] = [
   'GetItem',
   'Query',
@@ -42,6 +42,9 @@ export const CAPTURE: readonly TableAction[] = [
   'BatchWriteItem',
   'UpdateItem',
 ];
+
+/** What a call needs that moves a session: it reads several items at once. */
+export const SESSION_MOVE: readonly TableAction[] = [...CAPTURE, 'BatchGetItem'];
 
 export const CHECKPOINT_FUNCTIONS = {
   'start-session': {
@@ -58,7 +61,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: checkpointAnswer,
     callers: ['agent-backend'],
     timeoutSeconds: LONGEST_SECONDS,
-    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+    grants: { sessions: SESSION_MOVE, bucket: 'capture', sandbox: true },
   },
   rollback: {
     description: 'Puts all repositories of a session back to a checkpoint',
@@ -174,7 +177,7 @@ export const CHECKPOINT_FUNCTIONS = {
     // It kills the sandbox of a fork that is discarded, unless another session works there. Before that, it
     // takes a last checkpoint.
     grants: {
-      sessions: [...CAPTURE, 'BatchGetItem'],
+      sessions: SESSION_MOVE,
       listsSessions: true,
       bucket: 'capture',
       sandbox: true,

@@ -1,5 +1,5 @@
 /** The functions of sagas. */
-import { CAPTURE } from './checkpoint-functions.ts';
+import { CAPTURE, SESSION_MOVE } from './checkpoint-functions.ts';
 import { type FunctionRow, LONGEST_SECONDS } from './function-row.ts';
 import {
   advanceInput,
@@ -113,7 +113,7 @@ export const SAGA_FUNCTIONS = {
       permits: 'take',
       ledger: MOVE_AND_LIST.ledger,
       engine: ['StartExecution'],
-      sessions: CAPTURE,
+      sessions: SESSION_MOVE,
       bucket: 'capture',
       sandbox: true,
     },
@@ -324,7 +324,7 @@ export const SAGA_FUNCTIONS = {
     timeoutSeconds: 602,
     // It lists sessions before it kills the sandbox of a fork: another one may work there.
     grants: {
-      sessions: [...CAPTURE, 'BatchGetItem'],
+      sessions: SESSION_MOVE,
       listsSessions: true,
       bucket: 'capture',
       sandbox: true,

@@ -12,7 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { StoredBundle } from '../../core/checkpoint/model.ts';
+import type { LinkBundle, StoredBundle } from '../../core/checkpoint/model.ts';
 import type { BundleStore } from '../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
@@ -24,11 +24,21 @@ const SERVICE = 'S3';
 const BUNDLE_TYPE = 'application/x-git-bundle';
 const CHECKSUM_HEADER = 'x-amz-checksum-sha256';
 
+/** The range of its object that a bundle is. Absent for a whole object. */
+const rangeOf = ({ at, sizeBytes }: LinkBundle): string | undefined =>
+  at === undefined ? undefined : `bytes=${at}-${at + sizeBytes - 1}`;
+
+const headersOf = (range: string | undefined): Record<string, string> =>
+  range === undefined ? {} : { range };
+
 const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
 const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 
 /** A HEAD answer has no body, so its 404 has no other name. */
 const isMissing = (error: unknown): boolean => isNamed(error, 'NoSuchKey', 'NotFound');
+
+/** The object ends before the range begins, so it is not the one that was stored. */
+const isShort = (error: unknown): boolean => isNamed(error, 'InvalidRange');
 
 const missing = (key: string, cause: unknown): WalkbackError =>
   new WalkbackError('BundleMissing', `The bundle ${key} is not in the bucket. Choose another checkpoint.`, {
@@ -71,6 +81,7 @@ export const createBundleStore = (options: {
       return (await found.Body?.transformToByteArray()) ?? new Uint8Array();
     } catch (error) {
       if (isMissing(error)) throw missing(key, error);
+      if (isShort(error)) throw corrupt(key);
       throw toWalkbackError(SERVICE, error);
     }
   };
@@ -117,23 +128,28 @@ export const createBundleStore = (options: {
 
     head,
 
-    get: async ({ key, sizeBytes, sha256 }: StoredBundle) => {
-      const bytes = await read(key);
+    get: async (bundle) => {
+      const { key, sizeBytes, sha256 } = bundle;
+      const bytes = await read(key, rangeOf(bundle));
       if (bytes.length !== sizeBytes || sha256Hex(bytes) !== sha256) throw corrupt(key);
       return bytes;
     },
 
-    check: async ({ key, sizeBytes, sha256 }: StoredBundle) => {
+    check: async (bundle) => {
+      const { key, sizeBytes, sha256 } = bundle;
       const hash = createHash('sha256');
       let size = 0;
       try {
-        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+        const { Body } = await client.send(
+          new GetObjectCommand({ Bucket, Key: key, Range: rangeOf(bundle) }),
+        );
         for await (const chunk of Body?.transformToWebStream() ?? []) {
           size += chunk.length;
           hash.update(chunk);
         }
       } catch (error) {
         if (isMissing(error)) throw missing(key, error);
+        if (isShort(error)) throw corrupt(key);
         throw toWalkbackError(SERVICE, error);
       }
       if (size !== sizeBytes || hash.digest('hex') !== sha256) throw corrupt(key);
@@ -141,7 +157,7 @@ export const createBundleStore = (options: {
 
     getStart: (key, bytes) => read(key, `bytes=0-${bytes - 1}`),
 
-    presignPut: async ({ key, sizeBytes, sha256 }, expiresIn) => {
+    presignPut: async ({ key, sizeBytes, sha256 }: StoredBundle, expiresIn) => {
       const checksum = toBase64(sha256);
       const command = new PutObjectCommand({
         Bucket,
@@ -157,8 +173,12 @@ export const createBundleStore = (options: {
       return { url, headers: { 'content-length': String(sizeBytes), [CHECKSUM_HEADER]: checksum } };
     },
 
-    presignGet: (key, expiresIn) =>
-      calling(SERVICE, () => getSignedUrl(client, new GetObjectCommand({ Bucket, Key: key }), { expiresIn })),
+    presignGet: async (bundle, expiresIn) => {
+      const Range = rangeOf(bundle);
+      const command = new GetObjectCommand({ Bucket, Key: bundle.key, Range });
+      const url = await calling(SERVICE, () => getSignedUrl(client, command, { expiresIn }));
+      return { url, headers: headersOf(Range) };
+    },
 
     delete: async (keys) => {
       for (let from = 0; from < keys.length; from += 1000) {

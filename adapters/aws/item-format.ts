@@ -37,8 +37,13 @@ export const sagaFormatOf = (
   return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
 };
 
-/** The same for sessions. 2: bases have owners, and are kept by them. */
-export const SESSION_FORMAT = 2;
+/**
+ * The same for sessions.
+ *
+ * - 2: bases have owners, and are kept by them.
+ * - 3: the links of several repositories are ranges of one object.
+ */
+export const SESSION_FORMAT = 3;
 
 /**
  * Checks an item before it is moved: `ConfigurationError` when a newer release wrote it. An item without a

@@ -91,6 +91,8 @@ const isKeyPart = (text: unknown, most: number): boolean =>
 const isKey = (value: unknown): value is Stored & Key =>
   isStored(value) && isKeyPart(value['pk'], MOST_KEY_BYTES.pk) && isKeyPart(value['sk'], MOST_KEY_BYTES.sk);
 
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+
 /** Whether the error comes from a bad cursor: DynamoDB checks its other key attributes. */
 const isOfCursor = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ValidationException';
@@ -115,17 +117,19 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return (await calling(SERVICE, () => client.send(command))).Item;
   };
 
-  /** The items of these keys (at most 100), by their `pk`. Keys without an item are left out. */
-  const getAll = async (wanted: readonly Key[]): Promise<Map<string, Stored>> => {
+  /** Finds the items of these keys (at most 100) by one request. */
+  const getAll = async (wanted: readonly Key[]): Promise<(key: Key) => Stored | undefined> => {
     const items = new Map<string, Stored>();
-    let keys: Stored[] = wanted.map((key) => ({ ...key }));
+    // The service refuses a key that is named twice.
+    const distinct = new Map(wanted.filter(isKey).map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }]));
+    let keys: Stored[] = [...distinct.values()];
     for (let attempt = 0; keys.length > 0; attempt += 1) {
       const command = new BatchGetCommand({
         RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } },
       });
       const { Responses, UnprocessedKeys } = await calling(SERVICE, () => client.send(command));
       const found = Responses?.[tableName] ?? [];
-      for (const item of found) items.set(String(item['pk']), item);
+      for (const item of found) items.set(nameOf({ pk: String(item['pk']), sk: String(item['sk']) }), item);
       keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
       if (keys.length > 0 && attempt >= MAX_LEFTOVERS) {
         throw new WalkbackError('Throttled', 'DynamoDB does not answer all items. Call again.', {
@@ -134,7 +138,7 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
       }
       if (keys.length > 0 && found.length === 0) await sleep(pauseMs(COLLISION, attempt, Math.random));
     }
-    return items;
+    return (key) => items.get(nameOf(key));
   };
 
   /** Reads a partition until there are `limit` items, or `maxBytes` plus the rest of the last page. */

@@ -19,11 +19,14 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { COLLISION, pauseMs, retrying, retryingErrors } from '../../core/shared/retry.ts';
 import { type Condition, conditionInput } from './conditions.ts';
+import { lastingInput } from './lasting-item.ts';
 import { calling, isNamed, toWalkbackError } from './errors.ts';
 import type { Item, Key, Stored } from './table-reads.ts';
 
 const SERVICE = 'DynamoDB';
 const MAX_BATCH = 25;
+/** Items of one transaction. */
+export const MAX_TRANSACTION = 100;
 const MAX_LEFTOVERS = 50;
 
 /** The write met another transaction, or there were too many writes. The same write may be tried again. */
@@ -37,6 +40,12 @@ export interface ConditionalPut {
 
 export interface Write extends ConditionalPut {
   tableName: string;
+}
+
+/** An item that is written once (lasting-item.ts). */
+export interface Lasting {
+  tableName: string;
+  lasting: Item;
 }
 
 /** The transaction is written only if the item of this key meets the condition. */
@@ -56,7 +65,8 @@ const putInput = ({ tableName, item, condition }: Write, withExisting: boolean) 
   ...(condition && withExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
 });
 
-const transactItem = (one: Write | Check, withExisting: boolean) => {
+const transactItem = (one: Write | Lasting | Check, withExisting: boolean) => {
+  if ('lasting' in one) return { Update: lastingInput(one.tableName, one.lasting) };
   if (!('check' in one)) return { Put: putInput(one, withExisting) };
   const { tableName, key, check } = one;
   return {
@@ -100,7 +110,7 @@ const pastTransactions = <T>(work: () => Promise<T>): Promise<T> =>
  */
 export const transact = async (
   client: DynamoDBDocumentClient,
-  writes: readonly (Write | Check)[],
+  writes: readonly (Write | Lasting | Check)[],
   { busy, withExisting = false }: { busy: string; withExisting?: boolean },
 ): Promise<PutOutcome> => {
   const command = () =>

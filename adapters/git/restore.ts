@@ -19,8 +19,8 @@ export const incomingFiles = (directory: string, bundles: readonly IncomingBundl
     ...(bytes === undefined ? [] : [{ path: `${directory}/${sha256}.bundle`, data: bytes }]),
     ...(cuts === undefined ? [] : [{ path: `${directory}/${cuts.sha256}.cuts`, data: cuts.text }]),
   ]);
-  const fetched = unique.flatMap(({ bytes, url, sha256, sizeBytes }) =>
-    bytes === undefined && url !== undefined ? [{ url, sizeBytes, output: `${sha256}.bundle` }] : [],
+  const fetched = unique.flatMap(({ bytes, url, headers, sha256, sizeBytes }) =>
+    bytes === undefined && url !== undefined ? [{ url, headers, sizeBytes, output: `${sha256}.bundle` }] : [],
   );
   return [
     ...carried,

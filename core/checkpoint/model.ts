@@ -326,7 +326,7 @@ export interface ChainLink {
   commit: string;
   /** Commit of the previous link in the chain; null for the first. */
   previous: string | null;
-  bundle: StoredBundle;
+  bundle: LinkBundle;
   expiresAt: number;
 }
 
@@ -336,6 +336,15 @@ export interface StoredBundle {
   sizeBytes: number;
   /** SHA-256 of the bundle, lower-case hex. */
   sha256: string;
+}
+
+/**
+ * The bundle of a link. All links of one capture that came through the function are one object, one after the
+ * other; size and SHA-256 are those of this link alone.
+ */
+export interface LinkBundle extends StoredBundle {
+  /** Byte of the object at which the bundle begins. Absent: the bundle is an object of its own. */
+  at?: number;
 }
 
 /** A base bundle, shared by the sessions of one owner. Item `BASE#<owner>#<name>` / `META`. */
@@ -354,13 +363,18 @@ export interface StoredBase extends StoredBundle {
 
 /**
  * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is written
- * before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`. The
- * content of a checkpoint is named by no other item, so it is deleted when this item expires.
+ * before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`. For an
+ * object that holds the links of several repositories, or the content of a checkpoint, this item decides alone:
+ * it outlives every item that needs the object, and the object is deleted when it expires.
  */
 export interface StoredUpload {
   key: string;
-  /** The item that will name the object. */
-  place: { sessionId: string; chainId: string } | { base: string; owner: string } | { contentOf: string };
+  /** The item that will name the object, or the session whose object it is. */
+  place:
+    | { sessionId: string; chainId: string }
+    | { base: string; owner: string }
+    | { linksOf: string }
+    | { contentOf: string };
   expiresAt: number;
 }
 

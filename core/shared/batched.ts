@@ -4,16 +4,23 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** All items of one turn go into one call of `work`. If it fails, each of these calls fails. */
-export const batched = <Item>(work: (items: Item[]) => Promise<void>): ((item: Item) => Promise<void>) => {
-  let open: { items: Item[]; done: Promise<void> } | undefined;
+/**
+ * All items of one turn go into one call of `work`, and each gets its answer. If it fails, each of these calls
+ * fails. `turns`: gathers for so many turns.
+ */
+export const batched = <Item, Answer = void>(
+  work: (items: Item[]) => Promise<Answer>,
+  turns = 1,
+): ((item: Item) => Promise<Answer>) => {
+  let open: { items: Item[]; done: Promise<Answer> } | undefined;
   const begin = () => {
     const items: Item[] = [];
-    const done = nextTurn().then(() => {
+    const run = async (): Promise<Answer> => {
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
       open = undefined;
       return work(items);
-    });
-    return { items, done };
+    };
+    return { items, done: run() };
   };
   return (item) => {
     open ??= begin();

@@ -128,10 +128,34 @@ describe('the bucket', () => {
   });
 
   test('a download URL needs nothing else', async () => {
-    const { key, bytes, sha256 } = bundleOf('downloaded', 'content');
+    const { key, bytes, sha256, stored } = bundleOf('downloaded', 'content');
     await store.put(key, bytes, sha256);
-    const answer = await fetch(await store.presignGet(key, 60));
+    const { url, headers } = await store.presignGet(stored, 60);
+    expect(headers).toEqual({});
+    const answer = await fetch(url);
     expect(await answer.text()).toBe('content');
+  });
+
+  test('a link among others in one object is read, checked and downloaded by itself', async () => {
+    const { key, bytes, sha256 } = bundleOf('joined', 'first, second, third');
+    await store.put(key, bytes, sha256);
+    const { stored } = bundleOf('joined', 'second');
+    const link = { ...stored, at: 7 };
+    expect(Buffer.from(await store.get(link)).toString()).toBe('second');
+    await store.check(link);
+    for (const wrong of [
+      { ...link, at: 8 },
+      { ...link, at: 15 },
+      { ...link, at: 2000 },
+    ]) {
+      await failing(store.get(wrong), 'BundleCorrupt');
+      await failing(store.check(wrong), 'BundleCorrupt');
+    }
+    await failing(store.get({ ...link, key: 'nowhere' }), 'BundleMissing');
+    const { url, headers } = await store.presignGet(link, 60);
+    expect(await (await fetch(url, { headers })).text()).toBe('second');
+    expect((await fetch(url)).status).toBe(403);
+    expect((await fetch(url, { headers: { range: 'bytes=0-20' } })).status).toBe(403);
   });
 
   test('deleting is idempotent', async () => {

@@ -169,6 +169,48 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
     ]);
   });
 
+  test('links of a checkpoint are stored with it or not at all, and none replaces another', async () => {
+    const session = await table.begin('with-links');
+    const [first, second] = [linkOf('with-links', 0), linkOf('with-links', 1)];
+    await table.store.putLinks([first]);
+    const other = {
+      ...first,
+      bundle: { ...first.bundle, key: 'other', at: 9 },
+      expiresAt: first.expiresAt + 5,
+    };
+    const write = {
+      session: { ...session, version: 2, seq: 2, headSeq: 2 },
+      expectedVersion: 7,
+      checkpoint: checkpointOf('with-links', 2),
+      links: [other, second],
+    };
+    expect(await table.store.commitCheckpoint(write)).toMatchObject({ written: false });
+    expect(await table.store.listLinks('with-links', 'chain')).toEqual([first]);
+    expect(await table.store.commitCheckpoint({ ...write, expectedVersion: 1 })).toEqual({ written: true });
+    expect(await table.store.listLinks('with-links', 'chain')).toEqual([
+      { ...first, expiresAt: first.expiresAt + 5 },
+      second,
+    ]);
+  });
+
+  test('more links than a transaction takes: some are stored before it, and the checkpoint with the last', async () => {
+    const session = await table.begin('many-links');
+    const links = Array.from({ length: 230 }, (_, at) => linkOf('many-links', at));
+    const write = {
+      session: { ...session, version: 2, seq: 2, headSeq: 2 },
+      expectedVersion: 7,
+      checkpoint: checkpointOf('many-links', 2),
+      links,
+    };
+    expect(await table.store.commitCheckpoint(write)).toMatchObject({ written: false });
+    // Nothing names them yet (C1).
+    expect(await table.store.getCheckpoint('many-links', 2)).toBeUndefined();
+    expect((await table.store.listLinks('many-links', 'chain')).length).toBeLessThan(links.length - 90);
+    expect(await table.store.commitCheckpoint({ ...write, expectedVersion: 1 })).toEqual({ written: true });
+    expect(await table.store.listLinks('many-links', 'chain')).toEqual(links);
+    expect(await table.store.getCheckpoint('many-links', 2)).toEqual(write.checkpoint);
+  });
+
   test('an upload is found by its key', async () => {
     const upload = { key: 'sessions/s/r/x.bundle', place: { sessionId: 's', chainId: 'c' }, expiresAt: 70 };
     expect(await table.store.getUpload(upload.key)).toBeUndefined();

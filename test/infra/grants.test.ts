@@ -49,6 +49,10 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
   },
   'verify-commitments': { 'dynamodb:BatchWriteItem': RECORD },
+  'publish-events': {
+    'dynamodb:Query':
+      'looks whether another item names a link that the sandbox uploaded (core/checkpoint/session/publish-session-changes.ts)',
+  },
   'end-session': {
     'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',

@@ -61,6 +61,7 @@ const TURNS = [
     'properties-session',
     'checkpoint-large',
     'checkpoint-round-trips',
+    'request-counts',
     'rehydrate-copies',
     'rollback-late',
     'rewind',

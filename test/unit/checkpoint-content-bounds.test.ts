@@ -77,7 +77,7 @@ const claimed = (path: string): ClaimedChanges => ({
 const createPlace = () => {
   const stored: string[] = [];
   const keep = createKeepContent({
-    store: { putUploads: async () => undefined },
+    index: async () => undefined,
     bundles: { put: async (key) => void stored.push(key) },
     clock: { now: () => new Date(0), sleep: async () => undefined, every: () => () => undefined },
     log: { info: () => undefined, warn: () => undefined },

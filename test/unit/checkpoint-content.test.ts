@@ -61,12 +61,8 @@ const createPlace = (fails?: WalkbackError) => {
   const objects = new Map<string, Uint8Array>();
   const logged: unknown[] = [];
   const keep = createKeepContent({
-    store: {
-      putUploads: async (uploads) => {
-        for (const { key, place, expiresAt } of uploads)
-          done.push(`index ${key} ${JSON.stringify(place)} ${expiresAt}`);
-      },
-    },
+    index: async ({ key, place, expiresAt }) =>
+      void done.push(`index ${key} ${JSON.stringify(place)} ${expiresAt}`),
     bundles: {
       put: async (key, bytes) => {
         if (fails !== undefined) throw fails;

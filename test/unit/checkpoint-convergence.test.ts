@@ -3,6 +3,7 @@
  * them, others each time; all of them in checkpoint-convergence.long.test.ts.
  */
 import { describe, expect, test } from 'vitest';
+import { sha256Hex } from '../../core/shared/ids.ts';
 import { createCounter, type Fault } from '../support/fakes/faults.ts';
 import { journalOf } from '../support/fakes/rollbacks.ts';
 import { createNewStage, createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
@@ -41,12 +42,17 @@ const outcome = (stage: Stage) => {
 
 /** Every bundle that a stored checkpoint names is in the bucket (C1). */
 const expectDurable = (stage: Stage) => {
-  const { links, bases } = stage.store.tables;
+  const { links, bases, uploads } = stage.store.tables;
   for (const { repositories } of stage.checkpoints()) {
     for (const { state, commit, base, baseOwner = '', chainId } of repositories) {
       if (state !== 'captured') continue;
       const link = [...links.values()].find((one) => one.commit === commit && one.chainId === chainId);
-      expect(link && stage.bucket.objects.has(link.bundle.key)).toBe(true);
+      if (link === undefined) throw new Error(`no link of ${commit}`);
+      const { key: object, at = 0, sizeBytes, sha256 } = link.bundle;
+      const range = stage.bucket.objects.get(object)?.subarray(at, at + sizeBytes);
+      expect(range && sha256Hex(range)).toBe(sha256);
+      if (link.bundle.at !== undefined)
+        expect(uploads.get(object)?.expiresAt).toBeGreaterThan(link.expiresAt);
       const key = bases.get(`${baseOwner}\n${base}`)?.key ?? '';
       if (base !== undefined) expect(stage.bucket.objects.has(key)).toBe(true);
     }

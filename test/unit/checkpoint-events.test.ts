@@ -111,10 +111,13 @@ describe('publish-events', () => {
     return { stage, published, events, publish };
   };
 
-  test('an expired link takes its object with it', async () => {
+  test('an expired link that is an object of its own takes it with it', async () => {
     const { stage, publish } = await prepare();
-    const [name, link] = [...stage.store.tables.links][0] ?? [];
-    if (name === undefined || link === undefined) throw new Error('no link');
+    const [name, joined] = [...stage.store.tables.links][0] ?? [];
+    if (name === undefined || joined === undefined) throw new Error('no link');
+    const { at: _at, ...bundle } = joined.bundle;
+    const link = { ...joined, bundle };
+    stage.store.tables.links.set(name, link);
     const change: ItemChange = { id: 'e', before: { kind: 'link', ...link } };
     await publish([change]);
     expect(stage.bucket.objects.has(link.bundle.key)).toBe(true);
@@ -122,6 +125,29 @@ describe('publish-events', () => {
     stage.store.tables.uploads.clear();
     await publish([change]);
     expect(stage.bucket.objects.has(link.bundle.key)).toBe(false);
+  });
+
+  test('the object of several links stays until its own item expires, and that outlives every link', async () => {
+    const { stage, publish } = await prepare();
+    const { links, uploads } = stage.store.tables;
+    const [link] = links.values();
+    if (link === undefined) throw new Error('no link');
+    const { key } = link.bundle;
+    const sharing = [...links].filter(([, one]) => one.bundle.key === key);
+    expect(sharing.length).toBeGreaterThan(1);
+    const upload = uploads.get(key);
+    if (upload === undefined) throw new Error('no item of the object');
+    for (const [name, one] of sharing) {
+      expect(upload.expiresAt).toBeGreaterThan(one.expiresAt);
+      links.delete(name);
+      await publish([{ id: name, before: { kind: 'link', ...one } }]);
+      expect(stage.bucket.objects.has(key)).toBe(true);
+    }
+    await publish([{ id: 'again', before: { kind: 'upload', upload } }]);
+    expect(stage.bucket.objects.has(key)).toBe(true);
+    uploads.delete(key);
+    await publish([{ id: 'gone', before: { kind: 'upload', upload } }]);
+    expect(stage.bucket.objects.has(key)).toBe(false);
   });
 
   test('a base that was written anew keeps its object', async () => {

@@ -75,10 +75,10 @@ export const createListSessions = (table: Table): SessionStore['listSessions'] =
     let from = await fromCursor(cursor);
     for (let looked = 0; looked < MAX_LOOKS && !page.isFull(); looked += 1) {
       const { rows, next } = await look(Math.min(page.room(), AT_ONCE), from);
-      const sessions = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
+      const sessionAt = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));
       for (const row of rows) {
         // The session may be gone since.
-        const item = sessions.get(row.pk);
+        const item = sessionAt(row);
         if (item !== undefined && !page.add(readSession(item)) && from !== undefined) {
           return { sessions: page.items, cursor: toCursor(from) };
         }

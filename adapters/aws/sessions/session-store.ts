@@ -5,15 +5,18 @@ import { documentClient } from '../document-client.ts';
 import { createTable } from '../table.ts';
 import { createCheckpointMethods } from './store-checkpoints.ts';
 import { createJournalMethods } from './store-journals.ts';
+import { createGetItems } from './get-items.ts';
 import { createSessionMethods } from './store-sessions.ts';
 import { createBundleMethods } from './stored-bundles.ts';
 
 export const createSessionStore = (options: { tableName: string; client?: DynamoDBClient }): SessionStore => {
   const table = createTable(documentClient(options.client), options.tableName);
+  const bundleMethods = createBundleMethods(table);
   return {
     ...createSessionMethods(table),
-    ...createCheckpointMethods(table),
-    ...createBundleMethods(table),
+    getItems: createGetItems(table),
+    ...createCheckpointMethods(table, bundleMethods),
+    ...bundleMethods,
     ...createJournalMethods(table),
   };
 };

@@ -6,10 +6,11 @@ import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
 import type { Table } from '../table.ts';
 import type { Key } from '../table-reads.ts';
-import type { ConditionalPut } from '../table-writes.ts';
+import { type ConditionalPut, MAX_TRANSACTION } from '../table-writes.ts';
 import {
   checkpointItem,
   copyItem,
+  linkItem,
   messageItems,
   rollbackItem,
   sessionItem,
@@ -49,7 +50,10 @@ type Methods = Pick<
 
 const BONES = Object.keys(treeNodeFields.shape);
 
-export const createCheckpointMethods = (table: Table): Methods => {
+export const createCheckpointMethods = (
+  table: Table,
+  { putLinks }: Pick<SessionStore, 'putLinks'>,
+): Methods => {
   const getCheckpoint: Methods['getCheckpoint'] = async (sessionId, seq) => {
     const item = await table.get(checkpointKey(sessionId, seq));
     return item === undefined ? undefined : readCheckpoint(item);
@@ -97,7 +101,15 @@ export const createCheckpointMethods = (table: Table): Methods => {
   };
 
   return {
-    commitCheckpoint: async ({ session, expectedVersion, checkpoint, message, journal, copy }) => {
+    commitCheckpoint: async ({
+      session,
+      expectedVersion,
+      checkpoint,
+      message,
+      journal,
+      copy,
+      links = [],
+    }) => {
       const { sessionId, expiresAt } = checkpoint;
       const writes: ConditionalPut[] = [
         { item: sessionItem(session), condition: hasVersion(expectedVersion) },
@@ -111,7 +123,12 @@ export const createCheckpointMethods = (table: Table): Methods => {
       if (copy !== undefined) {
         writes.push({ item: copyItem(copy.copy), condition: hasVersion(copy.expectedVersion) });
       }
-      return outcomeFor(await transactSession(table, writes), 'META', readSession);
+      // Links that do not fit are stored first, when no checkpoint names them yet (C1).
+      const room = MAX_TRANSACTION - writes.length;
+      await putLinks(links.slice(room));
+      const lasting = links.slice(0, room).map((link) => ({ lasting: linkItem(link) }));
+      const outcome = await transactSession(table, [...writes, ...lasting]);
+      return outcomeFor(outcome, 'META', readSession);
     },
 
     getCheckpoint,

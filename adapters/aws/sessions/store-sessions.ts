@@ -1,8 +1,10 @@
 /** Session and review copy: the items that move, fenced by their version. */
+import type { Session } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 import { hasVersion, isNew } from '../conditions.ts';
 import { checkFormat, SESSION_FORMAT } from '../item-format.ts';
 import type { Table } from '../table.ts';
+import type { Item, Stored } from '../table-reads.ts';
 import { type ConditionalPut, type PutOutcome, transact } from '../table-writes.ts';
 import { createListSessions } from './session-index.ts';
 import { checkpointItem, copyItem, sessionItem, toolItem } from './session-items.ts';
@@ -13,6 +15,12 @@ type Methods = Pick<
   SessionStore,
   'getSession' | 'createSession' | 'updateSession' | 'listSessions' | 'getCopy' | 'updateCopy'
 >;
+
+/** A session that this release may write again. */
+export const readMovable = (item: Stored): Session => {
+  checkFormat(item, SESSION_FORMAT);
+  return readSession(item);
+};
 
 /** Of the items that refused a write, the one with this key. */
 export const outcomeFor = <T>(
@@ -28,7 +36,7 @@ export const outcomeFor = <T>(
 /** Writes all items or none. */
 export const transactSession = (
   { client, tableName }: Table,
-  writes: readonly ConditionalPut[],
+  writes: readonly (ConditionalPut | { lasting: Item })[],
 ): Promise<PutOutcome> =>
   transact(
     client,
@@ -39,9 +47,7 @@ export const transactSession = (
 export const createSessionMethods = (table: Table): Methods => ({
   getSession: async (sessionId) => {
     const item = await table.get(sessionKey(sessionId));
-    if (item === undefined) return undefined;
-    checkFormat(item, SESSION_FORMAT);
-    return readSession(item);
+    return item === undefined ? undefined : readMovable(item);
   },
 
   createSession: async (session, baseline) => {

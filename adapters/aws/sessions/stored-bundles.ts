@@ -9,6 +9,7 @@ import pLimit from 'p-limit';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { toWalkbackError } from '../errors.ts';
+import { lastingInput } from '../lasting-item.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../table-reads.ts';
 import { linkItem } from './session-items.ts';
@@ -24,18 +25,10 @@ const PARALLEL = 16;
 
 export const createBundleMethods = (table: Table): Methods => {
   /** An item's content is written once; after that only its expiry grows. Answers the stored item. */
-  const keepItem = async ({ pk, sk, expiresAt, ...fixed }: Item): Promise<Record<string, unknown>> => {
-    const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
+  const keepItem = async (item: Item): Promise<Record<string, unknown>> => {
     const command = new UpdateCommand({
-      TableName: table.tableName,
-      Key: { pk, sk },
-      UpdateExpression: `SET ${names.map((name) => `#${name} = if_not_exists(#${name}, :${name})`).join(', ')}, expiresAt = :expiresAt`,
+      ...lastingInput(table.tableName, item),
       ConditionExpression: 'attribute_not_exists(expiresAt) OR expiresAt < :expiresAt',
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(names.map((name) => [`:${name}`, fixed[name]])),
-        ':expiresAt': expiresAt,
-      },
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });

@@ -177,7 +177,7 @@ const link = () =>
     link: count,
     commit: z.string(),
     previous: z.string().nullable(),
-    bundle: z.looseObject(bundle),
+    bundle: z.looseObject({ ...bundle, at: count.optional() }),
     expiresAt: seconds,
   });
 
@@ -198,6 +198,7 @@ const upload = () =>
     place: z.union([
       z.looseObject({ sessionId: z.string(), chainId: z.string() }),
       z.looseObject({ base: z.string(), owner: z.string() }),
+      z.looseObject({ linksOf: z.string() }),
       z.looseObject({ contentOf: z.string() }),
     ]),
     expiresAt: seconds,

@@ -5,7 +5,7 @@
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
+import type { ChainLink, Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
 import { isRepositoryPath } from './capture-claims.ts';
 
@@ -20,6 +20,8 @@ export interface Captured {
   late: string[];
   /** Absent in a dry capture. */
   content?: CheckpointContent;
+  /** Not stored yet: the write that makes a checkpoint of this stores them too. */
+  links?: ChainLink[];
 }
 
 /** More would not fit into an item of the table. The rest is only counted. */

@@ -28,6 +28,8 @@ export interface CaptureInput {
    * known chains belong to another session.
    */
   startsOver?: boolean;
+  /** The links are stored by the write that makes a checkpoint of the capture (`Captured.links`). */
+  defersLinks?: boolean;
   /** See `Repositories.capture`. */
   beside?: (outline: CaptureOutline) => Promise<void>;
 }

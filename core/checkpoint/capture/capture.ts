@@ -1,14 +1,14 @@
 /**
  * Makes one durable capture of all repositories: runs the script, verifies and stores every bundle, and
- * stores the links. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
+ * stores the links, or answers them for the write that names them. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
  */
-import pLimit from 'p-limit';
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import { batched } from '../../shared/batched.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { createKeepContent } from '../content/keep-content.ts';
-import type { RepositoryState } from '../model.ts';
+import type { RepositoryState, StoredUpload } from '../model.ts';
 import type { CapturedRepository, CaptureReport, UploadTarget } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
@@ -17,9 +17,6 @@ import { type Captured, concluded, notCaptured, reported } from './capture-repor
 import { type CaptureInput, captureRequest } from './capture-request.ts';
 import type { BundleLimits } from './limits.ts';
 import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
-
-/** How many repositories have their bundles verified and stored at the same time. */
-const PARALLEL = 8;
 
 export interface CaptureDeps {
   store: SessionStore;
@@ -63,15 +60,16 @@ const isMentioned = (failures: readonly Uncaptured[], path: string): boolean =>
 /** Takes in what a command of the sandbox captured: verifies and stores every bundle, then the links. */
 export const createTakeIn = (deps: CaptureDeps) => {
   const { store, bundles, repositories, clock, log } = deps;
-  const keepContent = createKeepContent(deps);
   /** `head`: the states that the command was given as known. */
   return async <Report extends CaptureReport>(
-    input: Pick<CaptureInput, 'session' | 'sandbox' | 'head' | 'said'>,
+    input: Pick<CaptureInput, 'session' | 'sandbox' | 'head' | 'said' | 'defersLinks'>,
     run: (upload: UploadTarget) => Promise<Report>,
   ): Promise<{ captured: Captured; report: Report }> => {
     const { session, head } = input;
     const before = new Map((head?.repositories ?? []).map((state) => [state.path, state]));
-    const intake = createBundleIntake({ session, before, store, bundles, clock });
+    // Two turns, so that content and links, which are joined first, are indexed by one request.
+    const index = batched<StoredUpload>((uploads) => store.putUploads(uploads), 2);
+    const intake = createBundleIntake({ session, before, store, bundles, index, clock });
     const report = await run(intake.upload);
     const failures = [...report.failures];
     const take = createRepositoryIntake({ session, store, intake, clock, bundles: report.bundles });
@@ -95,15 +93,20 @@ export const createTakeIn = (deps: CaptureDeps) => {
       }
     };
 
-    const limit = pLimit(PARALLEL);
     const [content, , ...taken] = await Promise.all([
-      keepContent(session, input.said ?? {}, report.changes),
+      createKeepContent({ index, bundles, clock, log })(session, input.said ?? {}, report.changes),
       releaseRead(repositories, input, report),
-      ...reported(report, head).map((repository) => limit(() => settle(repository))),
+      ...reported(report, head).map((repository) => settle(repository)),
     ]);
-    await store.putLinks(taken.flatMap(({ link }) => link ?? []));
+    const links = taken.flatMap(({ link }) => link ?? []);
+    if (input.defersLinks !== true) await store.putLinks(links);
     const states = taken.map(({ state }) => state);
-    return { captured: { ...concluded(report, states, failures), content }, report };
+    const captured: Captured = {
+      ...concluded(report, states, failures),
+      content,
+      ...(input.defersLinks === true && { links }),
+    };
+    return { captured, report };
   };
 };
 

@@ -2,6 +2,7 @@
  * Stores the bundles of one captured repository durably, and answers its state for the checkpoint (C1,
  * C10).
  */
+import pLimit from 'p-limit';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
@@ -12,6 +13,9 @@ import { chainExpiryOf, isAlive, keepChain } from '../session/retention.ts';
 import type { BundleIntake } from './bundle-intake.ts';
 import { claimProblem, linkPrerequisites } from './capture-claims.ts';
 import { knownFrom } from './chain.ts';
+
+/** Chains that are looked after at the same time. */
+const PARALLEL = 8;
 
 export interface RepositoryIntake {
   state: RepositoryState;
@@ -47,6 +51,8 @@ export const createRepositoryIntake = (deps: {
   bundles: readonly CapturedBundle[];
 }) => {
   const { session, store, intake, clock, bundles } = deps;
+
+  const chains = pLimit(PARALLEL);
 
   const find = (path: string, kind: 'base' | 'link') =>
     bundles.find((bundle) => bundle.repositoryPath === path && bundle.kind === kind);
@@ -110,7 +116,7 @@ export const createRepositoryIntake = (deps: {
         prerequisites: linkPrerequisites(repository, known),
       },
     );
-    const chain = await chainBelow(repository, before);
+    const chain = await chains(() => chainBelow(repository, before));
     const isFirst = chain.link === 0;
     const state: RepositoryState = {
       path: repository.path,
@@ -153,7 +159,7 @@ export const createRepositoryIntake = (deps: {
     if (problem !== undefined) throw failed(problem);
     if (repository.changed) return takeChanged(repository, before);
     if (before === undefined) throw failed('its capture is called unchanged but nothing is known of it');
-    const kept = await keepChain(store, session, before, clock);
+    const kept = await chains(() => keepChain(store, session, before, clock));
     const facts = hostFacts(repository, before);
     const { commit, tree, meta } = repository;
     return {

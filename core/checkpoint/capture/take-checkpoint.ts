@@ -14,7 +14,7 @@ import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { checkpointAnswer } from '../session/answers.ts';
 import { settledBy, settledIn } from '../session/place.ts';
-import { requireActive, requireEpoch, requireSession, withSandboxAdvice } from '../session/session-rules.ts';
+import { requireActive, requireEpoch, requireFound, withSandboxAdvice } from '../session/session-rules.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
 import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
@@ -120,21 +120,26 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       expectedVersion: session.version,
       checkpoint,
       message,
+      links: captured.links,
     });
     return outcome.written ? checkpoint : undefined;
   };
 
   const captureOn = (session: Session, input: CheckpointInput, invocation: Invocation): Promise<Taken> =>
     withSandboxAdvice(session, async () => {
-      const [sandbox, head] = await Promise.all([
-        sandboxes.open(session.sandboxId),
-        store.getCheckpoint(session.sessionId, session.headSeq),
-      ]);
+      const { sessionId, headSeq, sandboxId } = session;
       const { toolExecutionId, reason } = input;
+      // Which message it is, the head tells; mostly it is this one.
+      const likely = input.messageId ?? input.forMessageId;
+      const [sandbox, { checkpoints, message }] = await Promise.all([
+        sandboxes.open(sandboxId),
+        store.getItems(sessionId, { seqs: [headSeq], ...(likely !== undefined && { messageId: likely }) }),
+      ]);
+      const head = checkpoints.get(headSeq);
       const { messageId, unowned } = filedUnder(input, workSince(head, session));
       const said = saidOf(input, messageId);
-      const about = { session, sandbox, head, toolExecutionId, messageId, reason, said };
-      const known = store.findMessage(session.sessionId, messageId);
+      const about = { session, sandbox, head, toolExecutionId, messageId, reason, said, defersLinks: true };
+      const known = messageId === likely ? Promise.resolve(message) : store.findMessage(sessionId, messageId);
       known.catch(() => undefined);
       const captured = await capture(about, invocation);
       return { head, messageId, unowned, captured, known: await known };
@@ -148,10 +153,10 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
     /** Undefined: another call wrote the session meanwhile. */
     const attempt = async (count: number): Promise<CheckpointAnswer | undefined> => {
-      const [read, stored] = await Promise.all([
-        requireSession(store, sessionId),
-        store.findCheckpointByTool(sessionId, toolExecutionId),
-      ]);
+      const found = await store.getItems(sessionId, { session: true, toolExecutionId });
+      const read = requireFound(found.session, sessionId);
+      const stored =
+        found.toolSeq === undefined ? undefined : await store.getCheckpoint(sessionId, found.toolSeq);
       // A call that names an epoch is refused after a rollback, even when its tool execution is known.
       // Otherwise the tool would run on files that are newer than the checkpoint.
       if (stored !== undefined && input.epoch === undefined) return adopt(stored, input);

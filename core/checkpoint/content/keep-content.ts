@@ -10,12 +10,22 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { isRepositoryPath } from '../capture/capture-claims.ts';
-import type { CalledTool, ChangesSummary, CheckpointContent, SaidMessage, Session } from '../model.ts';
+import type {
+  CalledTool,
+  ChangesSummary,
+  CheckpointContent,
+  SaidMessage,
+  Session,
+  StoredUpload,
+} from '../model.ts';
 import type { ClaimedChanges } from '../ports/capture.ts';
-import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import type { BundleStore } from '../ports/stores.ts';
 import { contentKey } from '../session/keys.ts';
 import { contentExpiryOf } from '../session/retention.ts';
 import { packChanges, packSaid, placeParts, type SaidTexts } from './content-object.ts';
+
+/** Stores the item of an object before the object itself. */
+export type Index = (upload: StoredUpload) => Promise<void>;
 
 /** What the caller said about a checkpoint. */
 export interface Said {
@@ -55,18 +65,18 @@ const withoutTexts = ({ message, forMessage, tool }: Said): Said => {
 };
 
 export const createKeepContent = (deps: {
-  store: Pick<SessionStore, 'putUploads'>;
+  index: Index;
   bundles: Pick<BundleStore, 'put'>;
   clock: Clock;
   log: Log;
 }) => {
-  const { store, bundles, clock, log } = deps;
+  const { index, bundles, clock, log } = deps;
 
   const put = async (session: Session, bytes: Uint8Array) => {
     const sha256 = sha256Hex(bytes);
     const key = contentKey(session, sha256);
     const place = { contentOf: session.sessionId };
-    await store.putUploads([{ key, place, expiresAt: contentExpiryOf(session, clock) }]);
+    await index({ key, place, expiresAt: contentExpiryOf(session, clock) });
     await bundles.put(key, bytes, sha256);
     return { key, sizeBytes: bytes.length, sha256 };
   };

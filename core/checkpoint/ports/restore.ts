@@ -9,6 +9,8 @@ export interface BundleSource {
   commit: string;
   /** Presigned GET, for large bundles. */
   url?: string;
+  /** Must be sent with it. */
+  headers?: Record<string, string>;
   /** The bytes, for small ones. */
   bytes?: Uint8Array;
 }

@@ -3,6 +3,7 @@ import type { LineCount } from '../../../contract/answer-fields.ts';
 import type {
   ChainLink,
   Checkpoint,
+  LinkBundle,
   Message,
   RehydrateJournal,
   ReviewCopy,
@@ -20,9 +21,9 @@ export interface BundleStore {
   /** Size and SHA-256 of a stored object; undefined when there is none. */
   head(key: string): Promise<{ sizeBytes: number; sha256?: string } | undefined>;
   /** Throws `BundleMissing`, or `BundleCorrupt` when the bytes do not hash to `sha256`. */
-  get(bundle: StoredBundle): Promise<Uint8Array>;
-  /** Throws as `get` does. Reads the object as a stream, so its size does not matter. */
-  check(bundle: StoredBundle): Promise<void>;
+  get(bundle: LinkBundle): Promise<Uint8Array>;
+  /** Throws as `get` does. Reads the bundle as a stream, so its size does not matter. */
+  check(bundle: LinkBundle): Promise<void>;
   /** First bytes of an object, to read a bundle's header. */
   getStart(key: string, bytes: number): Promise<Uint8Array>;
   /** A URL that accepts exactly one body: key, length and SHA-256 are signed. */
@@ -30,7 +31,11 @@ export interface BundleStore {
     bundle: StoredBundle,
     expiresInSeconds: number,
   ): Promise<{ url: string; headers: Record<string, string> }>;
-  presignGet(key: string, expiresInSeconds: number): Promise<string>;
+  /** A URL that answers this bundle alone. The headers are signed, so they must be sent. */
+  presignGet(
+    bundle: LinkBundle,
+    expiresInSeconds: number,
+  ): Promise<{ url: string; headers: Record<string, string> }>;
   delete(keys: string[]): Promise<void>;
 }
 
@@ -72,9 +77,31 @@ export type CheckpointOutline = TreeNode &
     tool?: string;
   };
 
+/** Items of one session that are wanted at the same time. */
+export interface WantedItems {
+  session?: true;
+  /** Only which checkpoint it has. */
+  toolExecutionId?: string;
+  seqs?: readonly number[];
+  messageId?: string;
+  /** Request id. */
+  rollback?: string;
+}
+
+/** Those that are there. */
+export interface FoundItems {
+  session?: Session;
+  toolSeq?: number;
+  checkpoints: ReadonlyMap<number, Checkpoint>;
+  message?: Message;
+  rollback?: RollbackJournal;
+}
+
 /** The Sessions table. All reads are strongly consistent unless stated otherwise. */
 export interface SessionStore {
   getSession(sessionId: string): Promise<Session | undefined>;
+  /** By one request. As with single reads, each item is as it is now, and another may change meanwhile. */
+  getItems(sessionId: string, wanted: WantedItems): Promise<FoundItems>;
   /** Create-only. */
   createSession(session: Session, baseline: Checkpoint): Promise<WriteOutcome<Session>>;
   /** Replaces the session item if its version is `expectedVersion`. */
@@ -88,7 +115,8 @@ export interface SessionStore {
   /**
    * One transaction (C1). The session moves on from `expectedVersion`. The checkpoint and its tool
    * execution are created. The message, the journal (if it is still open) and the review copy are created
-   * or moved. `written: false` when any of these conditions does not hold.
+   * or moved. The links are stored or prolonged as `putLinks` does; those that are too many for one
+   * transaction, before it. `written: false` when any of these conditions does not hold.
    */
   commitCheckpoint(write: {
     session: Session;
@@ -97,6 +125,7 @@ export interface SessionStore {
     message?: Message;
     journal?: RollbackJournal;
     copy?: { copy: ReviewCopy; expectedVersion: number };
+    links?: readonly ChainLink[];
   }): Promise<WriteOutcome<Session>>;
   getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
   findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
@@ -122,7 +151,7 @@ export interface SessionStore {
   listMessages(sessionId: string): Promise<Message[]>;
 
   /** Stores or prolongs, like `putBase`: an existing link is not replaced. */
-  putLinks(links: ChainLink[]): Promise<void>;
+  putLinks(links: readonly ChainLink[]): Promise<void>;
   listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
   /** Without an owner, looks for a base stored before bases had owners. */
   getBase(name: string, owner: string | undefined): Promise<StoredBase | undefined>;

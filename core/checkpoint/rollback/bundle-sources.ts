@@ -26,7 +26,7 @@ const chooseInline = (needed: readonly NeededBundle[], carriedBytes: number): Se
 };
 
 const distinct = (needed: readonly NeededBundle[]): NeededBundle[] => [
-  ...new Map(needed.map((one) => [`${one.path}\n${one.bundle.key}`, one])).values(),
+  ...new Map(needed.map((one) => [`${one.path}\n${one.bundle.key}\n${one.bundle.at}`, one])).values(),
 ];
 
 export const createBundleSources = (deps: {
@@ -38,11 +38,11 @@ export const createBundleSources = (deps: {
   const needed = createNeededBundles(deps);
 
   const fetchOne = async (one: NeededBundle, isInline: boolean): Promise<BundleSource> => {
-    const { sha256, sizeBytes, key } = one.bundle;
+    const { sha256, sizeBytes } = one.bundle;
     const source = { sha256, sizeBytes, kind: one.kind, commit: one.commit };
-    if (isInline) return { ...source, bytes: await bundles.get({ key, sha256, sizeBytes }) };
+    if (isInline) return { ...source, bytes: await bundles.get(one.bundle) };
     await needed.prove(one);
-    return { ...source, url: await bundles.presignGet(key, DOWNLOAD_SECONDS) };
+    return { ...source, ...(await bundles.presignGet(one.bundle, DOWNLOAD_SECONDS)) };
   };
 
   /**

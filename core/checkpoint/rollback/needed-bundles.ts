@@ -4,7 +4,8 @@
  */
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
-import type { RepositoryState, StoredBundle } from '../model.ts';
+import type { LinkBundle, RepositoryState } from '../model.ts';
+import { linksHashOf } from '../session/keys.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 
 /** Number of requests to the store at the same time. */
@@ -14,7 +15,7 @@ export interface NeededBundle {
   path: string;
   kind: 'base' | 'link';
   commit: string;
-  bundle: StoredBundle;
+  bundle: LinkBundle;
 }
 
 const damaged = (name: 'BundleMissing' | 'BundleCorrupt', key: string, why: string): WalkbackError =>
@@ -59,13 +60,15 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
   ): Promise<NeededBundle[]> =>
     (await Promise.all(states.map((state) => listNeeded(sessionId, state, after)))).flat();
 
-  /** Checks one bundle without downloading it. Throws `BundleMissing` or `BundleCorrupt`. */
-  const prove = async ({ bundle: { key, sizeBytes, sha256 } }: NeededBundle): Promise<void> => {
+  /** Checks the object of a bundle without downloading it. Throws `BundleMissing` or `BundleCorrupt`. */
+  const prove = async ({ bundle: { key, at, sizeBytes, sha256 } }: NeededBundle): Promise<void> => {
     const object = await bundles.head(key);
     if (object === undefined) throw damaged('BundleMissing', key, 'is not in the bucket');
-    if (object.sizeBytes !== sizeBytes)
+    const isWhole = at === undefined;
+    if (isWhole ? object.sizeBytes !== sizeBytes : object.sizeBytes < at + sizeBytes)
       throw damaged('BundleCorrupt', key, 'has another size than was stored');
-    if (object.sha256 !== undefined && object.sha256 !== sha256)
+    const stored = isWhole ? sha256 : linksHashOf(key);
+    if (object.sha256 !== undefined && object.sha256 !== stored)
       throw damaged('BundleCorrupt', key, 'has another checksum than was stored');
   };
 

@@ -24,6 +24,13 @@ export const bundleKey = (
     ? `bases/${baseOwnerOf(session)}/${bundle.commit}/${bundle.sha256}.bundle`
     : `sessions/${session.sessionId}/${repositoryKey(bundle.repositoryPath)}/${bundle.sha256}.bundle`;
 
+/** The object with all links of a capture that came through the function. */
+export const linksKey = ({ sessionId }: Pick<Session, 'sessionId'>, sha256: string): string =>
+  `sessions/${sessionId}/links/${sha256}.bundles`;
+
+/** SHA-256 of such an object, by its key. */
+export const linksHashOf = (key: string): string | undefined => /\/([0-9a-f]{64})\.bundles$/.exec(key)?.[1];
+
 /** The object with a checkpoint's content, which people read. */
 export const contentKey = ({ sessionId }: Pick<Session, 'sessionId'>, sha256: string): string =>
   `sessions/${sessionId}/content/${sha256}.content`;

@@ -23,7 +23,7 @@ export const createPublishSessionChanges = (deps: {
    */
   const isNamed = async ({ key, place }: RemovedObject): Promise<boolean> => {
     if ((await store.getUpload(key)) !== undefined) return true;
-    if ('contentOf' in place) return false;
+    if ('contentOf' in place || 'linksOf' in place) return false;
     if ('base' in place) return (await store.getBase(place.base, place.owner))?.key === key;
     const links = await store.listLinks(place.sessionId, place.chainId);
     return links.some(({ bundle }) => bundle.key === key);

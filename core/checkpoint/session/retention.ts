@@ -27,6 +27,10 @@ export const keepsAllUntilMs = ({ createdAt, retentionDays }: Session): number =
 export const chainExpiryOf = (session: Retained, clock: Clock): number =>
   seconds(clock) + 2 * session.retentionDays * DAY_SECONDS;
 
+/** One day longer than the links, which are written a moment later. */
+export const linksExpiryOf = (session: Retained, clock: Clock): number =>
+  chainExpiryOf(session, clock) + DAY_SECONDS;
+
 /** One day longer than the checkpoint, which is written a moment later. */
 export const contentExpiryOf = (session: Retained, clock: Clock): number =>
   expiryOf(session, clock) + DAY_SECONDS;
@@ -53,6 +57,10 @@ export const keepChain = async (
   if (state.chainId === undefined || (state.chainExpiresAt ?? 0) >= expiryOf(session, clock)) return state;
   const expiresAt = chainExpiryOf(session, clock);
   const links = await store.listLinks(session.sessionId, state.chainId);
+  // The objects first, so that no link outlives the object that it is a range of.
+  const place = { linksOf: session.sessionId };
+  const keys = new Set(links.flatMap(({ bundle }) => (bundle.at === undefined ? [] : bundle.key)));
+  await store.putUploads([...keys].map((key) => ({ key, place, expiresAt: linksExpiryOf(session, clock) })));
   await store.putLinks(links.map((link) => ({ ...link, expiresAt: Math.max(link.expiresAt, expiresAt) })));
   const base = state.base === undefined ? undefined : await store.getBase(state.base, state.baseOwner);
   if (base !== undefined) await store.putBase({ ...base, expiresAt });

@@ -7,6 +7,7 @@ import type {
   RehydrateJournal,
   RollbackJournal,
   Session,
+  LinkBundle,
   StoredBundle,
   StoredUpload,
 } from '../model.ts';
@@ -17,7 +18,7 @@ export type StoredItem =
   | { kind: 'checkpoint'; item: Checkpoint }
   | { kind: 'rollback'; item: RollbackJournal }
   | { kind: 'rehydrate'; item: RehydrateJournal }
-  | { kind: 'link'; sessionId: string; chainId: string; bundle: StoredBundle }
+  | { kind: 'link'; sessionId: string; chainId: string; bundle: LinkBundle }
   | { kind: 'base'; name: string; owner: string | undefined; bundle: StoredBundle }
   | { kind: 'upload'; upload: StoredUpload }
   | { kind: 'other' };
@@ -186,6 +187,8 @@ export const removedObject = ({ before, after }: ItemChange): RemovedObject | un
   if (after !== undefined) return undefined;
   switch (before?.kind) {
     case 'link':
+      // The upload item of an object that also holds other links decides about it.
+      if (before.bundle.at !== undefined) return undefined;
       return {
         key: before.bundle.key,
         place: { sessionId: before.sessionId, chainId: before.chainId },

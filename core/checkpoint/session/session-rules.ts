@@ -10,8 +10,9 @@ import type { SessionStore } from '../ports/stores.ts';
 export const requireSession = async (
   store: Pick<SessionStore, 'getSession'>,
   sessionId: string,
-): Promise<Session> => {
-  const session = await store.getSession(sessionId);
+): Promise<Session> => requireFound(await store.getSession(sessionId), sessionId);
+
+export const requireFound = (session: Session | undefined, sessionId: string): Session => {
   if (session !== undefined) return session;
   throw new WalkbackError(
     'SessionNotFound',

@@ -8,7 +8,7 @@ export interface FakeBucket extends BundleStore {
   readonly objects: Map<string, Uint8Array>;
   /** What a PUT to a presigned URL does. */
   send(url: string, headers: Record<string, string>, bytes: Uint8Array): void;
-  fetch(url: string): Uint8Array;
+  fetch(url: string, headers?: Record<string, string>): Uint8Array;
 }
 
 const missing = (key: string) => new WalkbackError('BundleMissing', `no object ${key}`);
@@ -20,8 +20,8 @@ export const createFakeBucket = (): FakeBucket => {
     if (bytes === undefined) throw missing(key);
     return bytes;
   };
-  const get: FakeBucket['get'] = async ({ key, sha256 }) => {
-    const bytes = need(key);
+  const get: FakeBucket['get'] = async ({ key, at, sizeBytes, sha256 }) => {
+    const bytes = at === undefined ? need(key) : need(key).subarray(at, at + sizeBytes);
     if (sha256Hex(bytes) !== sha256) throw new WalkbackError('BundleCorrupt', `object ${key} is damaged`);
     return bytes;
   };
@@ -39,7 +39,11 @@ export const createFakeBucket = (): FakeBucket => {
     check: async (bundle) => void (await get(bundle)),
     getStart: async (key, bytes) => need(key).subarray(0, bytes),
     presignPut: async ({ key, sha256 }) => ({ url: `put:${key}`, headers: { sha256 } }),
-    presignGet: async (key) => `get:${key}`,
+    presignGet: async ({ key, at, sizeBytes }) => {
+      const headers: Record<string, string> = {};
+      if (at !== undefined) headers['range'] = `bytes=${at}-${at + sizeBytes - 1}`;
+      return { url: `get:${key}`, headers };
+    },
     delete: async (keys) => {
       for (const key of keys) objects.delete(key);
     },
@@ -47,6 +51,10 @@ export const createFakeBucket = (): FakeBucket => {
       if (sha256Hex(bytes) !== headers.sha256) throw new Error('the service refuses a wrong checksum');
       objects.set(url.slice('put:'.length), bytes);
     },
-    fetch: (url) => need(url.slice('get:'.length)),
+    fetch: (url, headers) => {
+      const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers?.['range'] ?? '') ?? [];
+      const bytes = need(url.slice('get:'.length));
+      return from === undefined ? bytes : bytes.subarray(Number(from), Number(to) + 1);
+    },
   };
 };

@@ -75,12 +75,34 @@ export const createFakeStore = (): FakeStore => {
     if ('copy' in move) copies.set(key(move.copy.sessionId, move.copy.sandboxId), copyOf(move.copy));
     else sessions.set(key(move.session.sessionId), copyOf(move.session));
   };
+  const keepLinks = (added: readonly ChainLink[]): void => {
+    for (const link of added) {
+      const name = key(link.sessionId, link.chainId, link.link, link.commit);
+      const stored = links.get(name) ?? link;
+      links.set(name, copyOf({ ...stored, expiresAt: Math.max(stored.expiresAt, link.expiresAt) }));
+    }
+  };
   const inSession = <T extends { sessionId: string }>(map: Map<string, T>, sessionId: string): T[] =>
     [...map.values()].filter((item) => item.sessionId === sessionId).map(copyOf);
 
   return {
     tables,
     getSession: async (sessionId) => read(sessions, sessionId),
+    getItems: async (sessionId, { session, toolExecutionId, seqs = [], messageId, rollback }) => {
+      const found = <T>(wanted: unknown, map: Map<string, T>, name = '') =>
+        wanted === undefined ? undefined : read(map, sessionId, name);
+      const checkpointsFound = seqs.flatMap((seq) => {
+        const one = read(checkpoints, sessionId, seq);
+        return one === undefined ? [] : [[seq, one] as const];
+      });
+      return {
+        session: session && read(sessions, sessionId),
+        toolSeq: found(toolExecutionId, tools, toolExecutionId),
+        checkpoints: new Map(checkpointsFound),
+        message: found(messageId, messages, messageId),
+        rollback: found(rollback, rollbacks, rollback),
+      };
+    },
     createSession: async (session, baseline) => {
       const existing = sessions.get(key(session.sessionId));
       if (existing !== undefined) return refused(existing);
@@ -96,7 +118,15 @@ export const createFakeStore = (): FakeStore => {
     },
     listSessions: async (limit) => ({ sessions: [...sessions.values()].slice(0, limit).map(copyOf) }),
 
-    commitCheckpoint: async ({ session, expectedVersion, checkpoint, message, journal, copy }) => {
+    commitCheckpoint: async ({
+      session,
+      expectedVersion,
+      checkpoint,
+      message,
+      journal,
+      copy,
+      links: added,
+    }) => {
       const { sessionId, seq, toolExecutionId } = checkpoint;
       const mayWrite =
         mayMove({ session, expectedVersion }) &&
@@ -114,6 +144,7 @@ export const createFakeStore = (): FakeStore => {
       if (message !== undefined) messages.set(key(sessionId, message.messageId), copyOf(message));
       if (journal !== undefined) rollbacks.set(key(sessionId, journal.requestId), copyOf(journal));
       if (copy !== undefined) doMove(copy);
+      keepLinks(added ?? []);
       return { written: true };
     },
     getCheckpoint: async (sessionId, seq) => read(checkpoints, sessionId, seq),
@@ -145,13 +176,7 @@ export const createFakeStore = (): FakeStore => {
         .map(([, message]) => copyOf(message))
         .toSorted((a, b) => a.order - b.order),
 
-    putLinks: async (added) => {
-      for (const link of added) {
-        const name = key(link.sessionId, link.chainId, link.link, link.commit);
-        const stored = links.get(name) ?? link;
-        links.set(name, copyOf({ ...stored, expiresAt: Math.max(stored.expiresAt, link.expiresAt) }));
-      }
-    },
+    putLinks: async (added) => keepLinks(added),
     listLinks: async (sessionId, chainId) =>
       inSession(links, sessionId)
         .filter((link) => link.chainId === chainId)

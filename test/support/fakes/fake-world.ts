@@ -223,7 +223,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
   ): string | undefined => {
     for (const { path, bundles } of request.repositories) {
       for (const source of bundles) {
-        const bytes = source.bytes ?? bucket.fetch(source.url ?? '');
+        const bytes = source.bytes ?? bucket.fetch(source.url ?? '', source.headers);
         if (sha256Hex(bytes) !== source.sha256) return 'a bundle is damaged';
         const { commit, prerequisites, content } = readBundle(bytes);
         const has = (id: string) => sandbox.commits.has(commitName(path, id));

@@ -1,0 +1,20 @@
+/**
+ * Items whose content is written once. Storing one again only makes it live longer, so whoever stores it again
+ * cannot replace what is there.
+ */
+import type { Item } from './table-reads.ts';
+
+/** An update of this kind, without a condition: `expiresAt` becomes what is given. */
+export const lastingInput = (TableName: string, { pk, sk, expiresAt, ...fixed }: Item) => {
+  const names = Object.keys(fixed).filter((name) => fixed[name] !== undefined);
+  return {
+    TableName,
+    Key: { pk, sk },
+    UpdateExpression: `SET ${names.map((name) => `#${name} = if_not_exists(#${name}, :${name})`).join(', ')}, expiresAt = :expiresAt`,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(names.map((name) => [`:${name}`, fixed[name]])),
+      ':expiresAt': expiresAt,
+    },
+  };
+};
