@@ -62,7 +62,7 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
   const recorded = new Map<string, Recorded>();
   let [metCount, wholeCount] = [0, 0];
   for (const [index, fault] of faultCases('checkpoint', counts, {
-    every: 40,
+    every: 20,
     whole: 2,
     minimum: 2,
   }).entries()) {

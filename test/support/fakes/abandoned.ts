@@ -120,8 +120,10 @@ export const everythingHeld = (stage: Stage): Set<string> => {
       const link = [...stage.store.tables.links.values()].find(
         (one) => one.commit === commit && one.chainId === chainId,
       );
-      const bytes = link && stage.bucket.objects.get(link.bundle.key);
-      if (bytes === undefined) continue;
+      const object = link && stage.bucket.objects.get(link.bundle.key);
+      if (link === undefined || object === undefined) continue;
+      const { at = 0, sizeBytes } = link.bundle;
+      const bytes = object.subarray(at, at + sizeBytes);
       add(
         path,
         (readBundle(bytes).content as { repository: { files: Record<string, string> } }).repository.files,
