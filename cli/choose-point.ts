@@ -10,6 +10,7 @@ import { CliError } from './failure.ts';
 import { type Choice, choose } from './terminal/choose.ts';
 import { formatTime } from './terminal/text.ts';
 import { readTimeline } from './timeline.ts';
+import { messageLabel } from './view/message-label.ts';
 import { HALF_WRITTEN } from './view/timeline-rows.ts';
 
 const NEWEST = 200;
@@ -28,15 +29,17 @@ const place = (isHead: boolean, onHeadPath: boolean): string => {
 /** Messages, each at its last checkpoint, and other checkpoints by their short ids; newest first. */
 export const pointsOf = (timeline: TimelineAnswer, now: Date): Choice[] => {
   const lastOf = new Map(timeline.messages.map(({ messageId, checkpointId }) => [checkpointId, messageId]));
+  const titles = new Map(timeline.messages.map(({ messageId, title }) => [messageId, title]));
+  const labelOf = (messageId: string): string => messageLabel(messageId, titles.get(messageId));
   return timeline.checkpoints
     .filter(({ detached }) => !detached)
     .map((checkpoint) => {
       const { checkpointId, seq, reason, createdAt, messageId, onHeadPath, halfWritten } = checkpoint;
       const message = lastOf.get(checkpointId);
-      const of = messageId === null ? reason : `${messageId}, ${reason}`;
+      const of = messageId === null ? reason : `${labelOf(messageId)}, ${reason}`;
       return {
         value: message ?? checkpointId,
-        label: printableLine(message ?? `${shortCheckpointId(seq)}  ${of}`),
+        label: printableLine(message === undefined ? `${shortCheckpointId(seq)}  ${of}` : labelOf(message)),
         hint: `${formatTime(createdAt, now)} · ${halfWritten === true ? `${HALF_WRITTEN} · ` : ''}${changesOf(checkpoint)}${place(seq === timeline.session.headSeq, onHeadPath)}`,
       };
     });

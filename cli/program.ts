@@ -22,8 +22,9 @@ Where the functions run:
   functions. --local and --aws force it.
 
 Which session:
-  --session, else WALKBACK_SESSION, else (embedded cloud) the newest session
-  whose root holds the current directory.
+  --session, else WALKBACK_SESSION, else (embedded cloud) that of the conversation
+  in whose shell the command runs (Claude Code), else the newest session whose
+  root holds the current directory.
 
 Exit codes:
 ${exitCodeHelp()}

@@ -12,8 +12,12 @@ import { shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
 import { placeIn } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
+import { readTimeline } from './timeline.ts';
+import { isHostId, type LabelOf, messageLabel } from './view/message-label.ts';
 import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
 import { withWhere } from './where-words.ts';
+
+const NEWEST = 200;
 
 export interface RollbackOptions {
   /** As the person wrote it. */
@@ -41,6 +45,19 @@ export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dr
 const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
   run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
 
+/** What messages are called. The timeline is read only where an answer names one by the id of a host. */
+const labelsFor = async (
+  run: Run,
+  sessionId: string,
+  { discardedMessageIds, trimAfterMessageId }: RollbackAnswer,
+): Promise<LabelOf> => {
+  const ids = [...discardedMessageIds, ...(trimAfterMessageId === null ? [] : [trimAfterMessageId])];
+  if (run.json || !ids.some(isHostId)) return (id) => id;
+  const { messages } = await readTimeline(run, sessionId, NEWEST);
+  const titles = new Map(messages.map(({ messageId, title }) => [messageId, title]));
+  return (id) => messageLabel(id, titles.get(id));
+};
+
 /** A rollback of this session and sandbox, with everything that this command was told about where to work. */
 const rollbackCommand = (run: Run, input: RollbackInput, to: string): string => {
   const words = ['walkback', 'rollback', '--session', input.sessionId, '--to', shellWord(to)];
@@ -60,7 +77,13 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
-const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAnswer): Answer => {
+const applied = (
+  run: Run,
+  input: RollbackInput,
+  to: string,
+  answer: RollbackAnswer,
+  labelOf: LabelOf,
+): Answer => {
   const { undoCheckpointId } = answer;
   const commandTo = (checkpointId: string): string => rollbackCommand(run, input, checkpointId);
   return {
@@ -70,7 +93,14 @@ const applied = (run: Run, input: RollbackInput, to: string, answer: RollbackAns
       undoCommand: undoCheckpointId === null ? undefined : commandTo(undoCheckpointId),
     },
     text: () =>
-      appliedRollback(answer, { to, paths: input.paths, commandTo, paint: run.paint, width: run.width }),
+      appliedRollback(answer, {
+        to,
+        paths: input.paths,
+        commandTo,
+        labelOf,
+        paint: run.paint,
+        width: run.width,
+      }),
   };
 };
 
@@ -85,11 +115,14 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     ...(options.allowPartial === true ? { allowPartial: true } : {}),
     ...(options.path === undefined ? {} : { paths: options.path }),
   };
+  let labelOf: LabelOf | undefined;
   if (options.dryRun === true || options.yes !== true) {
     const plan = await planRollback(run, input);
+    labelOf = await labelsFor(run, sessionId, plan);
     const text = plannedRollback(plan, {
       to: options.to,
       paths: options.path,
+      labelOf,
       paint: run.paint,
       width: run.width,
     });
@@ -99,7 +132,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
       const checkpoint = input.messageId === undefined ? undefined : plannedTarget(plan);
       return { value: plan, text: () => text + decidedLine(epoch, run.paint, { checkpoint }) };
     }
-    if (plan.status === 'APPLIED') return applied(run, input, options.to, plan);
+    if (plan.status === 'APPLIED') return applied(run, input, options.to, plan, labelOf);
     run.note(text);
     const standing = plan.effects?.length ?? 0;
     const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
@@ -121,5 +154,6 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
   const answer = await run.progress(`Rolling back to ${options.to}`, () =>
     run.invoke('walkback-rollback', input),
   );
-  return applied(run, input, options.to, answer);
+  labelOf ??= await labelsFor(run, sessionId, answer);
+  return applied(run, input, options.to, answer, labelOf);
 };

@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import { newestOf } from '../client/host-session.ts';
 import type { ListedSession } from '../contract/checkpoint-answers.ts';
 import type { Invoke } from '../contract/invoke.ts';
 import type { Run } from './app.ts';
@@ -39,9 +40,19 @@ const sessionFor = (sessions: readonly ListedSession[], directory: string): List
   return around[0] ?? (running.length === 1 ? running[0] : undefined);
 };
 
+/** In a shell of Claude Code: the session of its conversation. */
+const conversationOf = (
+  sessions: readonly ListedSession[],
+  env: Readonly<Record<string, string | undefined>>,
+): ListedSession | undefined => {
+  const id = env['CLAUDE_CODE_SESSION_ID'] ?? '';
+  const newest = id === '' ? undefined : newestOf(sessions, `claude-${id}`);
+  return sessions.find(({ sessionId }) => sessionId === newest);
+};
+
 /**
- * The session that a command means: `--session`, `WALKBACK_SESSION`, else the newest one around the current
- * directory, else the only one. The last two work only with the embedded cloud, where the projects root is a
+ * The session that a command means: `--session`, `WALKBACK_SESSION`, else that of the conversation in Claude
+ * Code, else the newest one around the current directory, else the only one. The last three work only with the embedded cloud, where the projects root is a
  * directory of this machine.
  */
 export const resolveSession = async (run: Run, asked: string | undefined): Promise<string> => {
@@ -53,7 +64,8 @@ export const resolveSession = async (run: Run, asked: string | undefined): Promi
   }
   const { cwd } = run.terminal;
   const sessions = await listAllSessions(run.invoke);
-  const found = sessionFor(sessions, cwd);
+  const conversation = conversationOf(sessions, run.terminal.env);
+  const found = conversation ?? sessionFor(sessions, cwd);
   if (found === undefined) {
     const several = sessions.some(({ status }) => status === 'active');
     const message = several ? `Several sessions run, and none has ${cwd} in its root.` : `No session runs.`;
@@ -62,7 +74,8 @@ export const resolveSession = async (run: Run, asked: string | undefined): Promi
     });
   }
   const { sessionId, projectsRoot } = found;
-  const elsewhere = contains(projectsRoot, cwd) ? '' : `, the only one that runs, of ${projectsRoot}`;
+  const isThere = conversation !== undefined || contains(projectsRoot, cwd);
+  const elsewhere = isThere ? '' : `, the only one that runs, of ${projectsRoot}`;
   run.note(run.paint.dim(`session ${sessionId}${elsewhere}`));
   return sessionId;
 };

@@ -103,11 +103,22 @@ export const createClaudeHooks = (
    * prompt.
    */
   const runs = new Map<string | undefined, Promise<Run>>();
+  /** What was said of a prompt. Its run reads this when it takes a checkpoint. */
+  const messages = new Map<string | undefined, { id?: string; text?: string }>();
+  /** Prompts under which a tool was called that may change something. */
+  const worked = new Set<string | undefined>();
   const seen = new Set<string>();
+
+  const forget = (id: string | undefined): void => {
+    runs.delete(id);
+    messages.delete(id);
+    worked.delete(id);
+  };
 
   const begin = (id: string | undefined, text: string | undefined): Promise<Run> => {
     promptId = id;
     const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
+    messages.set(id, message);
     const begun = (async () => {
       const session = await sessionOf();
       const known = id === undefined ? undefined : await prompts?.find(id);
@@ -118,9 +129,9 @@ export const createClaudeHooks = (
       return run;
     })();
     runs.set(id, begun);
-    for (const [oldest] of runs) if (runs.size > MOST_RUNS) runs.delete(oldest);
+    for (const [oldest] of runs) if (runs.size > MOST_RUNS) forget(oldest);
     begun.catch(() => {
-      if (runs.get(id) === begun) runs.delete(id);
+      if (runs.get(id) === begun) forget(id);
     });
     return begun;
   };
@@ -132,7 +143,11 @@ export const createClaudeHooks = (
     const { hook_event_name: event, prompt_id: id = promptId } = input;
     const isNamelessPrompt = event === 'UserPromptSubmit' && id === undefined;
     const running = isNamelessPrompt ? undefined : runs.get(id);
-    return running ?? begin(id, input.prompt);
+    if (running === undefined) return begin(id, input.prompt);
+    // The first tool may be heard of before its prompt is.
+    const message = messages.get(id);
+    if (message !== undefined && input.prompt !== undefined) message.text ??= input.prompt;
+    return running;
   };
 
   const hear = async (input: ClaudeHookInput, run: Run): Promise<void> => {
@@ -142,8 +157,12 @@ export const createClaudeHooks = (
     else if (event.startsWith('PostToolUse')) await run.before({ ...call, hasRun: true });
     else if (event === 'Stop') await run.finish();
     // Without prompt ids, only the end of a turn separates it from the next one.
-    if (event === 'Stop' && promptId === undefined) runs.delete(undefined);
+    if (event === 'Stop' && promptId === undefined) forget(undefined);
   };
+
+  /** Whether the turn may have changed something. A prompt of before a restart may have. */
+  const hasWorked = async ({ prompt_id: id = promptId }: ClaudeHookInput): Promise<boolean> =>
+    worked.has(id) || (!runs.has(id) && (await isKnown(id)));
 
   return async (input) => {
     const { hook_event_name: event, tool_name: name = '', tool_input, tool_use_id: id = '' } = input;
@@ -154,11 +173,14 @@ export const createClaudeHooks = (
     if (event.startsWith('PostToolUse') && (id === '' ? seen.has(id) : seen.delete(id))) return {};
     // A read left nothing to capture, so no run is begun for it.
     if (event.startsWith('PostToolUse') && isRead) return {};
-    if (event === 'Stop' && runs.size === 0 && !(await isKnown(input.prompt_id))) return {};
+    if (event === 'Stop' && !(await hasWorked(input))) return {};
+    if (event.includes('ToolUse') && !isRead) worked.add(input.prompt_id ?? promptId);
     let run: Run | undefined;
     try {
-      run = await runOf(input);
-      await hear(input, run);
+      const running = runOf(input);
+      // A read waits neither for the session nor for its baseline.
+      run = isRead ? await Promise.race([running, Promise.resolve(undefined)]) : await running;
+      if (run !== undefined) await hear(input, run);
       return {};
     } catch (error) {
       // A read needs no checkpoint, so it needs no session either: there may be no repository or no cloud

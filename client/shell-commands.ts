@@ -150,8 +150,29 @@ const setReads = over(
   (texts) => texts.length > 0 && texts.every((text) => /^(?:[-+][euxo]+|pipefail)$/.test(text)),
 );
 
+/** Commands of Walkback that only show something, whatever their options are. */
+const WALKBACK_LOOKS = new Set(['log', 'diff', 'changes', 'doctor', 'whoami']);
+const WALKBACK_GROUPS: ReadonlyMap<string, RegExp> = new Map([
+  ['session', /^list$/],
+  ['copies', /^list$/],
+  ['saga', /^(?:list|show)$/],
+  ['ledger', /^(?:query|verify)$/],
+  ['catalog', /^list$/],
+]);
+
+/** A command that lists, or one that plans: with `--dry-run`, and nobody's agreement, nothing is done. */
+const walkbackLooks = over(([name = '', ...rest]) => {
+  if (name === '--version' || name === '--help') return rest.length === 0;
+  if (WALKBACK_LOOKS.has(name)) return true;
+  if (WALKBACK_GROUPS.get(name)?.test(rest[0] ?? '') === true) return true;
+  const isPlan =
+    rest.includes('--dry-run') && !rest.some((word) => word === '--yes' || /^-[a-z]*y/.test(word));
+  return isPlan && /^(?:rollback|undo|redo|revert|rewind)$/.test(name);
+});
+
 const RULES: Readonly<Record<string, Rule>> = {
   git: gitLooks,
+  walkback: walkbackLooks,
   find: without(/^-(?:delete|exec|ok|fprint|fls)/),
   sort: without(/^-[^-]*[oT]|^--(?:o|co|t)/),
   uniq: oneOperand(/^--o/),

@@ -13,7 +13,7 @@ const silent = new Set(SHARED_VARIABLES);
 const project = new URL('../', import.meta.url);
 const scripts = ['sandbox', 'integrations'].flatMap((folder) =>
   readdirSync(new URL(folder, project), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.sh'))
+    .filter((name) => name.endsWith('.sh') || name === 'claude-code/bin/walkback')
     .map((name) => `${folder}/${name}`)
     .toSorted(),
 );

@@ -7,6 +7,7 @@ import { padEnd, truncate, widest } from '../terminal/text.ts';
 import { settledLines } from './checkpoint-view.ts';
 import { conflictLines, conflictSum } from './conflict-lines.ts';
 import { withLink } from './link-lines.ts';
+import type { LabelOf } from './message-label.ts';
 
 type Restored = RollbackAnswer['repositories'][number];
 
@@ -52,12 +53,15 @@ const pathLines = (paths: NonNullable<Restored['paths']>, paint: Paint): string[
   return more > 0 ? [...lines, paint.dim(`    … and ${more} more`)] : lines;
 };
 
-const messageLines = (result: RollbackAnswer, verb: string): string[] =>
-  result.discardedMessageIds.length === 0
+const messageLines = ({ discardedMessageIds: ids }: RollbackAnswer, verb: string, how: How): string[] => {
+  const { labelOf = (id) => id } = how;
+  return ids.length === 0
     ? []
-    : [
-        `  ${verb} ${plural(result.discardedMessageIds.length, 'message')}: ${listSome(result.discardedMessageIds, 6)}`,
-      ];
+    : [`  ${verb} ${plural(ids.length, 'message')}: ${listSome(ids.map(labelOf), 6)}`];
+};
+
+const trimLines = ({ trimAfterMessageId: id }: RollbackAnswer, { paint, labelOf }: How): string[] =>
+  id === null ? [] : [`  ${paint.dim(`the conversation goes on after ${labelOf?.(id) ?? id}`)}`];
 
 const MOST_EFFECTS = 10;
 
@@ -82,6 +86,8 @@ interface How {
   to: string;
   /** Only these paths, as the person wrote them. */
   paths?: readonly string[] | undefined;
+  /** What messages are called. Default: by their ids. */
+  labelOf?: LabelOf | undefined;
   paint: Paint;
   width: number;
 }
@@ -117,7 +123,7 @@ export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
     `${paint.bold('Plan')}: ${goalText(plan, how)}`,
     ...((plan.conflicts ?? []).length > 0 ? [] : repositoryLines(plan.repositories, paint, width)),
     ...conflictLines(plan, how),
-    ...messageLines(plan, 'leaves behind'),
+    ...messageLines(plan, 'leaves behind', how),
     ...effectLines(plan, paint),
     ...warningLines(plan, paint),
     ...conflictSum(plan),
@@ -143,11 +149,9 @@ export const appliedRollback = (
   return `${[
     `${paint.green('✔')} ${reachedText(result, how)}`,
     ...repositoryLines(result.repositories, paint, width),
-    ...messageLines(result, 'left behind'),
+    ...messageLines(result, 'left behind', how),
     ...effectLines(result, paint),
-    ...(result.trimAfterMessageId === null
-      ? []
-      : [`  ${paint.dim(`the conversation goes on after ${result.trimAfterMessageId}`)}`]),
+    ...trimLines(result, how),
     ...warningLines(result, paint),
     ...lateLines,
     ...settledLines(result.settledRollback, paint).map((line) => `  ${line}`),

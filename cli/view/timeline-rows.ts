@@ -9,6 +9,7 @@ import { formatBytes, listSome, printableLine } from '../../present/text.ts';
 import { formatTime } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';
+import { messageLabel } from './message-label.ts';
 
 export type Standing = 'head' | 'current' | 'abandoned' | 'copy';
 
@@ -21,9 +22,10 @@ export interface TimelineRow {
   /** `cp-7`, accepted wherever a checkpoint is expected. */
   shortId: string;
   checkpointId: string;
+  /** Its id, or its title where a host made the id. */
   message: string;
   discarded: boolean;
-  /** The message's title, at its last checkpoint. */
+  /** The message's title, at its last checkpoint. Empty when `message` is the title. */
   title: string;
   why: string;
   time: string;
@@ -105,9 +107,14 @@ export const buildTimeline = (
     timeline.messages.flatMap((message) => (message.discarded ? [message.messageId] : [])),
   );
   const titles = new Map(timeline.messages.map(({ checkpointId, title }) => [checkpointId, title]));
+  const labels = new Map(
+    timeline.messages.map(({ messageId, title }) => [messageId, messageLabel(messageId, title)]),
+  );
   const rows = graph.rows.flatMap((row): TimelineRow[] => {
     const checkpoint = bySeq.get(row.seq);
     if (checkpoint === undefined) return [];
+    const messageId = checkpoint.messageId ?? '';
+    const message = labels.get(messageId) ?? messageId;
     return [
       {
         above: row.above,
@@ -116,9 +123,9 @@ export const buildTimeline = (
         standing: standingOf(checkpoint, headSeq),
         shortId: shortCheckpointId(checkpoint.seq),
         checkpointId: checkpoint.checkpointId,
-        message: checkpoint.messageId ?? '',
+        message,
         discarded: checkpoint.messageId !== null && discarded.has(checkpoint.messageId),
-        title: printableLine(titles.get(checkpoint.checkpointId) ?? ''),
+        title: message === messageId ? printableLine(titles.get(checkpoint.checkpointId) ?? '') : '',
         why: printableLine(whyTaken(checkpoint)),
         time: formatTime(checkpoint.createdAt, now),
         changes: changesOf(checkpoint),

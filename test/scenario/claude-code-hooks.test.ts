@@ -1,14 +1,13 @@
 /** The plugin's script, as Claude Code runs it, against the hooks of a cloud. The binary itself is in claude.long.test.ts. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type HookService, startHookService } from '../../cli/hooks/service.ts';
 import { isReadOnly } from '../../client/classify.ts';
 import { userName } from '../../kit/machine-user.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { scriptOf } from '../support/hosts/claude-script.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -22,41 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Said {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-const say = async (
-  event: string,
-  input: object | string,
-  env: Record<string, string | undefined> = {},
-): Promise<Said> => {
-  const child = spawn('bash', [join(PLUGIN, 'hooks/ask.sh'), event], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: '/nonexistent',
-      CLAUDE_PROJECT_DIR: world().root,
-      WALKBACK_DATA: world().cloud.dataDir,
-      WALKBACK_COMMAND: '/nonexistent/walkback',
-      // A proxy must not see the token.
-      http_proxy: 'http://127.0.0.1:9',
-      ...env,
-    },
-  });
-  child.stdin.end(
-    typeof input === 'string'
-      ? input
-      : JSON.stringify({ session_id: 'one', hook_event_name: event, ...input }),
-  );
-  const [stdout, stderr, code] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    new Promise<number | null>((resolve) => child.on('close', resolve)),
-  ]);
-  return { code, stdout, stderr };
-};
+const say = scriptOf(world);
 
 const bash = (id: string, prompt: string) => ({
   tool_use_id: id,
@@ -95,9 +60,6 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
   await session.end();
   expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject({ code: 0, stdout: '{}\n' });
   await (await world().walkback.sessions.get('claude-one-2')).end();
-  const skill = readFileSync(join(PLUGIN, 'skills/undo/SKILL.md'), 'utf8');
-  for (const id of ['claude-${CLAUDE_SESSION_ID}`', 'claude-${CLAUDE_SESSION_ID}-2`'])
-    expect(skill).toContain(id);
 });
 
 sampled(
@@ -447,6 +409,16 @@ test('the token is in a file of the person only, and a file of a process that ha
     expect((await say('PreToolUse', bash('call-9', 'p1'))).code).toBe(2);
   } finally {
     writeFileSync(file, before);
+  }
+});
+
+test('the skills run the program of the plugin and no other', () => {
+  for (const name of ['undo', 'rewind', 'redo']) {
+    const skill = readFileSync(join(PLUGIN, `skills/${name}/SKILL.md`), 'utf8');
+    // What is run stands behind a backtick, or is allowed.
+    const runs = [...skill.matchAll(/(?:`|Bash\()(\S*walkback"?) /g)].map(([, program]) => program);
+    expect(runs.length).toBeGreaterThan(1);
+    expect(new Set(runs), name).toEqual(new Set(['"${CLAUDE_PLUGIN_ROOT}/bin/walkback"']));
   }
 });
 

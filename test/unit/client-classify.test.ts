@@ -21,6 +21,33 @@ describe('shell commands', () => {
     (_, command) => expect(isReadOnlyShell(command)).toBe(false),
   );
 
+  test.each([
+    'walkback log --limit 20',
+    'walkback diff msg-1 now | head',
+    'walkback session list --all',
+    'walkback copies list',
+    'walkback saga show saga-1 && walkback ledger verify saga-1',
+    'walkback rollback --to cp-2 --dry-run',
+    'walkback undo --dry-run',
+    'walkback --version',
+  ])('lists or plans: %s', (command) => expect(isReadOnlyShell(command)).toBe(true));
+  test.each([
+    'walkback',
+    'walkback log > file',
+    'walkback rollback --to cp-2',
+    'walkback rollback --to cp-2 --yes --path --dry-run',
+    'walkback rollback -y --path --dry-run',
+    'walkback rollback --to cp-2 --dry-run "$MORE"',
+    'walkback undo --yes',
+    'walkback clean --dry-run',
+    'walkback copies delete --all --yes',
+    'walkback session end s',
+    'walkback mcp -- rm -rf .',
+    'walkback constructor list',
+    './walkback log',
+    '/tmp/walkback log',
+  ])('does something: %s', (command) => expect(isReadOnlyShell(command)).toBe(false));
+
   /** Places for a command in a script of reads. */
   const PLACES: readonly ((command: string) => string)[] = [
     (command) => command,

@@ -5,31 +5,44 @@
 # WALKBACK_DATA                  the data directory, as for the command
 # WALKBACK_SESSION               the session; default: one for each session of Claude Code
 # WALKBACK_ON_CHECKPOINT_ERROR   block (default): the tool does not run; warn: it runs, and you are told
-# WALKBACK_COMMAND               the command; default: the one that this plugin came with, else walkback
+# WALKBACK_COMMAND               the command; default: the one that this plugin came with, else walkback on PATH
 set -uo pipefail
 event=${1-}
-data=${WALKBACK_DATA:-}
-if [[ $data == "" ]]; then
-  state=${XDG_STATE_HOME:-}
-  # As the command does: without HOME, or with an empty one, the home that the machine names.
-  [[ ${HOME:-} != "" ]] || unset HOME
-  [[ $state == /* ]] || state=~/.local/state
-  data=$state/walkback
-fi
+# shellcheck source=program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 mode=${WALKBACK_ON_CHECKPOINT_ERROR:-block}
 input=$(cat)
 
+# As one JSON text, without the quotes.
+quoted() {
+  local text=${1//\\/\\\\}
+  text=${text//\"/\\\"}
+  printf '%s' "${text//[[:cntrl:]]/ }"
+}
+
 give_up() {
-  local said="Walkback: no checkpoint. $1"
-  # 2 keeps the tool from running; after the tool, or at the end of a turn, 2 would mean something else.
-  if [[ $event == PreToolUse && $mode != warn ]]; then
-    printf '%s\n' "$said" >&2
-    exit 2
-  fi
-  # Any other failure would keep a tool from running too (`onFailure`), and the person would not be told the reason.
-  said=${said//\\/\\\\}
-  said=${said//\"/\\\"}
-  printf '{"systemMessage":"%s"}\n' "${said//[[:cntrl:]]/ }"
+  case $event in
+    UserPromptExpansion)
+      printf '{"decision":"block","reason":"%s"}\n' "$(quoted "Walkback: $1")"
+      ;;
+    SessionStart)
+      printf '{"systemMessage":"%s"}\n' "$(quoted "Walkback: $1")"
+      ;;
+    # The first tool tells what is wrong. A prompt needs no checkpoint.
+    UserPromptSubmit) ;;
+    PreToolUse)
+      # 2 keeps the tool from running.
+      if [[ $mode != warn ]]; then
+        printf '%s\n' "Walkback: no checkpoint. $1" >&2
+        exit 2
+      fi
+      printf '{"systemMessage":"%s"}\n' "$(quoted "Walkback: no checkpoint. $1")"
+      ;;
+    # After the tool, or at the end of a turn, 2 would mean something else.
+    *)
+      printf '{"systemMessage":"%s"}\n' "$(quoted "Walkback: no checkpoint. $1")"
+      ;;
+  esac
   exit 0
 }
 
@@ -47,16 +60,33 @@ runs() {
 ask() {
   runs || return 1
   printf '%s\0%s\0%s\0%s' "${CLAUDE_PROJECT_DIR:-$PWD}" "${WALKBACK_SESSION:-}" "$mode" "$input" |
-    curl --disable --config "$data/hooks.curl" --header "walkback-event: $event" --data-binary @- 2>/dev/null
+    curl --disable --config "$data/hooks.curl" --header "walkback-event: $event" \
+      --header "walkback-program: $plugin/bin/walkback" --data-binary @- 2>/dev/null
 }
 
 start() {
-  local command=${WALKBACK_COMMAND:-} own
-  own=$(dirname "${BASH_SOURCE[0]}")/../../../bin/walkback.mjs
-  if [[ $command == "" && -x $own ]]; then command=$own; fi
+  local program
+  program=$(find_program)
+  if [[ $program == "" ]]; then
+    printf '%s' "$NO_PROGRAM"
+    return 1
+  fi
   # Its answer holds keys; what is of use here is what it says when it fails.
-  { "${command:-walkback}" up --detach --data "$data" >/dev/null; } 2>&1
+  { "$program" up --detach --data "$data" >/dev/null; } 2>&1
 }
+
+said=$(unfit)
+[[ $said == "" ]] || give_up "$said"
+
+# Nobody waits for these two, so the cloud starts beside them.
+if [[ $event == SessionStart ]]; then
+  { runs || start; } </dev/null >/dev/null 2>&1 &
+  exit 0
+fi
+if [[ $event == UserPromptSubmit ]] && ! runs; then
+  { start && ask; } </dev/null >/dev/null 2>&1 &
+  exit 0
+fi
 
 if ! answer=$(ask); then
   said=$(start) || give_up "The embedded cloud did not start: $said"

@@ -43,7 +43,7 @@ const serverFor = (sdk: Sdk, act: Act): object => {
 };
 
 /** Telemetry, updates and everything else that is not the model are off. */
-const environmentFor = (api: MessagesApi, home: string): Record<string, string> => ({
+export const environmentFor = (api: Pick<MessagesApi, 'url'>, home: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: home,
   TMPDIR: home,

@@ -24,6 +24,8 @@ type Content =
 /** What a tool of the script is called by the host, and what it takes. */
 export interface ScriptNames {
   edit: string;
+  /** What the host's own tool takes for this call. Default: the call. */
+  editInput?(call: ScriptedCall): object;
   delegate: string;
   /** Of the tool that lets a subagent do what `prompt` says. */
   delegateInput(prompt: string): object;
@@ -81,7 +83,7 @@ export const startMessagesApi = async (
   let told = '';
   const use = (call: ScriptedCall): Content =>
     call.tool === 'edit'
-      ? { type: 'tool_use', id: call.id, name: names.edit, input: call }
+      ? { type: 'tool_use', id: call.id, name: names.edit, input: names.editInput?.(call) ?? call }
       : {
           type: 'tool_use',
           id: `outer-${call.id}`,
