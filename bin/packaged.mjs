@@ -60,7 +60,10 @@ const start = async () => {
   await import('../lib/main.mjs');
 };
 
-if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
+if (process.platform !== 'linux') {
+  process.stderr.write(`walkback needs Linux on x64; this is ${process.platform} on ${process.arch}.\n`);
+  process.exitCode = EXIT_CONFIGURATION;
+} else if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
   void start();
 } else {
   process.stderr.write(`walkback needs Node ${MINIMUM} or newer; this is ${process.version}.\n`);

@@ -43,7 +43,10 @@ const startOn = (node) => {
 };
 
 const bundled = findBundled();
-if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
+if (process.platform !== 'linux') {
+  process.stderr.write(`walkback needs Linux on x64; this is ${process.platform} on ${process.arch}.\n`);
+  process.exitCode = EXIT_CONFIGURATION;
+} else if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
   modules.enableCompileCache(cache);
   void import(main.href);
 } else if (bundled !== undefined) {

@@ -8,6 +8,8 @@ export const rootManifest = z.object({
   version: z.string(),
   license: z.string(),
   engines: z.record(z.string(), z.string()),
+  os: z.array(z.string()),
+  cpu: z.array(z.string()),
   dependencies: versions,
   devDependencies: versions,
   optionalDependencies: versions,
@@ -90,7 +92,8 @@ export const manifestFor = (
     type: 'module',
     sideEffects: false,
     engines: root.engines,
-    ...(bin === undefined ? {} : { bin }),
+    // The client and the construct also run where the command does not.
+    ...(bin === undefined ? {} : { os: root.os, cpu: root.cpu, bin }),
     exports: exportsOf(plan),
     files: made.files,
     ...nonEmpty({

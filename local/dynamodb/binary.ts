@@ -31,22 +31,30 @@ const onPath = (path: string): string | undefined =>
 
 export type DynamoDbSource = { kind: 'binary'; path: string } | { kind: 'endpoint'; url: string };
 
+const missing = (platform: string, arch: string): string => {
+  const another =
+    'WALKBACK_DYNOXIDE may name a build of it for this machine, or AWS_ENDPOINT_URL_DYNAMODB a DynamoDB emulator that runs already';
+  return platform === 'linux' && arch === 'x64'
+    ? `the embedded database (@dynoxide/linux-x64) is not installed: install again with npm i --include=optional. ${another}`
+    : `the embedded database (dynoxide) comes for Linux on x64 only, and this is ${platform} on ${arch}. ${another}`;
+};
+
 /**
- * Where DynamoDB comes from: the npm package (an empty `packagedBinary` means none), else `dynoxide` on PATH,
- * else an endpoint that somebody runs. Throws `ConfigurationError`, which says what to install.
+ * Where DynamoDB comes from: the build that `WALKBACK_DYNOXIDE` names, else the npm package (an empty
+ * `packagedBinary` means none), else `dynoxide` on PATH, else an endpoint that somebody runs. Throws
+ * `ConfigurationError`, which says what is missing on this machine.
  */
 export const findDynamoDb = (
   env: Record<string, string | undefined>,
   packagedBinary: string | undefined = packagedPath(),
+  { platform, arch }: { platform: string; arch: string } = process,
 ): DynamoDbSource => {
-  const path = packagedBinary || onPath(env['PATH'] ?? '');
+  const named = env['WALKBACK_DYNOXIDE'] ?? '';
+  if (named !== '' && !isExecutable(named))
+    throw new WalkbackError('ConfigurationError', `WALKBACK_DYNOXIDE names ${named}, which cannot be run`);
+  const path = named || packagedBinary || onPath(env['PATH'] ?? '');
   if (path && isExecutable(path)) return { kind: 'binary', path };
   const url = env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (url !== undefined && url !== '') return { kind: 'endpoint', url };
-  throw new WalkbackError(
-    'ConfigurationError',
-    `no DynamoDB for ${process.platform}-${process.arch}: install @dynoxide/${process.platform}-${process.arch} ` +
-      '(npm i --include=optional), or put `dynoxide` on PATH (cargo install dynoxide-rs), ' +
-      'or set AWS_ENDPOINT_URL_DYNAMODB to a DynamoDB emulator that runs already',
-  );
+  throw new WalkbackError('ConfigurationError', missing(platform, arch));
 };

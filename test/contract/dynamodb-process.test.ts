@@ -181,8 +181,13 @@ describe('the DynamoDB process', () => {
     }
   });
 
-  test('comes from the npm package, else PATH, else an endpoint, else says what to install', async () => {
+  test('comes from where WALKBACK_DYNOXIDE says, else the npm package, else PATH, else an endpoint', async () => {
     expect(findDynamoDb({}, '/bin/true')).toEqual({ kind: 'binary', path: '/bin/true' });
+    const named = { WALKBACK_DYNOXIDE: '/bin/sh' };
+    expect(findDynamoDb(named, '/bin/true')).toEqual({ kind: 'binary', path: '/bin/sh' });
+    expect(() => findDynamoDb({ WALKBACK_DYNOXIDE: '/nowhere/dynoxide' }, '/bin/true')).toThrow(
+      'WALKBACK_DYNOXIDE names /nowhere/dynoxide, which cannot be run',
+    );
 
     await using directory = await scratch();
     const path = join(directory.path, 'dynoxide');
@@ -193,6 +198,13 @@ describe('the DynamoDB process', () => {
       kind: 'endpoint',
       url: env.AWS_ENDPOINT_URL_DYNAMODB,
     });
-    expect(() => findDynamoDb({ PATH: '/nowhere' }, '')).toThrow(/install @dynoxide\//);
+    const nowhere = { PATH: '/nowhere' };
+    const onX64 = { platform: 'linux', arch: 'x64' };
+    expect(() => findDynamoDb(nowhere, '', onX64)).toThrow(/npm i --include=optional/);
+    // There is no package for it, so none is named.
+    const onArm = { platform: 'linux', arch: 'arm64' };
+    expect(() => findDynamoDb(nowhere, '', onArm)).toThrow(
+      /^the embedded database \(dynoxide\) comes for Linux on x64 only, and this is linux on arm64\. WALKBACK_DYNOXIDE/,
+    );
   });
 });

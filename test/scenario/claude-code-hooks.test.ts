@@ -1,8 +1,9 @@
 /** The plugin's script, as Claude Code runs it, against the hooks of a cloud. The binary itself is in claude.long.test.ts. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HookService, startHookService } from '../../cli/hooks/service.ts';
 import { isReadOnly } from '../../client/classify.ts';
 import { userName } from '../../kit/machine-user.ts';
@@ -410,6 +411,39 @@ test('the token is in a file of the person only, and a file of a process that ha
   } finally {
     writeFileSync(file, before);
   }
+});
+
+describe.each([
+  ['darwin24', 'arm64', /^Walkback needs Linux on x64, and this is darwin24\. /],
+  ['linux-gnu', 'aarch64', /^Walkback lacks its embedded database \(dynoxide\) on aarch64: /],
+])('on %s on %s', (OSTYPE, HOSTTYPE, sentence) => {
+  // bash takes both from its environment before it begins.
+  const env = { OSTYPE, HOSTTYPE };
+
+  test('the plugin says so in one line, and no tool runs', async () => {
+    const begun = await say('SessionStart', {}, env);
+    expect(begun.code).toBe(0);
+    expect(JSON.parse(begun.stdout).systemMessage).toMatch(sentence);
+    const tool = await say('PreToolUse', bash('call-1', 'p1'), env);
+    expect(tool).toMatchObject({ code: 2, stdout: '' });
+    expect(tool.stderr.replace('Walkback: no checkpoint. ', '')).toMatch(sentence);
+    expect(await say('UserPromptSubmit', { prompt: 'go' }, env)).toEqual({ code: 0, stdout: '', stderr: '' });
+    const own = spawnSync(join(PLUGIN, 'bin/walkback'), ['log'], {
+      env: { PATH: process.env['PATH'], ...env },
+      encoding: 'utf8',
+    });
+    expect(own).toMatchObject({ status: 7, stdout: '', stderr: expect.stringMatching(sentence) });
+  });
+});
+
+test('with a build of the database for this machine, the plugin asks as usual', async () => {
+  const env = { HOSTTYPE: 'aarch64', WALKBACK_DYNOXIDE: '/opt/dynoxide' };
+  expect(await say('PreToolUse', { ...bash('call-1', 'p1'), session_id: 'arm' }, env)).toEqual({
+    code: 0,
+    stdout: '{}\n',
+    stderr: '',
+  });
+  await (await world().walkback.sessions.get('claude-arm')).end();
 });
 
 test('the skills run the program of the plugin and no other', () => {

@@ -65,6 +65,29 @@ describe.runIf(oldNode !== undefined)('on the old Node of this machine', () => {
   });
 });
 
+test.each(['bin/walkback.mjs', 'bin/packaged.mjs'])(
+  '%s: on another system it says in one sentence where it runs, before anything else',
+  async (launcher) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-launcher-'));
+    const asMac = join(directory.path, 'mac.mjs');
+    const values = { platform: 'darwin', arch: 'arm64' };
+    await writeFile(
+      asMac,
+      Object.entries(values)
+        .map(([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' });`)
+        .join('\n'),
+    );
+    const ended = spawnSync(process.execPath, ['--import', asMac, join(PROJECT, launcher), 'log'], {
+      encoding: 'utf8',
+    });
+    expect(ended).toMatchObject({
+      status: EXIT_CODES.configuration.code,
+      stdout: '',
+      stderr: 'walkback needs Linux on x64; this is darwin on arm64.\n',
+    });
+  },
+);
+
 test('package.json asks of whoever installs it what the launcher and npm need', () => {
   expect(manifest.engines.node).toBe('>=20');
   expect(Number(manifest.devDependencies.node.split('.')[0])).toBe(24);

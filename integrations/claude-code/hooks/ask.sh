@@ -23,10 +23,10 @@ quoted() {
 give_up() {
   case $event in
     UserPromptExpansion)
-      printf '{"decision":"block","reason":"%s"}\n' "$(quoted "Walkback: $1")"
+      printf '{"decision":"block","reason":"%s"}\n' "$(quoted "${prefix-Walkback: }$1")"
       ;;
     SessionStart)
-      printf '{"systemMessage":"%s"}\n' "$(quoted "Walkback: $1")"
+      printf '{"systemMessage":"%s"}\n' "$(quoted "${prefix-Walkback: }$1")"
       ;;
     # The first tool tells what is wrong. A prompt needs no checkpoint.
     UserPromptSubmit) ;;
@@ -76,7 +76,7 @@ start() {
 }
 
 said=$(unfit)
-[[ $said == "" ]] || give_up "$said"
+[[ $said == "" ]] || prefix='' give_up "$said"
 
 # Nobody waits for these two, so the cloud starts beside them.
 if [[ $event == SessionStart ]]; then
