@@ -1,7 +1,7 @@
 /** The course of a command that composes a state: its plan, the question, the call, and how to undo it. */
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
-import { decidedLine, epochWords, fromWords } from './decided.ts';
+import { epochWords, fromWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
 import { placeIn } from './session-place.ts';
@@ -66,7 +66,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     const undo =
       undoCheckpointId === null
         ? undefined
-        : withWhere(`walkback rollback --session ${how.sessionId} --to ${undoCheckpointId}`, run.options);
+        : withWhere(`walkback undo --session ${how.sessionId}`, run.options);
     return {
       value: { ...answer, requestId: how.requestId, undoCommand: undo },
       text: () => doneMerge(answer, how.done, undo, look),
@@ -78,7 +78,7 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
     const from = plan.from?.checkpointId;
-    if (how.dryRun) return { value: plan, text: () => text + decidedLine(plan.epoch, run.paint, { from }) };
+    if (how.dryRun) return { value: plan, text: () => text };
     run.note(text);
     // With conflicts, the call itself refuses with an error of its own.
     const isAsked = (plan.conflicts ?? []).length === 0;

@@ -32,23 +32,6 @@ export const plannedAt = (target: Target, checkpointId: string | undefined): Tar
   );
 };
 
-interface Shown {
-  /** For a merge: the checkpoint whose work comes. */
-  from?: string | undefined;
-  /** Where a message was named: its checkpoint. */
-  checkpoint?: string | undefined;
-}
-
-/** The line below the plan of a dry run. */
-export const decidedLine = (epoch: number | undefined, paint: Paint, shown: Shown = {}): string => {
-  if (epoch === undefined) return '';
-  const { from, checkpoint } = shown;
-  const words = [...epochWords(epoch), ...fromWords(from), ...checkpointWords(checkpoint)].join(' ');
-  const when = `somebody moved the session${from === undefined ? ' meanwhile' : ', or more work would come by then'}`;
-  const otherwise = checkpoint === undefined ? '' : ', and else it goes to this very checkpoint';
-  return `${paint.dim(`  epoch ${epoch}: with ${words} it is refused when ${when}${otherwise}`)}\n`;
-};
-
 export const checkpointWords = (checkpointId: string | undefined): string[] =>
   checkpointId === undefined ? [] : ['--checkpoint', checkpointId];
 

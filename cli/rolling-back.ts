@@ -2,11 +2,12 @@
 
 import { freshId } from '../client/ids.ts';
 import { plannedTarget } from '../client/plan.ts';
+import type { Way } from '../client/undo.ts';
 import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
-import { checkpointWords, decidedLine, epochWords, plannedAt } from './decided.ts';
+import { checkpointWords, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
 import { shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
@@ -22,6 +23,8 @@ const NEWEST = 200;
 export interface RollbackOptions {
   /** As the person wrote it. */
   to: string;
+  /** Of `undo` and `redo`. */
+  way?: Way;
   sandbox?: string;
   request?: string;
   /** The epoch in which it was decided. Default: that of the plan that is shown. */
@@ -77,26 +80,36 @@ const sameCommand = (run: Run, input: RollbackInput, to: string): string =>
     `--request ${input.requestId} --yes`,
   ].join(' ');
 
-const applied = (
+interface Done {
+  to: string;
+  /** The command that made it, where it has a name of its own. */
+  way: Way | undefined;
+  labelOf: LabelOf;
+}
+
+/** Takes it back. In a review copy, whose rollbacks are no part of the session's history, by the checkpoint. */
+const backCommand = (
   run: Run,
   input: RollbackInput,
-  to: string,
-  answer: RollbackAnswer,
-  labelOf: LabelOf,
-): Answer => {
+  undoCheckpointId: string,
+  way: Way | undefined,
+): string =>
+  input.sandboxId === undefined
+    ? withWhere(`walkback ${way === 'undo' ? 'redo' : 'undo'} --session ${input.sessionId}`, run.options)
+    : rollbackCommand(run, input, undoCheckpointId);
+
+const applied = (run: Run, input: RollbackInput, answer: RollbackAnswer, done: Done): Answer => {
   const { undoCheckpointId } = answer;
-  const commandTo = (checkpointId: string): string => rollbackCommand(run, input, checkpointId);
+  const { to, way, labelOf } = done;
+  const back = undoCheckpointId === null ? undefined : backCommand(run, input, undoCheckpointId, way);
   return {
-    value: {
-      ...answer,
-      requestId: input.requestId,
-      undoCommand: undoCheckpointId === null ? undefined : commandTo(undoCheckpointId),
-    },
+    value: { ...answer, requestId: input.requestId, undoCommand: back },
     text: () =>
       appliedRollback(answer, {
         to,
         paths: input.paths,
-        commandTo,
+        commandTo: (checkpointId) => rollbackCommand(run, input, checkpointId),
+        back,
         labelOf,
         paint: run.paint,
         width: run.width,
@@ -127,12 +140,9 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
       width: run.width,
     });
     // A finished request answers what it did.
-    if (options.dryRun === true && plan.status === 'PLANNED') {
-      const epoch = options.sandbox === undefined ? plan.epoch : undefined;
-      const checkpoint = input.messageId === undefined ? undefined : plannedTarget(plan);
-      return { value: plan, text: () => text + decidedLine(epoch, run.paint, { checkpoint }) };
-    }
-    if (plan.status === 'APPLIED') return applied(run, input, options.to, plan, labelOf);
+    if (options.dryRun === true && plan.status === 'PLANNED') return { value: plan, text: () => text };
+    if (plan.status === 'APPLIED')
+      return applied(run, input, plan, { to: options.to, way: options.way, labelOf });
     run.note(text);
     const standing = plan.effects?.length ?? 0;
     const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
@@ -155,5 +165,5 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     run.invoke('walkback-rollback', input),
   );
   labelOf ??= await labelsFor(run, sessionId, answer);
-  return applied(run, input, options.to, answer, labelOf);
+  return applied(run, input, answer, { to: options.to, way: options.way, labelOf });
 };

@@ -3,6 +3,7 @@
  * program may hold two copies of this package.
  */
 import { ERROR_NAMES, type ErrorName, errorRow } from '../contract/errors.ts';
+import { adviceInCode } from './advice.ts';
 
 interface ErrorOptions {
   cause?: unknown;
@@ -28,7 +29,8 @@ export class WalkbackError<Name extends string = string> extends Error {
     this.name = name;
     this.kind = row?.kind ?? 'fault';
     this.retryable = options.retryable ?? row?.retryable ?? false;
-    this.advice = row?.advice ?? 'this client does not know the error: look into the log of the function';
+    this.advice =
+      adviceInCode(name) ?? 'this client does not know the error: look into the log of the function';
   }
 }
 

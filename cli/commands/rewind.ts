@@ -10,7 +10,6 @@ import {
   acceptedIn,
   checkpointOption,
   checkpointWords,
-  decidedLine,
   epochOption,
   epochWords,
   plannedAt,
@@ -120,12 +119,8 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // A finished request answers what it did.
   if (plan.status === 'REWOUND') return told(run, input, options.to, again, plan);
   const text = plannedSessionRewind(plan, { to: options.to, paint: run.paint, width: run.width });
-  const { to } = input;
-  if (options.dryRun === true) {
-    const checkpoint = 'messageId' in to ? plan.checkpointId : undefined;
-    const decided = decidedLine(plan.epoch, run.paint, { checkpoint });
-    return { value: plan, text: () => text + residueLine(plan.residue, standsIn(plan), run.paint) + decided };
-  }
+  if (options.dryRun === true)
+    return { value: plan, text: () => text + residueLine(plan.residue, standsIn(plan), run.paint) };
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
@@ -138,7 +133,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   // What is confirmed is the plan that was shown.
   if (plan.epoch !== undefined) input.epoch ??= plan.epoch;
   if (plan.residue !== undefined && input.acceptResidue === true) input.residue ??= plan.residue;
-  if (plan.checkpointId !== undefined) input.to = plannedAt(to, plan.checkpointId);
+  if (plan.checkpointId !== undefined) input.to = plannedAt(input.to, plan.checkpointId);
   return undefined;
 };
 

@@ -40,7 +40,7 @@ const define =
           if (found === undefined)
             throw new CliError('CheckpointNotFound', NOTHING[way], { hint: HINTS[way] });
           const { checkpointId: to, epoch } = found;
-          return rollBack(run, sessionId, { ...options, epoch, to });
+          return rollBack(run, sessionId, { ...options, way, epoch, to });
         }),
       );
   };

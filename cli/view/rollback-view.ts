@@ -132,16 +132,19 @@ export const plannedRollback = (plan: RollbackAnswer, how: How): string => {
 
 /**
  * What a rollback did, and how to undo it. `commandTo`: the command for a rollback of this session to that
- * checkpoint, for copying.
+ * checkpoint, for copying. `back`: the command that takes this one back.
  */
 export const appliedRollback = (
   result: RollbackAnswer,
-  { commandTo, ...how }: How & { commandTo: (checkpointId: string) => string },
+  {
+    commandTo,
+    back,
+    ...how
+  }: How & { commandTo: (checkpointId: string) => string; back?: string | undefined },
 ): string => {
   const { paint, width } = how;
-  const { undoCheckpointId, lateWrites } = result;
-  const undoLines =
-    undoCheckpointId === null ? [] : ['', `${paint.dim('undo')}  ${commandTo(undoCheckpointId)}`];
+  const { lateWrites } = result;
+  const undoLines = back === undefined ? [] : ['', `${paint.dim('undo')}  ${back}`];
   const lateLines =
     lateWrites === undefined
       ? []

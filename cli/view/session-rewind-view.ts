@@ -122,7 +122,11 @@ export const sessionRewindText = (
   ];
   const commandTo = (checkpointId: string): string =>
     withWhere(`walkback rollback --session ${sessionId} --to ${checkpointId}`, where);
+  const back =
+    files?.undoCheckpointId == null ? undefined : withWhere(`walkback undo --session ${sessionId}`, where);
   const restored =
-    isThrough && files?.status === 'APPLIED' ? appliedRollback(files, { to, commandTo, paint, width }) : '';
+    isThrough && files?.status === 'APPLIED'
+      ? appliedRollback(files, { to, commandTo, back, paint, width })
+      : '';
   return `${lines.join('\n')}\n${restored}`;
 };

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientPackage } from '../../build/packages.ts';
+import { adviceInCode } from '../../client/advice.ts';
 import { ERROR_NAMES, ERRORS } from '../../contract/errors.ts';
 import { type Declaration, exportedBy, exportsOf } from './declarations.ts';
 import { code, table } from './markdown.ts';
@@ -94,7 +95,7 @@ export const errorReference = (): string =>
   table(
     ['error', 'kind', 'the same call may work later', 'what to do'],
     ERROR_NAMES.map((name) => {
-      const { kind, retryable, advice } = ERRORS[name];
-      return [code(name), kind, retryable ? 'yes' : '', advice];
+      const { kind, retryable } = ERRORS[name];
+      return [code(name), kind, retryable ? 'yes' : '', adviceInCode(name) ?? ''];
     }),
   );

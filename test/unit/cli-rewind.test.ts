@@ -55,9 +55,7 @@ describe('walkback rewind', () => {
       env,
       sandboxes,
     });
-    expect(stdout).toContain(
-      "undo  walkback --data '/my data' rollback --session s --to cp-00000005-0badcafe\n",
-    );
+    expect(stdout).toContain("undo  walkback --data '/my data' undo --session s\n");
   });
 
   test('shows the plan, asks by the name of the directory and the effects, then does it', async () => {
@@ -87,7 +85,7 @@ describe('walkback rewind', () => {
     expect(stdout).toContain('Rewound to msg-2');
     expect(stdout).toContain('guidance  Ask first.');
     expect(stdout).toContain('the conversation goes on after msg-2');
-    expect(stdout).toContain('undo  walkback rollback --session s --to cp-00000005-0badcafe');
+    expect(stdout).toContain('undo  walkback undo --session s');
   });
 
   test('only plans with --dry-run, and says what nothing takes back', async () => {

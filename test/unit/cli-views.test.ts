@@ -89,8 +89,13 @@ describe('a rollback', () => {
   test('ends with the command that undoes it, unless there is nothing to undo', () => {
     const commandTo = (id: string): string => `walkback rollback --session s --to ${id}`;
     const facts = { to: 'msg-2', commandTo, paint, width: 80 };
-    expect(appliedRollback(rollback({ undoCheckpointId: 'x' }), facts)).toMatch(
-      /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback rollback --session s --to x\n$/,
+    const back = 'walkback undo --session s';
+    expect(appliedRollback(rollback({ undoCheckpointId: 'x' }), { ...facts, back })).toMatch(
+      /left behind 2 messages: msg-3, msg-4\n.*goes on after msg-2\n\nundo {2}walkback undo --session s\n$/,
+    );
+    const labelOf = (id: string) => `“text of ${id}”`;
+    expect(appliedRollback(rollback({}), { ...facts, labelOf })).toMatch(
+      /left behind 2 messages: “text of msg-3”, “text of msg-4”\n.*goes on after “text of msg-2”/,
     );
     const nothing = rollback({ undoCheckpointId: null, discardedMessageIds: [], trimAfterMessageId: null });
     expect(appliedRollback(nothing, facts)).not.toContain('undo');

@@ -8,6 +8,7 @@ import { isWalkbackError } from '../../../client/errors.ts';
 import type { Plan } from '../../../client/plan.ts';
 import type { Session } from '../../../client/session.ts';
 import type { TimelineAnswer } from '../../../contract/checkpoint-answers.ts';
+import { errorRow } from '../../../contract/errors.ts';
 import { shortCheckpointId } from '../../../present/checkpoint-words.ts';
 import { printableLine } from '../../../present/text.ts';
 import { type LastPrompt, standingPrompts } from './points.ts';
@@ -172,7 +173,9 @@ export const createSlash = (deps: SlashDeps) => {
     } catch (error) {
       if (!isWalkbackError(error)) throw error;
       const isStale = error.name === 'StaleEpoch';
-      const hint = isStale ? `Look at the new plan:  /walkback:${slash.name}` : error.advice;
+      const hint = isStale
+        ? `Look at the new plan:  /walkback:${slash.name}`
+        : (errorRow(error.name)?.advice ?? '');
       return { text: printableLine(`${error.name}: ${error.message}`) + (hint === '' ? '' : `\n${hint}`) };
     }
   };

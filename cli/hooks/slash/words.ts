@@ -86,8 +86,8 @@ const CUT =
   'The conversation goes on as it is. To cut it there: Esc twice, choose the prompt, then “Restore conversation”.';
 
 export const doneLines = (answer: RollbackAnswer, goal: Goal): string[] => {
-  // Both are said below, in the host's words.
-  const shown = { ...answer, undoCheckpointId: null, trimAfterMessageId: null };
+  // It is said below, in the host's words.
+  const shown = { ...answer, trimAfterMessageId: null };
   return [
     ...appliedRollback(shown, {
       to: goal.to,
