@@ -115,6 +115,13 @@ const repositoryChanges = () =>
     note: z.string().optional().describe('why something is missing'),
   });
 
+const calledTool = () =>
+  z.object({
+    name: z.string(),
+    input: z.string().optional().describe('text as it was given, anything else as JSON'),
+    truncated: z.boolean(),
+  });
+
 const checkpointChanges = () =>
   z.object({
     checkpointId: z.string(),
@@ -132,14 +139,15 @@ const checkpointChanges = () =>
       })
       .optional()
       .describe('as it was given with this checkpoint'),
-    tool: z
-      .object({
-        name: z.string(),
-        input: z.string().optional().describe('text as it was given, anything else as JSON'),
-        truncated: z.boolean(),
-      })
+    madeBy: calledTool()
       .optional()
-      .describe('the tool call that it was taken before'),
+      .describe(
+        'the tool call whose work this is: the checkpoint before was taken for it; absent: not known',
+      ),
+    tool: calledTool()
+      .optional()
+      .describe('the tool call that it was taken before; its work is in the next checkpoint'),
+    forMessageId: z.string().optional().describe('the message of the tool call that it was taken before'),
     repositories: z.array(repositoryChanges()).describe('those that changed'),
     failures: z
       .array(uncaptured())

@@ -99,7 +99,10 @@ const timelineCheckpoint = () =>
     createdAt: z.string(),
     repositories: z.array(timelineRepository()).describe('with brief: none'),
     lines: lineCount().optional().describe('with brief: what it changed in all repositories'),
-    tool: z.object({ name: z.string() }).optional().describe('the tool call that it was taken before'),
+    tool: z
+      .object({ name: z.string() })
+      .optional()
+      .describe('the tool call that it was taken before; its work is in the next checkpoint'),
     by: askedBy().optional().describe('who asked for the rollback that it was taken before'),
     halfWritten: z
       .literal(true)

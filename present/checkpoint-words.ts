@@ -24,6 +24,20 @@ export const whyTaken = (
   }
 };
 
+const MADE: ReadonlyMap<string, string> = new Map([
+  ['merge', 'merged the work of a fork'],
+  ['revert', 'took back one message'],
+  ['partial-rollback', 'rolled back some paths'],
+  ['late-writes', 'what another process wrote meanwhile'],
+]);
+
+/** What made the state of a checkpoint, where it was no work of an agent. */
+export const whatMade = ({ reason }: Pick<TimelineCheckpoint, 'reason'>): string | undefined =>
+  MADE.get(reason);
+
+/** For changes without a tool call: an agent need not say what it runs, and people work too. */
+export const NO_CALL = 'Changed outside a recorded tool call';
+
 /** Whether the repository differs in files, beside the files, or because only one side has it. */
 export const doesDiffer = ({ files, host, change }: DiffAnswer['repositories'][number]): boolean =>
   files > 0 || host !== undefined || change !== undefined;

@@ -6,8 +6,9 @@ import type { ChangesAnswer, CheckpointChanges, FileChange } from '../../contrac
 import { plural } from '../../core/shared/plural.ts';
 import { hostLines } from '../../present/host-lines.ts';
 import { printable, printableLine } from '../../present/text.ts';
+import { callSubject } from '../../present/tool-call-words.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { padEnd, truncate, widest } from '../terminal/text.ts';
+import { padEnd, widest } from '../terminal/text.ts';
 import { paintDiff } from './diff-view.ts';
 
 type Repository = CheckpointChanges['repositories'][number];
@@ -59,7 +60,10 @@ const repositoryLines = (repository: Repository, paint: Paint, statOnly: boolean
 
 const MOST_SAID_LINES = 12;
 
-const saidLines = ({ message, tool }: CheckpointChanges, paint: Paint, statOnly: boolean): string[] => {
+const callLine = (call: NonNullable<CheckpointChanges['madeBy']>, paint: Paint): string =>
+  `${paint.bold(printableLine(call.name))} ${paint.dim(printableLine(callSubject(call)))}`.trimEnd();
+
+const saidLines = ({ message }: CheckpointChanges, paint: Paint, statOnly: boolean): string[] => {
   const lines = printable(message?.text ?? message?.title ?? '')
     .trimEnd()
     .split('\n');
@@ -72,21 +76,21 @@ const saidLines = ({ message, tool }: CheckpointChanges, paint: Paint, statOnly:
           (line, at) => `  ${at === 0 ? paint.cyan(`${printableLine(message.role)}: `) : '  '}${line}`,
         )),
     ...(message !== undefined && isCut ? [paint.dim('    …')] : []),
-    ...(tool === undefined
-      ? []
-      : [
-          `  before ${paint.bold(printableLine(tool.name))} ${paint.dim(truncate(printableLine(tool.input ?? ''), 200))}`,
-        ]),
   ];
 };
 
+/** A checkpoint is taken before its call, so the work of the call is in the next one. */
+const nextLines = ({ tool }: CheckpointChanges, paint: Paint): string[] =>
+  tool === undefined ? [] : [`${paint.dim('next:')} ${callLine(tool, paint)}`, ''];
+
 const checkpointLines = (checkpoint: CheckpointChanges, paint: Paint, statOnly: boolean): string[] => {
-  const { seq, checkpointId, messageId, repositories, warnings } = checkpoint;
+  const { seq, checkpointId, messageId, repositories, warnings, madeBy } = checkpoint;
   const of = messageId === null ? '' : ` of ${paint.yellow(printableLine(messageId))}`;
   return [
     `${paint.bold(`cp-${seq}`)} ${paint.dim(checkpointId)}${of}`,
     ...saidLines(checkpoint, paint, statOnly),
     ...warnings.map((warning) => paint.yellow(`  ! ${printableLine(warning)}`)),
+    ...(madeBy === undefined ? [] : [`  ${callLine(madeBy, paint)}`]),
     ...(repositories.length === 0 ? [paint.dim('  nothing changed')] : []),
     ...repositories.flatMap((repository) => repositoryLines(repository, paint, statOnly)),
     '',
@@ -94,4 +98,9 @@ const checkpointLines = (checkpoint: CheckpointChanges, paint: Paint, statOnly: 
 };
 
 export const changesText = ({ checkpoints }: ChangesAnswer, paint: Paint, statOnly: boolean): string =>
-  checkpoints.flatMap((checkpoint) => checkpointLines(checkpoint, paint, statOnly)).join('\n');
+  checkpoints
+    .flatMap((checkpoint, at) => [
+      ...checkpointLines(checkpoint, paint, statOnly),
+      ...(at === checkpoints.length - 1 ? nextLines(checkpoint, paint) : []),
+    ])
+    .join('\n');

@@ -6,6 +6,7 @@ import type {
 import { plural } from '../../core/shared/plural.ts';
 import { shortCheckpointId, whyTaken } from '../../present/checkpoint-words.ts';
 import { formatBytes, listSome, printableLine } from '../../present/text.ts';
+import { callBefore } from '../../present/tool-call-words.ts';
 import { formatTime } from '../terminal/text.ts';
 import type { Cell } from './graph.ts';
 import { layOutTree } from './graph.ts';
@@ -25,11 +26,14 @@ export interface TimelineRow {
   /** Its id, or its title where a host made the id. */
   message: string;
   discarded: boolean;
-  /** The message's title, at its last checkpoint. Empty when `message` is the title. */
+  /**
+   * The message's title, at its last checkpoint that changed something, else at its last one. Empty when `message` is
+   * the title.
+   */
   title: string;
   why: string;
   time: string;
-  /** What it changed since the checkpoint before it, in one line. */
+  /** What changed since the checkpoint before it, in one line, with the tool call that made it. */
   changes: string;
   warnings: string[];
 }
@@ -90,13 +94,40 @@ const standingOf = (checkpoint: TimelineCheckpoint, headSeq: number): Standing =
   return checkpoint.onHeadPath ? 'current' : 'abandoned';
 };
 
+/** `Edit: api +3 -1`. `before`: its parent, if it is shown too. */
+const changesLine = (checkpoint: TimelineCheckpoint, before: TimelineCheckpoint | undefined): string => {
+  const call = callBefore(checkpoint, before);
+  const changes = changesOf(checkpoint);
+  return call === undefined ? changes : `${printableLine(call)}: ${changes}`;
+};
+
+type Titled = Pick<TimelineMessage, 'messageId' | 'discarded' | 'title'> &
+  Partial<Pick<TimelineMessage, 'checkpointId'>>;
+
+/** The title of each message, by the checkpoint that shows it. */
+const titlesAt = (
+  checkpoints: readonly TimelineCheckpoint[],
+  messages: readonly Titled[],
+): Map<string, string> => {
+  const titles = new Map<string, string>();
+  for (const { messageId, checkpointId, title } of messages) {
+    if (checkpointId == null || title === undefined) continue;
+    const end = checkpoints.find((one) => one.checkpointId === checkpointId)?.seq ?? Infinity;
+    const last = checkpoints
+      .filter((one) => one.messageId === messageId && one.seq <= end)
+      .filter(({ repositories }) => repositories.some(({ changed }) => changed))
+      .toSorted((one, other) => other.seq - one.seq)[0];
+    titles.set(last?.checkpointId ?? checkpointId, title);
+  }
+  return titles;
+};
+
 /** Builds what `walkback log` prints from the answer of `walkback-timeline`. */
 export const buildTimeline = (
   timeline: {
     session: Pick<SessionAnswer, 'headSeq'>;
     checkpoints: TimelineCheckpoint[];
-    messages: (Pick<TimelineMessage, 'messageId' | 'discarded' | 'title'> &
-      Partial<Pick<TimelineMessage, 'checkpointId'>>)[];
+    messages: Titled[];
   },
   now: Date,
 ): TimelineView => {
@@ -106,7 +137,7 @@ export const buildTimeline = (
   const discarded = new Set(
     timeline.messages.flatMap((message) => (message.discarded ? [message.messageId] : [])),
   );
-  const titles = new Map(timeline.messages.map(({ checkpointId, title }) => [checkpointId, title]));
+  const titles = titlesAt(timeline.checkpoints, timeline.messages);
   const labels = new Map(
     timeline.messages.map(({ messageId, title }) => [messageId, messageLabel(messageId, title)]),
   );
@@ -128,7 +159,7 @@ export const buildTimeline = (
         title: message === messageId ? printableLine(titles.get(checkpoint.checkpointId) ?? '') : '',
         why: printableLine(whyTaken(checkpoint)),
         time: formatTime(checkpoint.createdAt, now),
-        changes: changesOf(checkpoint),
+        changes: changesLine(checkpoint, bySeq.get(checkpoint.parentSeq ?? 0)),
         warnings: warningsOf(checkpoint),
       },
     ];

@@ -3,6 +3,7 @@
  * a sandbox: every part passes `escaped` in this file, so none of it becomes markup.
  */
 import { html, raw } from 'hono/html';
+import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { formatBytes, printable, printableLine } from '../../present/text.ts';
 import { type Markup, NOTHING, shown } from '../parts/markup.ts';
@@ -10,14 +11,32 @@ import { colourLines, languageOf, type Piece } from './colours.ts';
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from './parse.ts';
 import { changedWords, type Span } from './words.ts';
 
-/** How much of all diffs one page shows. Every diff uses some of it. */
+/** A file whose diff is on the page. */
+export interface ShownFile {
+  /** With the repository. */
+  path: string;
+  anchor: string;
+  added: number;
+  deleted: number;
+  isDeleted: boolean;
+}
+
+/** How much of all diffs one page shows, and the files that it shows. Every diff uses some of it. */
 export interface Room {
   lines: number;
   /** Characters that may be coloured, because a grammar needs time for its text. */
   coloured: number;
+  files: ShownFile[];
+  /** The beginning of the files' anchors. */
+  anchor: string;
 }
 
-export const roomFor = (lines = 2_000): Room => ({ lines, coloured: 40_000 });
+export const roomFor = (anchor = 'file', lines = 2_000): Room => ({
+  lines,
+  coloured: 40_000,
+  files: [],
+  anchor,
+});
 
 /** Most lines of one file. The rest is cut, and the page says so. */
 const MOST_LINES = 600;
@@ -122,6 +141,13 @@ const hunkMarkup = (hunk: Hunk, language: string | undefined, most: number, room
 
 const linesOf = ({ hunks }: FileDiff): number => hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 
+/** Other lines, or another file, have another mark: what was viewed is not that any more. */
+const viewedMark = ({ path, notes, hunks }: FileDiff): string =>
+  sha256Hex(JSON.stringify([path, notes, hunks])).slice(0, 16);
+
+/** The lines of a file that is gone can be opened. */
+const isOpen = (isDeleted: boolean): Markup => (isDeleted ? NOTHING : html` open`);
+
 /** The lines of one file. `prefix`: the beginning of its name, which need not be shown again. */
 const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   const language = languageOf(file.path);
@@ -138,7 +164,11 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
   const name = file.path.startsWith(prefix) ? file.path.slice(prefix.length) : file.path;
   const count = (kind: string): number =>
     file.hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.kind === kind).length, 0);
-  return html`<details class="file" open><summary><code>${shown(name)}</code> ${all === 0 ? NOTHING : html`<span class="counts"><ins>+${count('added')}</ins> <del>−${count('removed')}</del>${file.isCut === true ? ' or more' : ''}</span>`}</summary>${
+  const isDeleted = file.notes.some((note) => note.startsWith('deleted file mode'));
+  const [added, deleted] = [count('added'), count('removed')];
+  const anchor = `${room.anchor}-${room.files.length + 1}`;
+  room.files.push({ path: file.path, anchor, added, deleted, isDeleted });
+  return html`<div class="file" id="${anchor}" data-viewed="${viewedMark(file)}"><details${isOpen(isDeleted)}><summary><code>${shown(name)}</code> ${isDeleted ? html`<span class="hint">deleted</span> ` : NOTHING}${all === 0 ? NOTHING : html`<span class="counts"><ins>+${added}</ins> <del>−${deleted}</del>${file.isCut === true ? ' or more' : ''}</span>`}</summary>${
     file.notes.length === 0
       ? NOTHING
       : html`<p class="notes">${file.notes.slice(0, 8).map((note) => html`${shown(noteText(note))}<br />`)}</p>`
@@ -146,7 +176,7 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
     hunks.length === 0
       ? NOTHING
       : html`<div class="diff" role="group" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
-  }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details>`;
+  }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details></div>`;
 };
 
 /** git takes large files for binary ones too. */

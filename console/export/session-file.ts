@@ -12,10 +12,11 @@ import { plural } from '../../core/shared/plural.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Ask } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
-import { changesPart } from '../parts/changes.ts';
+import { callsPart, messageText } from '../parts/calls.ts';
 import { outsidePart } from '../parts/effects.ts';
+import { fileTreePart } from '../parts/file-tree.ts';
 import { entryRows } from '../parts/ledger-tables.ts';
-import { badge, facts, list, type Markup, NOTHING, shown, time } from '../parts/markup.ts';
+import { badge, facts, ident, list, type Markup, NOTHING, shown, time } from '../parts/markup.ts';
 import { STYLE } from '../parts/style.ts';
 import { timelinePart } from '../parts/timeline.ts';
 
@@ -86,15 +87,19 @@ const head = (title: string): Markup => {
 
 const messagePart = (
   message: TimelineMessage,
+  headSeq: number,
   id: string,
   changes: readonly CheckpointChanges[] | undefined,
   effects: readonly SessionEffect[],
   toSaga: (sagaId: string) => string,
 ): Markup => {
-  const room = roomFor();
-  return html`<section id="${id}" class="message"><h2>${shown(message.title ?? message.messageId)} ${message.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
-    <p class="meta">${shown(message.role)} ${shown(message.messageId)}</p>
-    <div class="beside"><div>${changes === undefined ? html`<p class="empty">Its checkpoints have expired.</p>` : changes.map((one) => changesPart(one, room))}</div>${outsidePart(effects, toSaga)}</div></section>`;
+  const room = roomFor(`${id}-file`);
+  const { messageId } = message;
+  // The tree has the files that this has shown.
+  const calls = callsPart(changes ?? [], { room, messageId, headSeq });
+  return html`<section id="${id}" class="message"><h2>${shown(message.title ?? messageId)} ${message.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
+    <p class="meta">${shown(message.role)} ${ident(messageId)}</p>${messageText(changes ?? [])}
+    <div class="beside"><div class="side">${fileTreePart(room.files)}${outsidePart(effects, toSaga)}</div><div>${changes === undefined ? html`<p class="empty">Its checkpoints have expired.</p>` : calls}</div></div></section>`;
 };
 
 const sagaPart = async (ask: Ask, saga: SagaSummary, id: string): Promise<Markup> => {
@@ -164,7 +169,11 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
     const { messageId } = message;
     const changes = await readChanges(ask, sessionId, messageId, isNotFound);
     const of = effects.filter((one) => one.messageId === messageId);
-    if (!(await put(messagePart(message, toMessage(messageId), changes, of, (id) => `#${toSaga(id)}`))))
+    if (
+      !(await put(
+        messagePart(message, session.headSeq, toMessage(messageId), changes, of, (id) => `#${toSaga(id)}`),
+      ))
+    )
       break;
     told.messages += 1;
   }

@@ -99,7 +99,7 @@ export const goingPage = ({ since }: { since: Date }, doing: string, now: Date):
   const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000));
   return {
     title: `${doing} …`,
-    body: html`<p class="card" role="status">Since ${time(since.toISOString())}, for ${seconds} s. This page looks again by itself. The work goes on if you leave the page.</p>`,
+    body: html`<p class="card" role="status">Since ${time(since.toISOString(), 'near')}, for ${seconds} s. This page looks again by itself. The work goes on if you leave the page.</p>`,
     data: { isDone: false, doing, since: since.toISOString() },
     refreshSeconds: 1,
   };

@@ -41,7 +41,7 @@ const span = (ms: number): string => {
 };
 
 const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>
-  html`${time(updatedAt)}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
+  html`${time(updatedAt, 'clock')}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
 
 /** Older releases asked without storing the arguments. Nobody must believe that there are none. */
 const NOT_KEPT = 'The arguments were not kept when it was asked. Do not approve it unless you know them.';
@@ -61,7 +61,7 @@ const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, no
       ['Step', shown(asked.step)],
       ['Asked for by', shown(seen.requestedBy)],
       ['Waits since', waitsSince(seen, now())],
-      ['Until', html`${time(asked.until)}, ${span(left)} left`],
+      ['Until', html`${time(asked.until, 'clock')}, ${span(left)} left`],
     ])}
     ${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
     <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : json(asked.arguments)}
@@ -220,7 +220,7 @@ export const answer: Act = async ({ ask, by, fields }) => {
   const first = answered.answered;
   return {
     title: 'Answered',
-    body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at)}.`}</p>${warningsPart(answered.warnings ?? [])}
+    body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at, 'clock')}.`}</p>${warningsPart(answered.warnings ?? [])}
       <p>${link(path('sagas', saga), 'The saga')} · <a href="/queue">The queue</a></p>`,
     data: answered,
   };

@@ -97,7 +97,7 @@ const stepLines = (seen: Observation): Line[] => {
     })),
     ...notCompensated.map((one) => ({
       ...one,
-      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again from ${time(one.nextAttempt)} on`}`,
+      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again from ${time(one.nextAttempt, 'clock')} on`}`,
     })),
     ...rejected.map(({ step, tool, error }) => ({
       step,
@@ -219,8 +219,8 @@ const locksPart = ({ locks, cursor }: Locks): Markup =>
 
 const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)}, ${shown(provenText(seen.guidance.proof))}, says: ${said(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until)}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
-  ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until)}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until, 'clock')}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
+  ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until, 'clock')}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}, ${shown(provenText(seen.failed.proof))}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
   ${waitPart(seen)}

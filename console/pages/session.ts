@@ -10,39 +10,29 @@ import type { SagasAnswer } from '../../contract/saga-answers.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
-import { changesPart } from '../parts/changes.ts';
+import { callsPart, messageText } from '../parts/calls.ts';
+import { counts } from '../parts/counts.ts';
 import { outsidePart } from '../parts/effects.ts';
+import { fileTreePart } from '../parts/file-tree.ts';
 import {
   badge,
   facts,
   form,
+  ident,
   link,
-  list,
   type Markup,
   NOTHING,
   path,
   query,
-  said,
   shown,
   time,
 } from '../parts/markup.ts';
-import { counts, groupsOf, isWork, linesOf, timelinePart } from '../parts/timeline.ts';
+import { groupsOf, isWork, linesOf, timelinePart } from '../parts/timeline.ts';
 
 const PAGE = 100;
 
 /** Reverts and merges are made like rollbacks. */
 const AT_WORK = { rollback: 'A rollback, revert or merge', resume: 'A resume' } as const;
-
-const omissions = (changes: ChangesAnswer | undefined): Markup => {
-  const lines = (changes?.checkpoints ?? []).flatMap(({ failures = [], skipped = [] }) => [
-    ...failures,
-    ...skipped,
-  ]);
-  if (lines.length === 0) return NOTHING;
-  const told = lines.slice(0, 20).map(({ path: name, reason }) => html`${shown(name)}: ${said(reason)}`);
-  const more = lines.length - told.length;
-  return html`<section class="card warn" aria-label="Not captured"><h3>Not captured</h3>${list(told)}${more > 0 ? html`<p class="hint">and ${more} more</p>` : NOTHING}</section>`;
-};
 
 const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: TimelineMessage): Markup => {
   const of = query({ message: messageId });
@@ -91,24 +81,32 @@ interface Chosen {
   sagas: SagasAnswer | undefined;
 }
 
-const chosenPart = (visit: Visit, sessionId: string, chosen: Chosen): Markup => {
+const chosenPart = (visit: Visit, { session }: TimelineAnswer, chosen: Chosen): Markup => {
+  const { sessionId, headSeq } = session;
   const { message, checkpoints, changes, sagas } = chosen;
   const { messageId, title, role, discarded } = message;
+  const here = path('sessions', sessionId);
   const room = roomFor();
-  const alone = (repository: string): string =>
-    `${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, repository })}`;
-  const effects = sagas?.effects ?? [];
+  const at = (more: Readonly<Record<string, string | undefined>>): string =>
+    `${here}${query({ ...visit.query, message: messageId, ...more })}`;
+  // The tree has the files that this has shown.
+  const calls = callsPart(changes?.checkpoints ?? [], {
+    room,
+    alone: (repository) => at({ repository }),
+    back: (checkpoint) => `${here}/plan${query({ checkpoint })}`,
+    messageId,
+    headSeq,
+  });
   return html`<h2>${shown(title ?? messageId)} ${discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
-    <p class="meta">${shown(role === undefined ? messageId : `${role}, ${messageId}`)}${checkpoints[0] === undefined ? NOTHING : html` · ${time(checkpoints[0].createdAt)} · ${counts(linesOf(checkpoints))}`}</p>
-    ${acts(visit, sessionId, message)}
-    <div class="beside"><div>${omissions(changes)}${(changes?.checkpoints ?? []).map((one) => changesPart(one, room, alone))}
-    ${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}
-    ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, more: changes.cursor })}">further checkpoints of this message</a>.</p>`}</div>
-    <div>${outsidePart(effects)}${
+    <p class="meta">${shown(role)} ${time(checkpoints[0]?.createdAt)} ${counts(linesOf(checkpoints))} ${ident(messageId)}</p>
+    ${acts(visit, sessionId, message)}${messageText(changes?.checkpoints ?? [])}
+    <div class="beside"><div class="side">${fileTreePart(room.files)}${outsidePart(sagas?.effects ?? [])}${
       sagas?.cursor === undefined
         ? NOTHING
-        : html`<p class="cut">Cut here: <a href="${path('sessions', sessionId)}${query({ ...visit.query, message: messageId, outside: sagas.cursor })}">what further sagas of this message did</a>.</p>`
-    }</div></div>`;
+        : html`<p class="cut">Cut here: <a href="${at({ outside: sagas.cursor })}">what further sagas of this message did</a>.</p>`
+    }</div>
+    <div>${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : calls}
+    ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${at({ more: changes.cursor })}">further calls of this message</a>.</p>`}</div></div>`;
 };
 
 /** A person who may not see sagas still sees the rest of the page. */
@@ -166,11 +164,11 @@ export const showSession: Show = async (visit) => {
   const here = path('sessions', sessionId);
   const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
   const body = html`${sessionFacts(timeline)}
-  ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString())} at the latest.</p>`}
+  ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString(), 'clock')} at the latest.</p>`}
   <div class="split">
     <aside aria-label="Messages"><a class="skip" href="#chosen">Skip to the chosen message</a>${timelinePart(timeline, chosen?.message.messageId, to)}
     <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>
-    <section id="chosen" tabindex="-1" aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">${message ? html`There is no message ${shown(message)} in this session.` : 'No message yet.'}</p>` : chosenPart(visit, sessionId, chosen)}</section>
+    <section id="chosen" tabindex="-1" aria-label="The chosen message">${chosen === undefined ? html`<p class="empty">${message ? html`There is no message ${shown(message)} in this session.` : 'No message yet.'}</p>` : chosenPart(visit, timeline, chosen)}</section>
   </div>`;
   return {
     title: `Session ${sessionId}`,

@@ -5,8 +5,8 @@ import type { SagaSummary } from '../../contract/saga-answers.ts';
 import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Show, Visit } from '../context.ts';
+import { counts } from '../parts/counts.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
-import { counts } from '../parts/timeline.ts';
 import { showLedger } from './ledger.ts';
 
 const PAGE = 50;
@@ -106,7 +106,7 @@ const sessionsPage: Show = async (visit) => {
       rows,
       q === '' ? 'No session yet. walkback session start begins one.' : 'No session fits.',
     )}
-    <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}. Times are UTC.</p>
+    <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}.</p>
     <p class="acts">${at > 1 ? html`<a class="button" href="/${query({ q, page: String(at - 1) })}">Newer</a>` : NOTHING}${found.length > at * PAGE ? html`<a class="button" href="/${query({ q, page: String(at + 1) })}">Older</a>` : NOTHING}</p>`;
   const openSagas = rows.flatMap(({ sessionId }) => sagas.get(sessionId) ?? []);
   const data = { sessions: rows, openSagas, found: found.length, hasMore };

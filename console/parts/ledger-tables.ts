@@ -25,7 +25,7 @@ import {
   path,
   shown,
   table,
-  time,
+  timeAt,
 } from './markup.ts';
 
 const who = ({ actor }: LedgerRow): Markup =>
@@ -60,7 +60,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false, zone 
     [
       ...(withSaga ? [{ title: 'Saga', cell: ({ saga_id }: LedgerRow) => sagaCell(saga_id) }] : []),
       { title: 'No.', isNumber: true as const, cell: ({ seq }: LedgerRow) => seq },
-      { title: 'When', cell: ({ at }: LedgerRow) => time(at, zone) },
+      { title: 'When', cell: ({ at }: LedgerRow) => timeAt(zone, at) },
       { title: 'Step', cell: ({ step }: LedgerRow) => shown(step) },
       { title: 'Tool', cell: ({ tool }: LedgerRow) => shown(tool) },
       {
@@ -107,7 +107,7 @@ export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup
   table(
     'Effects, each with its undo',
     [
-      { title: 'When', cell: (one) => time(one.committed_at, zone) },
+      { title: 'When', cell: (one) => timeAt(zone, one.committed_at) },
       { title: 'Saga', cell: (one) => sagaCell(one.saga_id) },
       { title: 'Tool', cell: (one) => shown(one.tool) },
       { title: 'Agent', cell: (one) => shown(one.agent) },
@@ -119,7 +119,7 @@ export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup
         cell: (one) =>
           isUndoneInPart(one) ? badge('undone in part', 'ask') : badge(one.status, TONES[one.status]),
       },
-      { title: 'Undone', cell: (one) => time(undoneAt(one) ?? undefined, zone) },
+      { title: 'Undone', cell: (one) => timeAt(zone, undoneAt(one) ?? undefined) },
       { title: 'By', cell: (one) => shown(one.undone_by) },
       { title: 'Proof', cell: (one) => shown(one.undone_by_proof) },
       { title: 'Taken back', isNumber: true, cell: (one) => money(one.undone_amount, one.undone_currency) },
@@ -203,10 +203,11 @@ export const totalsPart = (
     'Failed compensations and when they were reconciled',
     [
       { title: 'Saga', cell: ({ sagaId }) => sagaCell(sagaId) },
-      { title: 'Failed', cell: ({ failedAt }) => time(failedAt, zone) },
+      { title: 'Failed', cell: ({ failedAt }) => timeAt(zone, failedAt) },
       {
         title: 'Reconciled',
-        cell: ({ reconciledAt }) => (reconciledAt === null ? badge('open', 'bad') : time(reconciledAt, zone)),
+        cell: ({ reconciledAt }) =>
+          reconciledAt === null ? badge('open', 'bad') : timeAt(zone, reconciledAt),
       },
       {
         title: 'Took',

@@ -59,13 +59,32 @@ export const block = (text: string): Markup => {
 
 export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
 
-/** A time, in UTC as in the ledger unless another zone is given, and also in a form for machines. */
-export const time = (iso: string | undefined, zone = UTC): Markup => {
+/**
+ * How the script shows a time in the reader's zone: `ago` (3 minutes ago), `near` (with seconds, for rows near
+ * each other), or `clock` (within a sentence).
+ */
+export type TimeLook = 'ago' | 'near' | 'clock';
+
+/** A time in UTC. The script of the pages shows it in the reader's zone, and all of it on hover. */
+export const time = (iso: string | undefined, look: TimeLook = 'ago'): Markup => {
   if (iso === undefined) return NOTHING;
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return shown(iso);
-  return html`<time datetime="${iso}">${timeIn(zone, at.toISOString()).slice(0, 16)}</time>`;
+  const whole = timeIn(UTC, at.toISOString());
+  return html`<time datetime="${at.toISOString()}" data-look="${look}" title="${whole} UTC">${look === 'near' ? whole : whole.slice(0, 16)} UTC</time>`;
 };
+
+/** A time of the ledger, in the zone whose days are counted. */
+export const timeAt = (zone: string, iso: string | undefined): Markup => {
+  if (iso === undefined) return NOTHING;
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return shown(iso);
+  const whole = timeIn(zone, at.toISOString());
+  return html`<time datetime="${at.toISOString()}" title="${whole} ${zone}">${whole}</time>`;
+};
+
+/** An id, for a command or another program. The script puts it behind a button that copies it. */
+export const ident = (id: string): Markup => html`<code class="ident" dir="ltr">${printableLine(id)}</code>`;
 
 export const link = (href: string, text: string): Markup => html`<a href="${href}">${shown(text)}</a>`;
 

@@ -1,22 +1,94 @@
 /**
- * The one script of the pages. Everything works without it. It copies a link, keeps a waiting page still
- * while it looks again, does not send a form twice, and keeps back and reload from sending one again.
+ * The one script of the pages. Everything works without it. It shows times in the reader's zone, puts ids behind
+ * a button that copies them, keeps which files were viewed, keeps a waiting page still while it looks again, does
+ * not send a form twice, and keeps back and reload from sending one again.
  */
 
 /** Marks a request that a page makes by itself: nobody is there who could sign in. */
 export const LOOK_HEADER = 'x-walkback-look';
 
-export const SCRIPT = `'use strict';
-for (const link of document.querySelectorAll('a[data-copy]')) {
+const TIMES = `
+const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+const seconds = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const near = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const UNITS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]];
+const isToday = (at) => at.toDateString() === new Date().toDateString();
+const relative = (at) => {
+  let span = (at - Date.now()) / 1000;
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(span) < length) return unit === 'second' ? (span > 0 ? 'in a moment' : 'just now') : ago.format(Math.round(span), unit);
+    span /= length;
+  }
+};
+const LOOKS = {
+  ago: relative,
+  clock: (at) => isToday(at) ? 'today, ' + near.format(at).slice(0, 5) : clock.format(at),
+  near: (at) => isToday(at) ? near.format(at) : seconds.format(at),
+};
+const showTimes = () => {
+  for (const one of document.querySelectorAll('time[data-look]')) {
+    const at = new Date(one.dateTime);
+    one.title = whole.format(at);
+    one.textContent = LOOKS[one.dataset.look](at);
+  }
+};
+setInterval(showTimes, 60000);
+`;
+
+const COPIES = `
+const copyButton = (text, label, name) => {
   const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Copy link';
+  Object.assign(button, { type: 'button', className: 'copy', textContent: label, title: text });
+  button.setAttribute('aria-label', name);
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(link.href).catch(() => {});
+    await navigator.clipboard.writeText(text).catch(() => {});
     button.textContent = 'Copied';
   });
-  link.after(button);
-}
+  return button;
+};
+const showCopies = () => {
+  for (const link of document.querySelectorAll('a[data-copy]')) {
+    if (link.nextElementSibling?.className !== 'copy') link.after(copyButton(link.href, 'Copy link', 'Copy link'));
+  }
+  for (const id of document.querySelectorAll('code.ident')) id.replaceWith(copyButton(id.textContent, 'Copy id', 'Copy id ' + id.textContent));
+};
+`;
+
+/** Which diffs a person has viewed is known to their browser only, by a mark of what was shown. */
+const VIEWED = `
+const viewed = new Set(JSON.parse(localStorage.getItem('viewed') ?? '[]'));
+const countViewed = () => {
+  const files = [...document.querySelectorAll('[data-viewed]')];
+  const count = files.filter((one) => viewed.has(one.dataset.viewed)).length;
+  for (const one of document.querySelectorAll('[data-viewed-count]')) one.textContent = count + ' of ' + files.length + ' viewed';
+};
+const showViewed = () => {
+  for (const file of document.querySelectorAll('[data-viewed]')) {
+    if (file.querySelector('.tick') !== null) continue;
+    const mark = file.dataset.viewed;
+    const details = file.querySelector('details');
+    const label = document.createElement('label');
+    const box = document.createElement('input');
+    Object.assign(box, { type: 'checkbox', checked: viewed.has(mark) });
+    label.className = 'tick';
+    label.append(box, ' Viewed');
+    if (box.checked) details.open = false;
+    box.addEventListener('change', () => {
+      viewed[box.checked ? 'add' : 'delete'](mark);
+      details.open = !box.checked;
+      localStorage.setItem('viewed', JSON.stringify([...viewed].slice(-5000)));
+      countViewed();
+    });
+    file.append(label);
+  }
+  countViewed();
+};
+`;
+
+export const SCRIPT = `'use strict';${TIMES}${COPIES}${VIEWED}
+const enhance = () => { showTimes(); showCopies(); showViewed(); };
 document.addEventListener('submit', (event) => {
   for (const button of event.target.querySelectorAll('button')) setTimeout(() => { button.disabled = true; });
 });
@@ -25,7 +97,9 @@ addEventListener('pageshow', () => {
 });
 const { instead } = document.documentElement.dataset;
 if (instead) history.replaceState(null, '', instead);
-const seconds = Number(document.documentElement.dataset.refresh);
+let known = document.querySelector('main')?.innerHTML;
+enhance();
+const wait = Number(document.documentElement.dataset.refresh) * 1000;
 const isBusy = () => document.activeElement !== null && ['INPUT', 'TEXTAREA', 'SELECT'].includes(document.activeElement.tagName);
 const say = (text) => {
   const note = document.getElementById('look') ?? document.createElement('p');
@@ -38,11 +112,15 @@ const look = async () => {
       const answer = await fetch(location.href, { headers: { accept: 'text/html', '${LOOK_HEADER}': 'yes' } });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const [before, after] = [document.querySelector('main'), page.querySelector('main')];
+      const came = after?.innerHTML;
       if (after === null && answer.status === 401)
         return say('You are not signed in here any more, so this page does not look again. Load it again.');
       if (after === null) throw new Error('no page');
       const place = document.activeElement?.id;
-      if (before !== null && before.innerHTML !== after.innerHTML) before.replaceWith(after);
+      const isTold = document.getElementById('look') !== null;
+      if (before !== null && (isTold || came !== known)) before.replaceWith(after);
+      known = came;
+      enhance();
       if (place) document.getElementById(place)?.focus({ preventScroll: true });
       document.title = page.title;
       if (answer.redirected) history.replaceState(null, '', answer.url);
@@ -51,7 +129,7 @@ const look = async () => {
       say('The console does not answer. This page goes on looking.');
     }
   }
-  setTimeout(look, seconds * 1000);
+  setTimeout(look, wait);
 };
-if (seconds > 0) setTimeout(look, seconds * 1000);
+if (wait > 0) setTimeout(look, wait);
 `;

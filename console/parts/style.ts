@@ -83,19 +83,28 @@ input[type=checkbox] { min-height: 0; }
 input[type=checkbox] { width: auto; } textarea { width: 100%; min-height: 4.5rem; display: block; }
 button, .button { cursor: pointer; text-decoration: none; display: inline-flex; align-items: center; justify-content: center; font-weight: 500; }
 button:hover, .button:hover { background: var(--sunk); }
-button.main { background: var(--link); border-color: var(--link); color: var(--panel); } button.main:hover { filter: brightness(.94); }
+button.main, .button.main { background: var(--link); border-color: var(--link); color: var(--panel); } button.main:hover, .button.main:hover { filter: brightness(.94); }
 button.danger { color: var(--bad); border-color: currentcolor; }`;
 
 const SESSION = `
 .split { display: grid; grid-template-columns: minmax(16rem, 21rem) minmax(0, 1fr); gap: 1.5rem; align-items: start; }
 .beside { display: grid; grid-template-columns: minmax(0, 1fr) minmax(15rem, 20rem); gap: 1.25rem; align-items: start; }
+.beside > .side { grid-column: 2; grid-row: 1; position: sticky; top: .75rem; } .beside > .side + div { grid-column: 1; grid-row: 1; }
 .split > *, .beside > * { min-width: 0; }
 .split > aside { position: sticky; top: .75rem; }
 .acts form + form { margin: 0; }
 .beside { margin-top: 1.1rem; }
 .effects { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: .6rem; } .effects .card { margin: 0; }
-.checkpoint + .checkpoint { border-top: 1px solid var(--line); margin-top: 1.25rem; padding-top: 1rem; }
-.checkpoint > h2 { margin-top: 0; }
+.call + .call { border-top: 1px solid var(--line); margin-top: .9rem; padding-top: .9rem; }
+.call > header { display: flex; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; padding: 0; border: 0; background: none; }
+.call > header h3 { margin: 0; min-width: 0; } .call > header h3 code { font-weight: 400; } .call > header p { margin: 0; display: flex; gap: .75rem; align-items: baseline; white-space: nowrap; }
+.call a.meta { color: var(--soft); } h4 { font-size: 1rem; font-weight: 500; margin: .5rem 0 .2rem; overflow-wrap: anywhere; }
+.quiet { color: var(--soft); } .quiet ol { margin: .3rem 0; }
+.files { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .4rem .75rem; margin-bottom: 1.25rem; max-height: 50vh; overflow-y: auto; }
+.files summary { font-weight: 500; } .files ul { list-style: none; padding-left: .9rem; margin: .1rem 0; } .files details > ul { padding-left: 0; } .files .folder { color: var(--soft); } .files li { overflow-wrap: anywhere; padding: .06rem 0; }
+.given { margin: .3rem 0; } .given > div { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .1rem 1rem; padding: .15rem 0; } .given dt { overflow-wrap: anywhere; } .given dd { margin: 0; min-width: 0; overflow-wrap: anywhere; } .given pre { margin: 0; }
+.copy { min-height: 0; padding: .05rem .45rem; font-size: .86rem; font-weight: 400; color: var(--soft); } .file > .tick { position: absolute; top: .3rem; right: .65rem; margin: 0; font-size: .86rem; color: var(--soft); } .file:has(> .tick) summary { padding-right: 6.5rem; }
+.ident { color: var(--soft); font-size: .86rem; }
 .split h2:first-child, .beside h2:first-child, .beside h3:first-child { margin-top: 0; }
 .strip { display: block; width: 100%; height: 2.25rem; margin: 0 0 .4rem; }
 .strip rect { fill: var(--edge); } .strip .off { fill: var(--removed-word); } .strip .part { fill: var(--ask); } .strip .head { fill: var(--link); } .strip .chosen { fill: var(--ink); }
@@ -117,7 +126,8 @@ const SESSION = `
 
 const DIFFS = `
 .file { border: 1px solid var(--line); border-radius: 6px; margin: .45rem 0; background: var(--panel); overflow: clip; }
-.file > summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file > .notes, .file > .cut { padding: 0 .65rem; }
+.file { position: relative; scroll-margin-top: .5rem; }
+.file summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file .notes, .file .cut { padding: 0 .65rem; }
 .diff { overflow: auto; max-height: 40rem; font-size: .86rem; line-height: 1.5; tab-size: 4; }
 .lines { min-width: max-content; }
 .lines > div { display: flex; white-space: pre; }
@@ -134,8 +144,9 @@ const DIFFS = `
 .tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
 
 const SMALL = `
-@media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
 @media (max-width: 50rem) {
+  .call > header { flex-wrap: wrap; }
   main { padding: .9rem; }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }

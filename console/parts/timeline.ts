@@ -12,13 +12,9 @@ import type {
 } from '../../contract/checkpoint-answers.ts';
 import { COMPOSED_REASONS } from '../../core/checkpoint/capture/whose-work.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { shortCheckpointId, whyTaken } from '../../present/checkpoint-words.ts';
+import { shortCheckpointId, whatMade, whyTaken } from '../../present/checkpoint-words.ts';
+import { counts, type Lines } from './counts.ts';
 import { badge, type Markup, NOTHING, shown, time } from './markup.ts';
-
-interface Lines {
-  added: number;
-  deleted: number;
-}
 
 export const linesOf = (checkpoints: readonly TimelineCheckpoint[]): Lines => {
   const sum = { added: 0, deleted: 0 };
@@ -33,11 +29,6 @@ export const linesOf = (checkpoints: readonly TimelineCheckpoint[]): Lines => {
   }
   return sum;
 };
-
-export const counts = ({ added, deleted }: Lines): Markup =>
-  added + deleted === 0
-    ? NOTHING
-    : html`<span class="counts"><ins>+${added}</ins> <del>−${deleted}</del></span>`;
 
 /** Consecutive checkpoints of one message, or of none. Newest first. */
 export interface Group {
@@ -94,13 +85,6 @@ const strip = (
   return html`<svg class="strip" aria-hidden="true" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${raw(bars.join(''))}</svg>`;
 };
 
-const MADE: Readonly<Record<string, string>> = {
-  merge: 'merged the work of a fork',
-  revert: 'took back one message',
-  'partial-rollback': 'rolled back some paths',
-  'late-writes': 'what another process wrote meanwhile',
-};
-
 const eventText = (one: TimelineCheckpoint): string =>
   one.halfWritten === true
     ? 'what a rollback, revert or merge that broke off had half written'
@@ -108,7 +92,7 @@ const eventText = (one: TimelineCheckpoint): string =>
       ? `undo point: what was there before a rollback${one.by === undefined ? ', revert or merge' : ` or revert by ${one.by.name}${one.by.person === undefined ? ' (claimed)' : ''}`}`
       : one.detached
         ? `in a review copy, ${whyTaken(one)}`
-        : (MADE[one.reason] ?? whyTaken(one));
+        : (whatMade(one) ?? whyTaken(one));
 
 interface Look {
   headSeq: number;
@@ -131,7 +115,7 @@ const groupMarkup = ({ messageId, checkpoints }: Group, { headSeq, chosen, messa
   const message = messages.get(messageId);
   const missing = checkpoints.filter(({ complete }) => !complete).length;
   return html`<li class="${kind}"><a href="${to(messageId)}"${messageId === chosen ? html` aria-current="true"` : NOTHING}><span class="what">${shown(message?.title ?? messageId)}</span>
-    <span class="meta"><span>${shown(messageId)}</span>${counts(linesOf(checkpoints))}${checkpoints.length > 1 ? html`<span>${plural(checkpoints.length, 'checkpoint')}</span>` : NOTHING}${isOff ? html`<span>left behind</span>` : NOTHING}${missing > 0 ? badge('incomplete', 'ask') : NOTHING}${head}</span></a></li>`;
+    <span class="meta">${time(newest.createdAt)}${counts(linesOf(checkpoints))}${checkpoints.length > 1 ? html`<span>${plural(checkpoints.length, 'checkpoint')}</span>` : NOTHING}${isOff ? html`<span>left behind</span>` : NOTHING}${missing > 0 ? badge('incomplete', 'ask') : NOTHING}${head}</span></a></li>`;
 };
 
 export const timelinePart = (

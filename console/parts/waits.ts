@@ -6,7 +6,8 @@ import { html } from 'hono/html';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { link, type Markup, NOTHING, path, query, said, shown, time } from './markup.ts';
 
-const until = (iso: string | undefined): Markup => (iso === undefined ? NOTHING : html` until ${time(iso)}`);
+const until = (iso: string | undefined): Markup =>
+  iso === undefined ? NOTHING : html` until ${time(iso, 'clock')}`;
 
 const interactiveText = ({ interactive, session }: Observation): Markup | undefined => {
   if (interactive === undefined) return undefined;

@@ -97,6 +97,12 @@ test('what was said is in no log, no event and no error, and what changed is ans
     warnings: [],
   });
   expect(text.startsWith(checkpoints[0]?.message?.text ?? '-')).toBe(true);
+  // It was taken before Edit, so it has the work of the call before.
+  expect(checkpoints[0]).not.toHaveProperty('madeBy');
+  expect(checkpoints[1]).toMatchObject({
+    madeBy: { name: 'Bash', input: `{"command":"${SECRET}"}`, truncated: false },
+    tool: { name: 'Edit', input: SECRET },
+  });
   const [api, web] = checkpoints[1]?.repositories ?? [];
   expect(api).toMatchObject({
     path: 'api',

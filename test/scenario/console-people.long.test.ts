@@ -205,9 +205,9 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     await tabTo('s1');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Session s1' }).waitFor();
-    await tabTo('msg-2');
+    await tabTo('Wrote the price function');
     await page.keyboard.press('Enter');
-    await page.locator('.timeline a[aria-current]', { hasText: 'msg-2' }).waitFor();
+    await page.locator('.timeline a[aria-current]', { hasText: 'Wrote the price function' }).waitFor();
     // Whatever number of messages the list has.
     await tabTo('Skip to the chosen message');
     await page.keyboard.press('Enter');

@@ -54,12 +54,15 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
     return comeIn(running(), url, { javaScriptEnabled: isScripted });
   };
 
+  const messageLink = (page: Page, message: string) =>
+    page.locator(`.timeline a[href*="message=${message}"]`).first();
+
   const choose = async (page: Page, message: string): Promise<void> => {
     await page.getByRole('link', { name: 'Sessions', exact: true }).click();
     await page.getByLabel('Find').fill('claude');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByRole('link', { name: 's1', exact: true }).click();
-    await page.locator('.timeline a', { hasText: message }).first().click();
+    await messageLink(page, message).click();
     await page.getByText('Outside the repositories').waitFor();
   };
 
@@ -81,7 +84,10 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       const { page } = person;
       await choose(page, 'msg-3');
       for (const path of ['api', 'web']) {
-        await page.getByRole('heading', { level: 3, name: new RegExp(`^${path} `) }).waitFor();
+        await page
+          .getByRole('heading', { level: 4, name: new RegExp(`^${path} `) })
+          .first()
+          .waitFor();
       }
       // The words that changed, and nothing else of the line.
       expect(await page.locator('mark').allInnerTexts()).toEqual(expect.arrayContaining(['ceil', 'round']));
@@ -91,7 +97,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await expectOnlyText(person);
       // The link leads there again.
       await page.getByRole('link', { name: 'Link to this message' }).click();
-      expect(await page.locator('.timeline a[aria-current]').innerText()).toContain('msg-3');
+      expect(await page.locator('.timeline a[aria-current]').innerText()).toContain('Rounded, not up');
       const copy = page.getByRole('button', { name: 'Copy link' });
       // The script of the page that comes makes it.
       if (isScripted) await copy.waitFor();
@@ -176,7 +182,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
         .filter({ has: page.getByRole('heading', { name: 'Outside the repositories' }) });
       expect(await outside.getByText('issue_refund').count()).toBe(1);
       expect(await outside.getByText('cannot be undone').count()).toBe(1);
-      await page.locator('.timeline a', { hasText: `before-${place}` }).click();
+      await messageLink(page, `before-${place}`).click();
       await page.getByRole('link', { name: 'Plan a rewind, with effects' }).click();
       await page.getByRole('heading', { name: 'Point of no return' }).waitFor();
       await look(page, `rewind-${place}`);
@@ -304,7 +310,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       expect(
         await page.evaluate('getComputedStyle(document.querySelector(".lines .added")).backgroundColor'),
       ).not.toBe('rgba(0, 0, 0, 0)');
-      await page.locator('.timeline a', { hasText: 'msg-3' }).click();
+      await page.locator('.timeline a', { hasText: 'Rounded, not up' }).click();
       await page.getByRole('link', { name: 'order-file' }).first().click();
       expect(page.url()).toMatch(/#saga-\d+$/);
       expect(asked).toEqual([url]);

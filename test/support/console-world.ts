@@ -42,6 +42,12 @@ const named = async (asked: Promise<unknown>): Promise<unknown> => {
   }
 };
 
+interface Said {
+  role: string;
+  title: string;
+  text: string;
+}
+
 export interface ConsoleWorld {
   sagas: SagaCloud;
   world: World;
@@ -51,11 +57,10 @@ export interface ConsoleWorld {
   /** An interactive saga that waits for an approval. */
   asking(sagaId: string): Promise<void>;
   write: (path: string, text: string) => void;
-  checkpoint: (
-    messageId: string,
-    said: { role: string; title: string; text: string },
-    tool?: object,
-  ) => Promise<string>;
+  /** The end of a message: what was done since the checkpoint before is its work. */
+  checkpoint: (messageId: string, said: Said, tool?: object) => Promise<string>;
+  /** Before a tool call of a message. */
+  call: (messageId: string, said: Said, tool: object) => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -110,6 +115,11 @@ export const startConsoleWorld = async (): Promise<ConsoleWorld> => {
       const { checkpointId } = await cloud.invoke('checkpoint', { ...input, message, ...(tool && { tool }) });
       return String(checkpointId);
     },
+    call: async (messageId, message, tool) => {
+      calls += 1;
+      const input = { sessionId: world.sessionId, forMessageId: messageId, toolExecutionId: `call-${calls}` };
+      await cloud.invoke('checkpoint', { ...input, reason: 'before-tool', message, tool });
+    },
     close: async () => {
       await closing.disposeAsync();
       await sagas.close();
@@ -137,30 +147,38 @@ export const refund = async (
 
 /** What an agent did before anybody looked. */
 export const playStory = async (console: ConsoleWorld): Promise<void> => {
-  const { world, write, checkpoint } = console;
+  const { world, write, checkpoint, call } = console;
   await checkpoint('msg-1', {
     role: 'user',
     title: 'Fix the rounding of prices',
     text: 'Customers are charged one cent too much.\nFix it in api, and say so on the page.',
   });
+  const wrote = {
+    role: 'assistant',
+    title: 'Wrote the price function',
+    text: 'I wrote total() and the page.',
+  };
+  await call('msg-2', wrote, { name: 'Read', input: { file_path: 'api/money.ts' } });
+  await call('msg-2', wrote, { name: 'Write', input: { file_path: 'api/price.ts', content: 'total' } });
   write('api/price.ts', PRICE('Math.ceil(net * (1 + taxRate))'));
-  write('web/page.html', PAGE('Pay'));
   write(`api/${HOSTILE}`, `<script>document.title = '1'</script>\n`);
-  await checkpoint(
-    'msg-2',
-    { role: 'assistant', title: 'Wrote the price function', text: 'I wrote total() and the page.' },
-    { name: 'Write', input: { file: 'api/price.ts' } },
-  );
+  await call('msg-2', wrote, { name: 'Write', input: { file_path: 'web/page.html', content: 'pay' } });
+  write('web/page.html', PAGE('Pay'));
+  await call('msg-2', wrote, { name: 'Bash', input: { command: 'npm test' } });
+  await checkpoint('msg-2', wrote);
+  const rounded = {
+    role: 'assistant',
+    title: `Rounded, not up ${HOSTILE}`,
+    text: `Half a cent is rounded now. ${HOSTILE}`,
+  };
+  await call('msg-3', rounded, { name: 'Edit', input: { file: 'api/price.ts', text: HOSTILE } });
   write('api/price.ts', PRICE('Math.round(net * (1 + taxRate))'));
+  await call('msg-3', rounded, { name: 'Edit', input: { file_path: 'web/page.html' } });
   write('web/page.html', PAGE('Pay now'));
+  await call('msg-3', rounded, {
+    name: 'Bash',
+    input: { command: `git switch -qc fix-rounding && git commit -am "Round prices" # ${HOSTILE}` },
+  });
   shell(world.root, 'cd api && git switch -qc fix-rounding && git add -A && git commit -qm "Round prices"');
-  await checkpoint(
-    'msg-3',
-    {
-      role: 'assistant',
-      title: `Rounded, not up ${HOSTILE}`,
-      text: `Half a cent is rounded now. ${HOSTILE}`,
-    },
-    { name: 'Edit', input: { file: 'api/price.ts', text: HOSTILE } },
-  );
+  await checkpoint('msg-3', rounded);
 };

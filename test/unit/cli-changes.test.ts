@@ -17,7 +17,8 @@ const CHECKPOINT: CheckpointChanges = {
   reason: 'before-tool',
   createdAt: '2026-01-02T10:00:00Z',
   message: { role: 'user', title: 'Fix it', text: 'Fix it\n\u001b[2Jplease', truncated: true },
-  tool: { name: 'Bash', input: '{"command":"npm test"}', truncated: false },
+  madeBy: { name: 'Write', input: '{"content":"a\\nb","file_path":"a.ts"}', truncated: false },
+  tool: { name: 'Bash', input: '{"command":"npm test\\nnpm run lint"}', truncated: false },
   repositories: [
     {
       path: 'api',
@@ -77,7 +78,9 @@ test('walkback changes asks for a checkpoint, follows pages, and shows what it w
   for (const text of [
     `cp-2 ${ID} of msg-1`,
     'user: Fix it',
-    'before Bash {"command":"npm test"}',
+    // Above what it changed, and not what comes next.
+    '  Write a.ts\n  api  3 files +4 -1',
+    'next: Bash npm test …',
     '! the changes of 3 more repositories are not kept',
     'api  3 files +4 -1',
     'HEAD: main (aaaaaaaaa) to main (bbbbbbbbb); 2 commits come with it',

@@ -188,6 +188,36 @@ describe('the printed tree', () => {
     ]);
   });
 
+  test('names the call that made a change beside it, and a message where it changed something', () => {
+    const tool = (name: string) => ({ tool: { name }, messageId: 'msg-1' });
+    const view = buildTimeline(
+      {
+        session: { headSeq: 4 },
+        checkpoints: [
+          checkpoint(1),
+          checkpoint(2, tool('Edit\u0007')),
+          checkpoint(3, tool('Bash')),
+          checkpoint(4, { ...tool('Read'), repositories: [repository('api', { changed: false })] }),
+        ],
+        messages: [
+          { messageId: 'msg-1', discarded: false, title: 'Fix it', checkpointId: checkpoint(4).checkpointId },
+        ],
+      },
+      NOW,
+    );
+    expect(timelineLines(view, plain, 80)).toEqual([
+      '◉ cp-4  msg-1 11:00:04 before Read head',
+      '│       Bash: nothing changed',
+      '● cp-3  msg-1 11:00:03 before Bash',
+      '│       “Fix it”',
+      '│       Edit^G: api 1.2 KiB',
+      '● cp-2  msg-1 11:00:02 before Edit^G',
+      '│       api 1.2 KiB',
+      '● cp-1        11:00:01 session start',
+      '        1 repository: api · 1.2 KiB',
+    ]);
+  });
+
   test.each([40, 60, 80, 120])('fits %i columns whatever the names are; a message id is whole', (width) => {
     const messageId = 'm'.repeat(64);
     const long = checkpoint(5, {

@@ -180,7 +180,7 @@ test('a patch of 5 MB is cut at the end of a line, and that is said', async () =
 });
 
 test('all diffs of a page share its room', async () => {
-  const room = roomFor(10);
+  const room = roomFor('file', 10);
   const one = diff(Array.from({ length: 8 }, (_, n) => `+${n}`));
   expect(await shown(one, room)).not.toContain('Cut here');
   expect(await shown(one + one, room)).toContain('Cut here: 6 more lines');

@@ -290,7 +290,7 @@ test('a message whose checkpoints are on another page of the timeline has no lin
   });
   const { cookie } = await enter();
   const text = await (await fetchPage('/sessions/s?message=msg-1', { headers: { cookie } })).text();
-  expect(text).toMatch(/msg-1<\/bdi><\/p>/);
+  expect(text).toMatch(/<p class="meta">\s*<bdi[^>]*><\/bdi>\s*<code[^>]*>msg-1<\/code><\/p>/);
 });
 
 test('the plan of a rewind says where it would stop, and not that nothing is left there', async () => {

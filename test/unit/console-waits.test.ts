@@ -25,7 +25,7 @@ test.each([
   [turn({}), 'Waits for its next step; then what it did is taken back.'],
   [
     turn({ until: UNTIL, step: 'pay', onIdle: 'ask' }),
-    'Waits for its next step, after pay until 2026-01-02 11:30; then people are asked.',
+    'Waits for its next step, after pay until 2026-01-02 11:30 UTC; then people are asked.',
   ],
   [
     turn({ asked: true, onIdle: 'ask' }),
@@ -36,7 +36,7 @@ test.each([
     turn({ what: 'parked', summary: 'the customer <b>rang</b>' }),
     'Put aside until somebody resumes it; what it did stands. Whoever parked it says: the customer &lt;b&gt;rang&lt;/b&gt;',
   ],
-  [{ doing: { what: 'calling', ...call } }, 'Calls issue_refund (pay) until 2026-01-02 11:30.'],
+  [{ doing: { what: 'calling', ...call } }, 'Calls issue_refund (pay) until 2026-01-02 11:30 UTC.'],
   [
     {
       doing: {
@@ -46,24 +46,24 @@ test.each([
         error: { name: 'ToolError', message: 'try later' },
       },
     },
-    'Calls issue_refund (pay), attempt 2 until 2026-01-02 11:30. The attempt before ended with ToolError: try later',
+    'Calls issue_refund (pay), attempt 2 until 2026-01-02 11:30 UTC. The attempt before ended with ToolError: try later',
   ],
   [
     { doing: { what: 'asking', ...call } },
-    'Asks the provider what became of issue_refund (pay) until 2026-01-02 11:30.',
+    'Asks the provider what became of issue_refund (pay) until 2026-01-02 11:30 UTC.',
   ],
-  [{ doing: { what: 'compensating', ...call } }, 'Takes back issue_refund (pay) until 2026-01-02 11:30.'],
+  [{ doing: { what: 'compensating', ...call } }, 'Takes back issue_refund (pay) until 2026-01-02 11:30 UTC.'],
   [
     { doing: { what: 'pausing', reason: 'the provider asked for it', ...call } },
-    'Pauses before issue_refund (pay): the provider asked for it until 2026-01-02 11:30.',
+    'Pauses before issue_refund (pay): the provider asked for it until 2026-01-02 11:30 UTC.',
   ],
-  [{ doing: { what: 'pausing', until: UNTIL } }, 'Pauses until 2026-01-02 11:30.'],
+  [{ doing: { what: 'pausing', until: UNTIL } }, 'Pauses until 2026-01-02 11:30 UTC.'],
   [{ doing: { what: 'deciding' } }, 'Decides how to go on.'],
   [{ doing: { what: 'deciding', tool: 'issue_refund' } }, 'Decides how to go on after issue_refund.'],
   [{ doing: { what: 'waiting' } }, 'Waits for somebody else.'],
   [
     { doing: { what: 'waiting', reason: 'for its children', ...call } },
-    'issue_refund (pay) waits for its children, until 2026-01-02 11:30 at the latest.',
+    'issue_refund (pay) waits for its children, until 2026-01-02 11:30 UTC at the latest.',
   ],
   [
     { doing: { what: 'waiting', reason: 'until its project has room for it' } },

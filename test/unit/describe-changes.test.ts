@@ -1,8 +1,9 @@
 /** What a checkpoint changed, within a number of bytes: the beginning of each patch, between characters, and a mark where it ends early. */
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { packChanges, placeParts } from '../../core/checkpoint/content/content-object.ts';
+import { describe, expect, test } from 'vitest';
+import { packChanges, packSaid, placeParts } from '../../core/checkpoint/content/content-object.ts';
 import { describeChanges } from '../../core/checkpoint/content/describe-changes.ts';
+import type { Checkpoint } from '../../core/checkpoint/model.ts';
 import { checkpointOf } from '../support/session-items.ts';
 
 const [STATE] = checkpointOf('s', 1).repositories;
@@ -66,4 +67,58 @@ test('bytes that are no UTF-8 are shown as such, and do not make it longer than 
   expect(answer.repositories[0]).toMatchObject({ truncated: true });
   expect(answer.repositories[0]?.patch).toMatch(/^\ufffd*$/);
   expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThanOrEqual(9000);
+});
+
+describe('the tool call that made the changes', () => {
+  const bash = { tool: { name: 'Bash', input: 'npm test' } };
+  const edit = { tool: { name: 'Edit', input: 'a.ts' } };
+  const madeBy = (parent: Partial<Checkpoint>, more: Partial<Checkpoint> = {}) =>
+    describeChanges(
+      {
+        checkpoint: checkpointOf('s', 3, { messageId: 'm1', content: edit, ...more }),
+        parent: checkpointOf('s', 2, { messageId: 'm1', content: bash, ...parent }),
+        parentId: 'cp-2',
+      },
+      undefined,
+      { path: undefined, maxBytes: 9000 },
+    ).madeBy;
+
+  test('is the one that the checkpoint before was taken for', () => {
+    expect(madeBy({})).toEqual({ name: 'Bash', input: 'npm test', truncated: false });
+    expect(madeBy({ messageId: 'm0', forMessageId: 'm1' })).toMatchObject({ name: 'Bash' });
+    // What was there before a rollback is the work of the call before it.
+    expect(madeBy({}, { reason: 'rollback', content: {} })).toMatchObject({ name: 'Bash' });
+  });
+
+  test('keeps its long input apart, in the content of that checkpoint', () => {
+    const input = 'x'.repeat(3000);
+    const { object, places } = placeParts([packSaid({ input })]);
+    const content = {
+      tool: { name: 'Write' },
+      said: places[0],
+      object: { key: 'k', sha256: '', sizeBytes: object.length },
+    };
+    const described = describeChanges(
+      {
+        checkpoint: checkpointOf('s', 3, { content: edit }),
+        parent: checkpointOf('s', 2, { content }),
+        parentId: 'cp-2',
+        parentObject: object,
+      },
+      undefined,
+      { path: undefined, maxBytes: 9000 },
+    );
+    expect(described.madeBy).toEqual({ name: 'Write', input, truncated: false });
+  });
+
+  test.each<[string, Partial<Checkpoint>, Partial<Checkpoint>]>([
+    ['the checkpoint before was taken for none', { content: {} }, {}],
+    ['a rollback went back to it', { seq: 1, epoch: 1 }, { epoch: 2, parentSeq: 1 }],
+    ['it is the work of another message', { forMessageId: 'm1' }, { messageId: 'm2' }],
+    ['it is in another sandbox', { sandboxId: 'other' }, {}],
+    ['a merge made it', {}, { reason: 'merge' }],
+    ['another process wrote it', {}, { reason: 'late-writes' }],
+  ])('is not named where %s', (_, parent, more) => {
+    expect(madeBy(parent, more)).toBeUndefined();
+  });
 });

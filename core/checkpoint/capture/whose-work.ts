@@ -55,6 +55,24 @@ export const workSince = (
   return { messageId: head.messageId, unowned: head.unowned === true || isComposed(head) };
 };
 
+type Node = Pick<Checkpoint, 'seq' | 'messageId' | 'epoch' | 'sandboxId' | 'reason'>;
+
+/** What rollbacks, merges and other processes made is the work of no tool call. */
+const NO_CALL: ReadonlySet<string> = new Set(['baseline', 'late-writes', ...COMPOSED_REASONS]);
+
+/**
+ * Whether `checkpoint` holds the work of the tool call that `before`, its parent, was taken for. A rollback
+ * may have gone back to the parent long after that call.
+ */
+export const isWorkOfCallAfter = (
+  before: Node & Pick<Checkpoint, 'forMessageId'>,
+  checkpoint: Node,
+): boolean =>
+  !NO_CALL.has(checkpoint.reason) &&
+  before.sandboxId === checkpoint.sandboxId &&
+  (before.seq === checkpoint.seq - 1 || before.epoch === checkpoint.epoch) &&
+  (before.forMessageId ?? checkpoint.messageId) === checkpoint.messageId;
+
 /** What the caller says about the message, if anything. */
 interface Told {
   messageId?: string | undefined;

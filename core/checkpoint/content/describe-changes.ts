@@ -7,7 +7,15 @@ import { clipJson, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { statesOf } from '../capture/repository-change.ts';
-import type { ChangesSummary, Checkpoint, RepositoryChange, RepositoryState, SaidMessage } from '../model.ts';
+import { isWorkOfCallAfter } from '../capture/whose-work.ts';
+import type {
+  CalledTool,
+  ChangesSummary,
+  Checkpoint,
+  RepositoryChange,
+  RepositoryState,
+  SaidMessage,
+} from '../model.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
 import { saidBefore } from './said.ts';
 
@@ -112,16 +120,34 @@ const messageBefore = ({ checkpoint, parent, parentObject }: Described) => {
   return { message: messageOf(said, textsOf(parent.content, parentObject).forText) };
 };
 
+const callOf = ({ name, isCut = false }: CalledTool, input: string | undefined) => ({
+  name,
+  ...(input !== undefined && { input }),
+  truncated: isCut,
+});
+
 const saidIn = (content: Checkpoint['content'], object: Uint8Array | undefined) => {
   if (content === undefined) return {};
   const { message, tool } = content;
   const { text, input } = textsOf(content, object);
   return {
     ...(message && { message: messageOf(message, text) }),
-    ...(tool && {
-      tool: { name: tool.name, ...(input !== undefined && { input }), truncated: tool.isCut ?? false },
-    }),
+    ...(tool && { tool: callOf(tool, input) }),
   };
+};
+
+/** Undefined: no tool call is known to have made the changes. */
+export const contentOfCall = (
+  checkpoint: Checkpoint,
+  parent: Checkpoint | undefined,
+): Checkpoint['content'] =>
+  parent?.content?.tool !== undefined && isWorkOfCallAfter(parent, checkpoint) ? parent.content : undefined;
+
+const madeBy = ({ checkpoint, parent, parentObject }: Described) => {
+  const content = contentOfCall(checkpoint, parent);
+  return content?.tool === undefined
+    ? {}
+    : { madeBy: callOf(content.tool, textsOf(content, parentObject).input) };
 };
 
 const MOST_OMISSIONS = 200;
@@ -169,7 +195,9 @@ export const describeChanges = (
     reason: checkpoint.reason,
     createdAt: checkpoint.createdAt,
     ...messageBefore(from),
+    ...madeBy(from),
     ...saidIn(content, object),
+    ...(checkpoint.forMessageId !== undefined && { forMessageId: checkpoint.forMessageId }),
     repositories: [],
     ...(checkpoint.failures.length > 0 && { failures: checkpoint.failures.slice(0, MOST_OMISSIONS) }),
     ...(checkpoint.skipped.length > 0 && { skipped: checkpoint.skipped.slice(0, MOST_OMISSIONS) }),

@@ -13,7 +13,7 @@ import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { pathTo } from '../timeline/tree.ts';
-import { describeChanges } from './describe-changes.ts';
+import { contentOfCall, describeChanges } from './describe-changes.ts';
 import { saidBefore } from './said.ts';
 
 /** An answer may have 6 MB. */
@@ -40,6 +40,14 @@ const placeAfter = async (cursor: string | undefined, { seqs, firstSeq }: Wanted
   const place = PLACE.read(cursor, { from: firstSeq, to: (seqs.at(-1) ?? 0) - 1 });
   requireGiven(seqs.includes(place) || (await read(place)) === undefined);
   return place;
+};
+
+/** Whether the answer has texts from the checkpoint before that are not in its item. */
+const isNeeded = (checkpoint: Checkpoint, parent: Checkpoint): boolean => {
+  if (parent.content?.said === undefined) return false;
+  const isSaidBefore =
+    checkpoint.content?.message === undefined && saidBefore(parent, checkpoint.messageId) !== undefined;
+  return isSaidBefore || contentOfCall(checkpoint, parent) !== undefined;
 };
 
 export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<BundleStore, 'get'> }) => {
@@ -94,18 +102,22 @@ export const createReadChanges = (deps: { store: SessionStore; bundles: Pick<Bun
     const left = asked.seqs.filter((seq) => seq > after);
     const checkpoints: CheckpointChanges[] = [];
     let room = MAX_ANSWER_BYTES;
+    /** The checkpoint before is mostly the one that was just described. */
+    let last: { seq: number; content: Promise<Uint8Array | undefined> } | undefined;
+    const contentAt = (one: Checkpoint) => {
+      if (last?.seq !== one.seq) last = { seq: one.seq, content: contentOf(one) };
+      return last.content;
+    };
     for (const seq of left) {
       const checkpoint = await read(seq);
       // Retention removed it since.
       if (checkpoint === undefined) continue;
       const { parentSeq } = checkpoint;
       const parent = parentSeq === null ? undefined : await read(parentSeq);
-      const isSaidBefore =
-        checkpoint.content?.message === undefined && saidBefore(parent, checkpoint.messageId) !== undefined;
-      const parentObject = isSaidBefore && parent !== undefined ? await contentOf(parent) : undefined;
+      const parentObject = parent && isNeeded(checkpoint, parent) ? await contentAt(parent) : undefined;
       const described = describeChanges(
         { checkpoint, parent, parentId: parent?.checkpointId ?? null, parentObject },
-        await contentOf(checkpoint),
+        await contentAt(checkpoint),
         { path, maxBytes: MAX_ANSWER_BYTES },
       );
       const size = jsonBytes(described);
