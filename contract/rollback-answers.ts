@@ -17,6 +17,8 @@ export const standingEffect = () =>
     tool: z.string(),
     externalRef: z.string().nullable(),
     externalUrl: externalUrl(),
+    amount: z.string().optional().describe('what it moved: an exact decimal'),
+    currency: z.string().optional(),
     reversible: z.boolean().describe('false when nothing takes it back'),
   });
 export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;

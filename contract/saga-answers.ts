@@ -388,6 +388,9 @@ export const observation = () =>
       .array(z.object({ step: z.string(), tool: z.string(), error: namedError().optional() }))
       .optional()
       .describe('for an interactive saga: the last steps that were refused, so that nothing happened'),
+    subject: sagaSubject()
+      .optional()
+      .describe('with subject: what it is about; absent: it began nothing yet'),
     advice: z.string().describe('for the model; people are told what they can do by command and console'),
   });
 export type Observation = z.infer<ReturnType<typeof observation>>;
@@ -518,6 +521,20 @@ export const ledgerAnswer = () =>
   });
 export type LedgerAnswer = z.infer<ReturnType<typeof ledgerAnswer>>;
 
+/** What its title is made of. */
+const sagaSubject = () =>
+  z.object({
+    tool: z.string().describe('the tool of what it moved, else of what it did or asked for first'),
+    amount: z.string().optional().describe('what that moved, or would move: an exact decimal'),
+    currency: z.string().optional(),
+    externalRef: z.string().optional(),
+    about: z
+      .object({ name: z.string(), value: z.string() })
+      .optional()
+      .describe('the first argument of its calls that is an id or a reference, as orderId'),
+  });
+export type SagaSubject = z.infer<ReturnType<typeof sagaSubject>>;
+
 const sagaSummary = () =>
   z.object({
     sagaId: z.string(),
@@ -536,6 +553,9 @@ const sagaSummary = () =>
     sessionId: z.string().optional().describe('the session it was started in'),
     messageId: z.string().optional().describe('the message of its start'),
     parent: z.string().optional().describe('the saga that runs it as a step'),
+    subject: sagaSubject()
+      .optional()
+      .describe('with subject: what it is about; absent: it began nothing yet'),
   });
 export type SagaSummary = z.infer<ReturnType<typeof sagaSummary>>;
 

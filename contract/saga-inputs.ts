@@ -153,6 +153,7 @@ export const describeSagaInput = () =>
       .describe(
         'settled: the state before the saga or after it, never a state in between; a child that is completed counts when its root is over',
       ),
+    subject: z.boolean().optional().describe('also what it is about'),
   });
 
 export const answerInput = () =>
@@ -308,6 +309,7 @@ export const listSagasInput = () =>
         .max(200)
         .optional()
         .describe('only those that this agent or person started'),
+      subject: z.boolean().optional().describe('also what each is about, which reads the ledger of each'),
       limit: limit.optional().describe('default 50'),
       cursor,
     })

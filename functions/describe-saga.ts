@@ -1,8 +1,13 @@
 import { createDescribe } from '../core/saga/people/describe.ts';
+import { readSubject } from '../core/saga/people/subject.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 
 export const handler = createHandler('describe-saga', async (runtime) => {
-  const describe = createDescribe({ store: sagaStore(runtime), clock: runtime.clock });
-  return ({ sagaId, waitSeconds, projection }) => describe(sagaId, waitSeconds, projection);
+  const store = sagaStore(runtime);
+  const describe = createDescribe({ store, clock: runtime.clock });
+  return async ({ sagaId, waitSeconds, projection, subject }) => {
+    const seen = await describe(sagaId, waitSeconds, projection);
+    return subject === true ? { ...seen, ...(await readSubject(store, sagaId)) } : seen;
+  };
 });

@@ -4,13 +4,13 @@
  */
 import type { Observation, SagaStatus } from '../contract/saga-answers.ts';
 import { plural } from '../core/shared/plural.ts';
+import { declineText } from './saga-words.ts';
 
-const NEXT: Record<SagaStatus, string> = {
+const NEXT: Record<Exclude<SagaStatus, 'AWAITING'>, string> = {
   QUEUED: 'Nothing to do: it starts when its project has room for it.',
   RUNNING: 'It goes on by itself. A cancel undoes what it did.',
   PAUSED: 'It goes on by itself after the pause.',
   PARKED: 'What it did stands. Resume it, or cancel it, which undoes what it did.',
-  AWAITING: 'A person decides: approved, it goes on; declined, what it did is undone.',
   COMPENSATING: 'It undoes what it did, by itself.',
   COMPLETED: 'All steps are done. It can be undone, or taken back some steps.',
   COMPENSATED: 'Nothing of it stands. When the cause is mended, start another saga.',
@@ -35,6 +35,7 @@ const nextOf = (seen: Observation): string => {
   if (interactive?.what === 'next-step') {
     return 'Its agent submits the next step, or closes it. A cancel undoes what it did.';
   }
+  if (status === 'AWAITING') return `A person decides. Approved, it goes on. ${declineText(seen)}`;
   if (status === 'COMPLETED' && seen.parent !== undefined) {
     return 'All steps are done. What it did goes back together with the saga that runs it.';
   }

@@ -46,7 +46,7 @@ const planBody = (
     // The exact checkpoint of the plan: the message may have another one by the time of the rollback.
     { message, checkpoint: plan.checkpointId, request: requestId, digest: digestOf(plan) },
     html`<button class="main" type="submit">Roll back exactly this</button>`,
-  )}${link(path('sessions', sessionId), 'Leave it')}</div>`;
+  )}${link(path('sessions', sessionId), 'Cancel')}</div>`;
 
 const planPage = async (visit: Visit, target: Target, before?: string): Promise<Page> => {
   const requestId = `console-${crypto.randomUUID()}`;

@@ -5,9 +5,11 @@ import type { AwaitedApproval, Observation } from '../../contract/saga-answers.t
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { isRetryable } from '../../present/saga-words.ts';
+import { nextForPeople } from '../../present/saga-next.ts';
+import { declineText, isRetryable, sagaTitle } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { alertPart } from '../parts/alert.ts';
+import { argumentsPart } from '../parts/arguments.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { money, reference } from '../parts/ledger-tables.ts';
@@ -15,7 +17,6 @@ import {
   badge,
   facts,
   form,
-  json,
   link,
   type Markup,
   NOTHING,
@@ -26,6 +27,7 @@ import {
   time,
 } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
+import { stepsPart } from '../parts/saga-steps.ts';
 import { toldSaga } from '../parts/told-saga.ts';
 import { waitText } from '../parts/waits.ts';
 
@@ -57,21 +59,22 @@ const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, no
   const left = Date.parse(asked.until) - now().getTime();
   return html`<section class="card warn"><h2>${shown(asked.tool)} ${money(asked.amount, asked.currency)} ${badge('approval', 'ask')}</h2>
     ${facts([
-      ['Saga', link(path('sagas', sagaId), sagaId)],
+      ['Saga', link(path('sagas', sagaId), sagaTitle(seen))],
       ['Step', shown(asked.step)],
       ['Asked for by', shown(seen.requestedBy)],
       ['Waits since', waitsSince(seen, now())],
       ['Until', html`${time(asked.until, 'clock')}, ${span(left)} left`],
     ])}
     ${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
-    <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : json(asked.arguments)}
+    <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : argumentsPart(asked.arguments)}
+    <p>${shown(declineText(seen))}</p>
     <div class="acts">${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
-    ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Why not" placeholder="Why not" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>
+    ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Reason" placeholder="Reason" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>
   </section>`;
 };
 
 const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
-  html`<section class="card stop"><h2>${link(path('sagas', seen.sagaId), seen.sagaId)} ${badge(seen.status)}</h2>
+  html`<section class="card stop"><h2>${link(path('sagas', seen.sagaId), sagaTitle(seen))} ${badge(seen.status)}</h2>
     ${facts([
       ['Asked for by', shown(seen.requestedBy)],
       ['Waits since', waitsSince(seen, now())],
@@ -88,14 +91,14 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
               ? html`<div class="acts">${byHandForm(formToken, hidden)}</div>`
               : html`<div class="acts">${!isRetryable(one) ? NOTHING : form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
         ${byHandForm(formToken, hidden)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Why it may stay" placeholder="Why it may stay" maxlength="2000" /> <button class="danger" type="submit">Leave it standing</button></div>`)}</div>`
+        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Reason" placeholder="Reason" maxlength="2000" /> <button class="danger" type="submit">Accept as is</button></div>`)}</div>`
         }`;
     })}
   </section>`;
 
 /** The saga's agent did not go on. Its page shows what can be done. */
 const idlePart = (seen: Observation, { now }: Visit): Markup =>
-  html`<section class="card warn"><h2>${link(path('sagas', seen.sagaId), seen.sagaId)} ${badge('no next step', 'ask')}</h2>
+  html`<section class="card warn"><h2>${link(path('sagas', seen.sagaId), sagaTitle(seen))} ${badge('no next step', 'ask')}</h2>
     ${facts([
       ['Asked for by', shown(seen.requestedBy)],
       ['Waits since', waitsSince(seen, now())],
@@ -129,7 +132,7 @@ const brokenPart = ({ sagaId, broken }: Broken): Markup =>
 /** A broken saga does not hide the others. Undefined: it was removed since it was listed. */
 const look = async (visit: Visit, sagaId: string): Promise<Observation | Broken | undefined> => {
   try {
-    return await visit.ask('describe-saga', { sagaId });
+    return await visit.ask('describe-saga', { sagaId, subject: true });
   } catch (error) {
     const broken = visit.brokenBy(error);
     if (broken !== undefined) return { sagaId, broken };
@@ -203,6 +206,13 @@ export const showQueue: Show = async (visit) => {
 
 const text = (value: string | undefined): string | undefined => (value?.trim() === '' ? undefined : value);
 
+/** An undo of a few effects mostly takes less. */
+const WAIT_SECONDS = 5;
+
+/** Where the saga stands after the answer, which is recorded whether or not this can be told. */
+const lookAfter = (ask: Visit['ask'], sagaId: string): Promise<Observation | undefined> =>
+  ask('describe-saga', { sagaId, subject: true, waitSeconds: WAIT_SECONDS }).catch(() => undefined);
+
 const DECISIONS = ['approve', 'reject'] as const;
 
 export const answer: Act = async ({ ask, by, fields }) => {
@@ -218,10 +228,12 @@ export const answer: Act = async ({ ask, by, fields }) => {
     ...(note === undefined ? {} : { note }),
   });
   const first = answered.answered;
+  const after = await lookAfter(ask, saga);
   return {
     title: 'Answered',
     body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at, 'clock')}.`}</p>${warningsPart(answered.warnings ?? [])}
-      <p>${link(path('sagas', saga), 'The saga')} · <a href="/queue">The queue</a></p>`,
+      ${after === undefined ? NOTHING : html`<h2>What happened next</h2><p>${badge(after.status)} ${shown(nextForPeople(after))}</p>${stepsPart(after)}`}
+      <p>${link(path('sagas', saga), after === undefined ? 'The saga' : sagaTitle(after))} · <a href="/queue">The queue</a></p>`,
     data: answered,
   };
 };

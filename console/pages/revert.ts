@@ -61,7 +61,7 @@ const revertPage = async (
               { message, request, digest: digest(plan) },
               html`<button class="main" type="submit">Take back exactly this</button>`,
             )
-      }${link(path('sessions', sessionId), 'Leave it')}</div>`,
+      }${link(path('sessions', sessionId), 'Cancel')}</div>`,
     data: plan,
   };
 };

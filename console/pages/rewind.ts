@@ -7,6 +7,7 @@ import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../cont
 import { standsIn } from '../../core/rewind/count-effects.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { sagaTitleOf } from '../../present/saga-words.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
@@ -79,8 +80,8 @@ const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindSessionA
 const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPENSATION_FAILED';
 
 const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
-  html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaId)} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
-    ${undoPlanTable(`What ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
+  html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaTitleOf(sagaId, [...plan.undo, ...plan.stands]))} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
+    ${undoPlanTable(`What saga ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
 
 const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
   sagasNotListed === undefined
@@ -126,7 +127,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
         hidden,
         html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
         ${residueTick(stand, 'rewind', whyField('reason', true, input.reason))}
-        <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Leave it')}</div>`,
+        <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Cancel')}</div>`,
       )}`,
     data: plan,
   };

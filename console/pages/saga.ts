@@ -4,23 +4,21 @@
  */
 import { html } from 'hono/html';
 import type { AnswerOf } from '../../contract/functions.ts';
-import { type LedgerRow, type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
-import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
-import { standingIn } from '../../core/saga/people/standing.ts';
+import { type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
-import { notListedTexts, provenText } from '../../present/saga-words.ts';
+import { notListedTexts, provenText, sagaTitle } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { alertPart } from '../parts/alert.ts';
 import { approvalsPart } from '../parts/approvals.ts';
+import { argumentsPart } from '../parts/arguments.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
-import { entryRows, money, reference } from '../parts/ledger-tables.ts';
+import { entryRows, money } from '../parts/ledger-tables.ts';
 import {
   badge,
   facts,
-  folded,
-  json,
+  ident,
   link,
   type Markup,
   NOTHING,
@@ -32,6 +30,7 @@ import {
   time,
 } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
+import { stepName, stepsPart } from '../parts/saga-steps.ts';
 import { waitPart } from '../parts/waits.ts';
 import { showLedger, verdict, verified } from './ledger.ts';
 
@@ -40,6 +39,7 @@ const ROWS = 200;
 export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
   const known = status ? choice('status', status, SAGA_STATUSES) : undefined;
   const answer = await ask('list-sagas', {
+    subject: true,
     ...(known === undefined ? {} : { status: known }),
     ...(cursor === undefined ? {} : { cursor }),
   });
@@ -51,9 +51,8 @@ export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
   const rows = table(
     'Sagas',
     [
-      { title: 'Saga', cell: ({ sagaId }) => link(path('sagas', sagaId), sagaId) },
+      { title: 'Saga', cell: (one) => link(path('sagas', one.sagaId), sagaTitle(one)) },
       { title: 'Status', cell: (one) => badge(one.status) },
-      { title: 'Template', cell: ({ definition }) => shown(definition) },
       { title: 'Steps', isNumber: true, cell: ({ started, steps }) => `${started} of ${steps}` },
       { title: 'Asked for by', cell: ({ requestedBy }) => shown(requestedBy) },
       {
@@ -65,6 +64,7 @@ export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
       },
       { title: 'Turned back by', cell: ({ failure }) => shown(failure) },
       { title: 'Last change', cell: ({ updatedAt }) => time(updatedAt) },
+      { title: 'Id', cell: ({ sagaId }) => ident(sagaId) },
     ],
     answer.sagas,
     'No saga.',
@@ -75,78 +75,6 @@ export const showSagas: Show = async ({ ask, query: { status, cursor } }) => {
       : html`<p class="acts"><a class="button" href="/sagas${query({ status: known, cursor: answer.cursor })}">More sagas</a></p>`;
   return { title: 'Sagas', body: html`${filters}${rows}${more}`, data: answer };
 };
-
-type Step = Observation['committed'][number];
-
-interface Line extends Step {
-  what: Markup;
-  /** For a saga below: its path and its id. */
-  path?: string | undefined;
-  sagaId?: string | undefined;
-  /** A submitted step, whose id names only one step, in any epoch. */
-  isOnce?: boolean;
-}
-
-const stepLines = (seen: Observation): Line[] => {
-  const { compensated, notCompensated, rejected = [] } = seen;
-  return [
-    ...standingIn(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
-    ...compensated.map((one) => ({
-      ...one,
-      what: html`${one.residue === undefined ? badge('undone', 'calm') : badge('undone in part', 'ask')} ${folded(one.byHand ?? one.residue)}`,
-    })),
-    ...notCompensated.map((one) => ({
-      ...one,
-      what: html`${badge('not undone', 'bad')} ${folded(one.reason)}${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : html` ${folded(`${one.error.name}: ${one.error.message}`)}`}${one.nextAttempt === undefined ? NOTHING : html`; again from ${time(one.nextAttempt, 'clock')} on`}`,
-    })),
-    ...rejected.map(({ step, tool, error }) => ({
-      step,
-      tool,
-      externalRef: null,
-      isOnce: true,
-      what: html`${badge('rejected', 'plain')} ${folded(error?.message)}`,
-    })),
-  ];
-};
-
-const epochOf = (row: LedgerRow): number | undefined => {
-  const entry = fromRow(row);
-  return 'epoch' in entry ? entry.epoch : undefined;
-};
-
-/** Attempts as the ledger counts them. A step that a rewind took back has a line for each epoch. */
-const attempts = (
-  entries: readonly LedgerRow[],
-  { step, sagaId, epoch = 0, isOnce = false }: Line,
-  direction: 'forward' | 'undo',
-): number | '' => {
-  if (sagaId !== undefined) return '';
-  const isOne = (one: LedgerRow) =>
-    one.step === step &&
-    one.direction === direction &&
-    one.status === 'started' &&
-    (isOnce || epochOf(one) === epoch);
-  return entries.filter(isOne).length || '';
-};
-
-const stepName = ({ step, epoch, path: where, sagaId }: Omit<Line, 'what'>): Markup =>
-  html`${sagaId === undefined ? NOTHING : html`${link(path('sagas', sagaId), where ?? sagaId)} `}${shown(step)}${epoch === undefined ? NOTHING : html` <span class="meta">epoch ${epoch}</span>`}`;
-
-const stepsPart = (seen: Observation, entries: readonly LedgerRow[]): Markup =>
-  table(
-    'Steps, and what became of them',
-    [
-      { title: 'Step', cell: stepName },
-      { title: 'Tool', cell: ({ tool }) => shown(tool) },
-      { title: 'Amount', isNumber: true, cell: (one) => money(one.amount, one.currency) },
-      { title: 'Reference', cell: ({ externalRef, externalUrl }) => reference(externalRef, externalUrl) },
-      { title: 'Tries', isNumber: true, cell: (one) => attempts(entries, one, 'forward') },
-      { title: 'Tries to undo', isNumber: true, cell: (one) => attempts(entries, one, 'undo') },
-      { title: 'Now', cell: ({ what }) => what },
-    ],
-    stepLines(seen),
-    'Nothing took effect.',
-  );
 
 const notListedPart = (seen: Observation): Markup => {
   const { committedNotListed = 0, compensatedNotListed = 0, notCompensatedNotListed = 0 } = seen;
@@ -219,7 +147,7 @@ const locksPart = ({ locks, cursor }: Locks): Markup =>
 
 const statePart = (seen: Observation): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)}, ${shown(provenText(seen.guidance.proof))}, says: ${said(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until, 'clock')}</p>${json(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until, 'clock')}</p>${argumentsPart(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until, 'clock')}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}, ${shown(provenText(seen.failed.proof))}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
@@ -267,7 +195,7 @@ export const showSaga: Show = async (visit) => {
 const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const { ask } = visit;
   const [seen, { entries = [], cursor }, held] = await Promise.all([
-    ask('describe-saga', { sagaId }),
+    ask('describe-saga', { sagaId, subject: true }),
     ask('query-ledger', { sagaId, limit: ROWS }),
     readLocks(visit, sagaId),
   ]);
@@ -276,6 +204,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const body = html`${facts([
     ['Status', badge(seen.status)],
     ['Template', shown(seen.definition ?? 'no template')],
+    ['Id', ident(sagaId)],
     ['Asked for by', shown(seen.requestedBy)],
     ...(seen.project === undefined ? [] : [['Project', shown(seen.project)] as const]),
     ['Began', time(seen.createdAt)],
@@ -294,7 +223,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ${entryRows(entries)}
   ${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(ledger, 'all entries')}.</p>`}`;
   return {
-    title: `Saga ${sagaId}`,
+    title: sagaTitle(seen),
     body,
     data: { saga: seen, entries, cursor, locks: held.locks, locksCursor: held.cursor, check },
     isWide: true,

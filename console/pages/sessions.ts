@@ -4,6 +4,7 @@ import type { ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { SagaSummary } from '../../contract/saga-answers.ts';
 import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { counts } from '../parts/counts.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
@@ -44,7 +45,7 @@ const readOpenSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, S
 };
 
 const sagaCell = (sagas: readonly SagaSummary[] = []): Markup =>
-  html`${sagas.slice(0, 3).map(({ sagaId, status }) => html`${link(path('sagas', sagaId), sagaId)} ${badge(status)}<br />`)}${sagas.length > 3 ? html`<span class="hint">and ${sagas.length - 3} more</span>` : NOTHING}`;
+  html`${sagas.slice(0, 3).map((one) => html`${link(path('sagas', one.sagaId), sagaTitle(one))} ${badge(one.status)}<br />`)}${sagas.length > 3 ? html`<span class="hint">and ${sagas.length - 3} more</span>` : NOTHING}`;
 
 /** The sum of the lines of its messages, which its page shows. */
 const linesCell = ({ sessionId, lines }: ListedSession): Markup =>

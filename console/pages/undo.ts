@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { OperatedSaga, UndoPlan } from '../../contract/saga-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
+import { sagaTitleOf } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { badge, form, link, path } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
@@ -23,7 +24,7 @@ const planPage = (
   before?: string,
 ): Page => {
   const digest = digestOf(plan);
-  const saga = link(path('sagas', sagaId), sagaId);
+  const saga = link(path('sagas', sagaId), sagaTitleOf(sagaId, [...plan.undo, ...plan.stands]));
   return {
     title: 'Undo: the plan',
     body: html`${refusedPart(before, digest)}
@@ -36,7 +37,7 @@ const planPage = (
               formToken,
               { digest },
               html`${plan.stands.length === 0 ? whyField('evidence', false) : residueTick(plan.stands.length, 'undo the rest', whyField('evidence', true))}
-              <div class="acts"><button class="main" type="submit">Undo exactly this</button>${link(path('sagas', sagaId), 'Leave it')}</div>`,
+              <div class="acts"><button class="main" type="submit">Undo exactly this</button>${link(path('sagas', sagaId), 'Cancel')}</div>`,
             )
           : html`<p class="hint">Its undo was asked for already, and this is what was left of it.</p>`
       }`,

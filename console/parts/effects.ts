@@ -2,22 +2,24 @@
 import { html } from 'hono/html';
 import type { StandingEffect } from '../../contract/rollback-answers.ts';
 import type { SessionEffect } from '../../contract/saga-answers.ts';
-import { reference } from './ledger-tables.ts';
+import { money, reference } from './ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table } from './markup.ts';
 
 /** For a plan: effects that stay, whatever happens to files. */
 export const standingPart = (effects: readonly StandingEffect[] = []): Markup =>
   effects.length === 0
     ? NOTHING
-    : html`<section class="card stop"><h2>What stands, whatever the files do</h2>
-    <p>These effects came after the target. A rollback of files does not take them back; a rewind does, as far as anything can.</p>${table(
-      'Effects that stand',
+    : html`<section class="card stop"><h2>Effects that stay</h2>
+    <p>These effects came after the target. Going back in the files does not take them back; going back in files and effects does, as far as anything can.</p>${table(
+      'Effects that stay',
       [
-        { title: 'Saga', cell: ({ sagaId }) => link(path('sagas', sagaId), sagaId) },
-        { title: 'Tool', cell: ({ tool }) => shown(tool) },
+        { title: 'Effect', cell: ({ sagaId, tool }) => link(path('sagas', sagaId), tool) },
+        { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
         { title: 'Reference', cell: ({ externalRef, externalUrl }) => reference(externalRef, externalUrl) },
-        { title: 'Message', cell: ({ messageId }) => shown(messageId) },
-        { title: 'Can be undone', cell: ({ reversible }) => (reversible ? 'yes' : 'no') },
+        {
+          title: 'Can be undone',
+          cell: ({ reversible }) => (reversible ? 'yes' : badge('no', 'bad')),
+        },
       ],
       effects,
       '',
@@ -42,9 +44,10 @@ export const outsidePart = (
   html`<section><h3>Outside the repositories</h3>${
     effects.length === 0
       ? html`<p class="empty">No saga did anything for this message.</p>`
-      : html`<div class="effects">${effects.map(
-          (one) => html`<div class="card"><p><strong>${shown(one.tool)}</strong> ${standing(one)}</p>
-        <p class="meta">${one.externalRef === null && one.externalUrl === undefined ? 'no reference' : reference(one.externalRef, one.externalUrl)}</p>
-        <p class="meta">step ${shown(one.step)} of ${link(to(one.sagaId), one.sagaId)}</p></div>`,
-        )}</div>`
+      : html`<ul class="effects">${effects.map(
+          (
+            one,
+          ) => html`<li><p><a href="${to(one.sagaId)}">${shown(one.tool)}</a> ${money(one.amount, one.currency)}</p>
+        <p class="meta">${standing(one)} ${one.externalRef === null && one.externalUrl === undefined ? NOTHING : reference(one.externalRef, one.externalUrl)}</p></li>`,
+        )}</ul>`
   }</section>`;

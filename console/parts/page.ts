@@ -1,5 +1,6 @@
 /** The frame of every page. */
 import { html } from 'hono/html';
+import { printableLine } from '../../present/text.ts';
 import type { Markup } from './markup.ts';
 import { form, NOTHING, shown } from './markup.ts';
 
@@ -48,7 +49,7 @@ export const frame = (
 <meta name="viewport" content="width=device-width, initial-scale=1" />
 ${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`}
 <meta name="color-scheme" content="light dark" />
-<title>${title} · Walkback</title>
+<title>${printableLine(title)} · Walkback</title>
 <link rel="stylesheet" href="/style.css" />
 <script src="/console.js" defer></script>
 </head>
@@ -58,7 +59,7 @@ ${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refr
     ([place, name]) =>
       html`<a href="${place}"${isHere(place, own ?? at) ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p>${viewer.signOut === undefined ? NOTHING : form('/auth/sign-out', viewer.signOut, {}, html`<button type="submit">Sign out</button>`)}</header>
-<main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${title}</h1>
+<main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${printableLine(title)}</h1>
 ${body}
 </main>
 </body>

@@ -94,7 +94,8 @@ const SESSION = `
 .split > aside { position: sticky; top: .75rem; }
 .acts form + form { margin: 0; }
 .beside { margin-top: 1.1rem; }
-.effects { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: .6rem; } .effects .card { margin: 0; }
+.effects { list-style: none; padding: 0; margin: 0; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); }
+.effects li { padding: .45rem .75rem; } .effects li + li { border-top: 1px solid var(--line); } .effects p { margin: 0; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: baseline; } .effects .number { margin-left: auto; font-weight: 500; }
 .call + .call { border-top: 1px solid var(--line); margin-top: .9rem; padding-top: .9rem; }
 .call > header { display: flex; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; padding: 0; border: 0; background: none; }
 .call > header h3 { margin: 0; min-width: 0; } .call > header h3 code { font-weight: 400; } .call > header p { margin: 0; display: flex; gap: .75rem; align-items: baseline; white-space: nowrap; }

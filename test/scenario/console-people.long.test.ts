@@ -214,7 +214,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     await tabTo('Plan a rollback to this message', 1);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Roll back exactly this' }).waitFor();
-    await tabTo('Leave it');
+    await tabTo('Cancel');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Session s1' }).waitFor();
   });

@@ -181,6 +181,9 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
         .locator('section')
         .filter({ has: page.getByRole('heading', { name: 'Outside the repositories' }) });
       expect(await outside.getByText('issue_refund').count()).toBe(1);
+      expect(await outside.locator('.number').allInnerTexts()).toContainEqual(
+        expect.stringMatching(/^\d+\.\d\d EUR$/),
+      );
       expect(await outside.getByText('cannot be undone').count()).toBe(1);
       await messageLink(page, `before-${place}`).click();
       await page.getByRole('link', { name: 'Plan a rewind, with effects' }).click();
@@ -254,8 +257,8 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
     const { page } = person;
     await choose(page, 'msg-paper');
     await expectPrintable(page, 'session');
-    await page.getByRole('link', { name: 'order-paper' }).first().click();
-    await page.getByRole('heading', { level: 1, name: 'Saga order-paper' }).waitFor();
+    await page.getByRole('link', { name: 'issue_refund' }).first().click();
+    await page.getByRole('heading', { level: 1, name: /^Refund .* EUR, order order-paper$/ }).waitFor();
     await expectPrintable(page, 'saga');
     for (const place of ['Ledger', 'Catalog', 'Queue', 'Sagas']) {
       await page.getByRole('navigation').getByRole('link', { name: place, exact: true }).click();
@@ -311,7 +314,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
         await page.evaluate('getComputedStyle(document.querySelector(".lines .added")).backgroundColor'),
       ).not.toBe('rgba(0, 0, 0, 0)');
       await page.locator('.timeline a', { hasText: 'Rounded, not up' }).click();
-      await page.getByRole('link', { name: 'order-file' }).first().click();
+      await page.getByRole('link', { name: 'issue_refund' }).last().click();
       expect(page.url()).toMatch(/#saga-\d+$/);
       expect(asked).toEqual([url]);
       await expectAccessible(page, 'export');

@@ -319,7 +319,8 @@ test('an approval whose arguments were not kept shows none, and does not say tha
     version: '1',
     until: '2026-01-02T10:00:00.000Z',
   };
-  const saga = { sagaId: 's', status: 'AWAITING', updatedAt: '2026-01-02T10:00:00.000Z', notCompensated: [] };
+  const at = '2026-01-02T10:00:00.000Z';
+  const saga = { sagaId: 's', status: 'AWAITING', updatedAt: at, committed: [], notCompensated: [] };
   const { fetchPage, enter } = made({
     'list-sagas': ({ status }: { status: string }) => ({ sagas: status === 'AWAITING' ? [saga] : [] }),
     'describe-saga': () => ({ ...saga, awaiting }),

@@ -36,7 +36,7 @@ const effectsOf = async (
   return stories
     .filter(({ effect }) => isTold(effect))
     .filter(({ submitted }) => submitted === undefined || isStepMeant(submitted, head, sessionId, isMeant))
-    .map(({ step, tool, externalRef, externalUrl, effect, submitted, residue }) => ({
+    .map(({ step, tool, externalRef, externalUrl, money, effect, submitted, residue }) => ({
       sagaId: head.sagaId,
       status: head.state.status,
       messageId: submitted?.messageId ?? head.messageId ?? null,
@@ -44,6 +44,7 @@ const effectsOf = async (
       tool,
       externalRef,
       ...(externalUrl === undefined ? {} : { externalUrl }),
+      ...money,
       reversible: effect.kind !== 'irreversible' && effect.status !== 'skipped',
       stands: stands(effect),
       ...(residue === undefined ? {} : { residue }),

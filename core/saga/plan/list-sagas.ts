@@ -18,6 +18,7 @@ import type { SagaHead } from '../model/head.ts';
 import type { SagaState } from '../model/state.ts';
 import { effectsOfSaga } from '../people/session-effects.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
+import { readSubject } from '../people/subject.ts';
 import type { SagaStore } from '../ports.ts';
 import { daysToReview } from './catalog.ts';
 import { createSagaPages } from './page-sagas.ts';
@@ -53,6 +54,17 @@ const summary = (head: SagaHead): SagaSummary => ({
 
 const SAGAS_AT_ONCE = 8;
 
+/** `isAsked`: also what each is about, which reads the ledger of each. */
+const summaries = (
+  store: Pick<SagaStore, 'pageEntries'>,
+  heads: readonly SagaHead[],
+  isAsked = false,
+): Promise<SagaSummary[]> =>
+  mapAtOnce(heads, SAGAS_AT_ONCE, async (head) => ({
+    ...summary(head),
+    ...(isAsked ? await readSubject(store, head.sagaId) : {}),
+  }));
+
 const storedPlace = z.tuple([z.iso.datetime(), z.string().min(1)]);
 
 type Started = Pick<SagaHead, 'createdAt' | 'sagaId'>;
@@ -82,7 +94,7 @@ const placesOf = (sessionId: string) => {
 const listOfSession = async (
   store: SagaStore,
   sessionId: string,
-  { status, messageId, requestedBy, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
+  { status, messageId, requestedBy, subject, limit = DEFAULT_LIMIT, cursor }: ListSagasInput,
 ): Promise<SagasAnswer> => {
   const all = await sessionSagas(store, sessionId);
   const places = placesOf(sessionId);
@@ -108,7 +120,7 @@ const listOfSession = async (
   for (let from = 0, isFull = false; from < meant.length && !isFull; from += SAGAS_AT_ONCE) {
     const next = meant.slice(from, from + Math.min(SAGAS_AT_ONCE, page.room()));
     const some = await mapAtOnce(next, SAGAS_AT_ONCE, async (one) => ({
-      saga: summary(one.head),
+      saga: { ...summary(one.head), ...(subject === true ? await readSubject(store, one.head.sagaId) : {}) },
       effects:
         messageId === undefined ? await effectsOfSaga(store, sessionId, one.head, undefined) : one.effects,
     }));
@@ -128,7 +140,7 @@ const pageSagas = createSagaPages('sagas', SAGA_STATUSES);
 export const createListSagas =
   ({ store, clock }: { store: SagaStore; clock: Clock }) =>
   async (input: ListSagasInput): Promise<SagasAnswer> => {
-    const { status, limit = DEFAULT_LIMIT, cursor, sessionId, requestedBy } = input;
+    const { status, limit = DEFAULT_LIMIT, cursor, sessionId, requestedBy, subject } = input;
     if (sessionId !== undefined) return listOfSession(store, sessionId, input);
     // No index is by who started a saga: pages are read until enough of theirs are found.
     const isAsked = (head: SagaHead): boolean =>
@@ -145,7 +157,7 @@ export const createListSagas =
       },
     );
     return {
-      sagas: page.items.map(summary),
+      sagas: await summaries(store, page.items, subject),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
     };
   };
