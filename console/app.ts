@@ -1,6 +1,8 @@
 /** The console: pages about what the functions answer. Every page works without script, and has a JSON twin. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
+import { getCookie } from 'hono/cookie';
+import { isZone, UTC } from '../contract/zones.ts';
 import { sameSecret } from '../core/shared/same-secret.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
 import { fieldsOf } from './form.ts';
@@ -23,16 +25,16 @@ import {
   waitingPage,
 } from './pages/outcomes.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
-import { answer, operate, showQueue } from './pages/queue.ts';
-import { revert, showRevert } from './pages/revert.ts';
-import { rewind, showRewind } from './pages/rewind.ts';
+import { answer, operate, queueCount, showQueue } from './pages/queue.ts';
+import { revert } from './pages/revert.ts';
+import { rewind } from './pages/rewind.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
 import { showUndo, undo } from './pages/undo.ts';
 import { query } from './parts/markup.ts';
 import { frame, type Page, type Viewer } from './parts/page.ts';
-import { SCRIPT } from './parts/script.ts';
+import { SCRIPT, ZONE_COOKIE } from './parts/script.ts';
 import { STYLE } from './parts/style.ts';
 import { createWork, type Outcome } from './work.ts';
 
@@ -66,6 +68,7 @@ const PAGES: Readonly<Record<string, Show>> = {
   '/': showSessions,
   '/sessions/:id': showSession,
   '/queue': showQueue,
+  '/queue/count': queueCount,
   '/sagas': showSagas,
   '/sagas/:id': showSaga,
   '/sagas/:id/undo': showUndo,
@@ -75,9 +78,7 @@ const PAGES: Readonly<Record<string, Show>> = {
 
 /** Pages that need a sandbox, and the text that is shown while they are made. */
 const SLOW_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
-  '/sessions/:id/plan': [showPlan, 'Planning the rollback'],
-  '/sessions/:id/revert': [showRevert, 'Planning what would be taken back'],
-  '/sessions/:id/rewind': [showRewind, 'Planning the rewind'],
+  '/sessions/:id/plan': [showPlan, 'Planning the way back'],
 };
 
 /**
@@ -121,6 +122,12 @@ const wantsJson = (c: Context<ConsoleEnv>): boolean =>
 const inFormat = (c: Context<ConsoleEnv>, { location }: Elsewhere): string =>
   c.req.query('format') === 'json' ? `${location}${location.includes('?') ? '&' : '?'}format=json` : location;
 
+/** The script of the pages says it in a cookie. */
+const zoneOf = (c: Context<ConsoleEnv>): string => {
+  const zone = getCookie(c, ZONE_COOKIE);
+  return zone !== undefined && isZone(zone) ? zone : UTC;
+};
+
 /** No browser and no proxy stores what people see, including refusals and the way to the sign-in. */
 const notKept: MiddlewareHandler = async (c, next) => {
   await next();
@@ -149,6 +156,7 @@ export const createPages = ({
       now,
       directoryOf,
       ...questions,
+      zone: zoneOf(c),
       params: c.req.param(),
       query: c.req.query(),
     };

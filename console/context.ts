@@ -18,6 +18,8 @@ export interface Visit {
   formToken: string;
   now: () => Date;
   directoryOf: DirectoryOf;
+  /** The time zone that the reader's browser named, else UTC. */
+  zone: string;
   /** Whether an error of `ask` means that the thing does not exist. */
   isNotFound: (error: unknown) => boolean;
   /** For an error of `ask` about a saga that is not stored as it was written: its message. */

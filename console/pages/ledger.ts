@@ -13,6 +13,7 @@ import { plural } from '../../core/shared/plural.ts';
 import { listSome } from '../../present/text.ts';
 import type { Ask, Show, Visit } from '../context.ts';
 import { choice } from '../parts/choice.ts';
+import { presetsPart } from '../parts/ledger-presets.ts';
 import { effectRows, entryRows, totalsPart } from '../parts/ledger-tables.ts';
 import { link, list, type Markup, NOTHING, path, query, said, shown } from '../parts/markup.ts';
 
@@ -214,8 +215,13 @@ const filterForm = (asked: Visit['query'], view: View, request: QueryLedgerInput
         html`<option value="${one}"${one === asked['status'] ? html` selected` : ''}>${one.replaceAll('_', ' ')}</option>`,
     )}</select></div>${view === 'entries' ? NOTHING : doubtFilter(asked['doubt'])}<button type="submit">Show</button></form>`;
 
+/** Days are those of the reader, unless a zone is asked for. */
+const inZone = ({ query: asked, zone }: Visit): Visit['query'] =>
+  asked['zone'] || zone === UTC ? asked : { zone, ...asked };
+
 export const showLedger: Show = async (visit) => {
-  const { ask, query: asked, now } = visit;
+  const { ask, now } = visit;
+  const asked = inZone(visit);
   const { saga, cursor } = asked;
   const view = viewOf(asked['view']);
   const request = ledgerRequest(asked, now());
@@ -249,7 +255,9 @@ export const showLedger: Show = async (visit) => {
         : entryRows(answer.entries ?? [], true, zoneOf(asked));
   }
   const check = saga ? await verified(visit, saga) : undefined;
-  const body = html`${filterForm(asked, view, request)}
+  const today = dayIn(zoneOf(asked), now().toISOString());
+  const days = 'from' in request ? request : {};
+  const body = html`${presetsPart(today, days, here)}${filterForm(asked, view, request)}
     ${check === undefined ? NOTHING : verdict(check)}
     ${unusedPart(asked, view)}
     ${belowPart(answer, (one) => here({ saga: one }))}

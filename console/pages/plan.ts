@@ -3,8 +3,17 @@ import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
+import {
+  backBody,
+  backPath,
+  backScope,
+  CONFIRM_FORM,
+  linesPart,
+  linesTo,
+  pageTitle,
+} from '../parts/back-frame.ts';
 import { standingPart } from '../parts/effects.ts';
-import { form, link, type Markup, NOTHING, path, query, shown } from '../parts/markup.ts';
+import { form, NOTHING, path, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   digestOf,
@@ -16,6 +25,8 @@ import {
   unlessOvertaken,
   warningsPart,
 } from '../parts/plan-parts.ts';
+import { showRevert } from './revert.ts';
+import { showRewind } from './rewind.ts';
 
 interface Target {
   sessionId: string;
@@ -29,32 +40,35 @@ const targetOf = ({ message, checkpoint }: Target) =>
 const makePlan = ({ ask, by }: Visit, target: Target, requestId: string): Promise<RollbackAnswer> =>
   ask('rollback', { sessionId: target.sessionId, ...targetOf(target), requestId, by, dryRun: true });
 
-const planBody = (
-  plan: RollbackAnswer,
-  { sessionId, message }: Target,
-  visit: Visit,
-  requestId: string,
-): Markup =>
-  html`<p>Back to ${shown(message === undefined || message === '' ? plan.checkpointId : message)}. All repositories, or none. A checkpoint of what is there now is taken first, so that it can be undone.</p>
-  ${warningsPart(plan.warnings)}
-  ${repositoriesPart(plan.repositories)}
-  ${standingPart(plan.effects)}
-  ${plan.discardedMessageIds.length === 0 ? NOTHING : html`<p>${plural(plan.discardedMessageIds.length, 'message')} would be left behind: ${plan.discardedMessageIds.slice(0, 20).map((id) => html`${shown(id)} `)}</p>`}
-  <div class="acts">${form(
-    path('sessions', sessionId, 'rollback'),
-    visit.formToken,
-    // The exact checkpoint of the plan: the message may have another one by the time of the rollback.
-    { message, checkpoint: plan.checkpointId, request: requestId, digest: digestOf(plan) },
-    html`<button class="main" type="submit">Roll back exactly this</button>`,
-  )}${link(path('sessions', sessionId), 'Cancel')}</div>`;
-
 const planPage = async (visit: Visit, target: Target, before?: string): Promise<Page> => {
   const requestId = `console-${crypto.randomUUID()}`;
   const plan = await makePlan(visit, target, requestId);
+  const { sessionId, message } = target;
+  const moved = plan.repositories.filter(({ action }) => action !== 'unchanged');
+  const [title, lines] = await Promise.all([
+    pageTitle(visit, target, 'Go back to'),
+    moved.length === 0 ? undefined : linesTo(visit, sessionId, plan.checkpointId),
+  ]);
+  const left = plan.discardedMessageIds.length;
+  const body = html`${refusedPart(before, digestOf(plan))}${warningsPart(plan.warnings)}
+    ${standingPart(plan.effects)}
+    ${repositoriesPart(plan.repositories)}
+    ${left === 0 ? NOTHING : html`<p>${plural(left, 'later message')} would be left behind. The undo brings ${left === 1 ? 'it' : 'them'} back.</p>`}
+    ${moved.length === 0 ? NOTHING : linesPart(lines)}
+    ${form(
+      path('sessions', sessionId, 'rollback'),
+      visit.formToken,
+      // The exact checkpoint of the plan: the message may have another one by the time of the rollback.
+      { message, checkpoint: plan.checkpointId, request: requestId, digest: digestOf(plan) },
+      NOTHING,
+      CONFIRM_FORM,
+    )}`;
+  const what = 'A checkpoint of what is there now is taken first, so that this can be undone.';
   return {
-    title: 'Rollback: the plan',
-    body: html`${refusedPart(before, digestOf(plan))}${planBody(plan, target, visit, requestId)}`,
+    title,
+    body: backBody(target, 'files', { body, button: 'Roll back exactly this', what }),
     data: plan,
+    isWide: true,
   };
 };
 
@@ -70,18 +84,25 @@ const donePage = async (
 });
 
 /** When a request was done, its plan is what it did. `confirmed`: the digest of a plan that no longer holds. */
-export const showPlan: Show = async (visit) => {
+const showRollback: Show = async (visit) => {
   const { message, checkpoint, request, confirmed } = visit.query;
   const target = { sessionId: visit.params['id'] ?? '', message, checkpoint };
   const done = request ? await makePlan(visit, target, request) : undefined;
   return done?.status === 'APPLIED' ? donePage(visit, target, done) : planPage(visit, target, confirmed);
 };
 
+/** The plan of what the person chose to go back. */
+export const showPlan: Show = (visit) => {
+  const scope = backScope(visit.query['scope']);
+  if (scope === 'files') return showRollback(visit);
+  return scope === 'message' ? showRevert(visit) : showRewind(visit);
+};
+
 export const rollBack: Act = async (sent) => {
   const { message, checkpoint = '', request = '', digest = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
   const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
-    location: `${path('sessions', sessionId, 'plan')}${query({ message, checkpoint, ...more })}`,
+    location: backPath({ sessionId, message, checkpoint }, 'files', more),
   });
   const act = async (): Promise<Elsewhere> => {
     // The request of the rollback itself: once it is done, its plan is what it did.

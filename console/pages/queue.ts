@@ -6,27 +6,14 @@ import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
-import { declineText, isRetryable, sagaTitle } from '../../present/saga-words.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { alertPart } from '../parts/alert.ts';
-import { argumentsPart } from '../parts/arguments.ts';
-import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
-import { money, reference } from '../parts/ledger-tables.ts';
-import {
-  badge,
-  facts,
-  form,
-  link,
-  type Markup,
-  NOTHING,
-  path,
-  query,
-  said,
-  shown,
-  time,
-} from '../parts/markup.ts';
+import { money } from '../parts/ledger-tables.ts';
+import { badge, facts, link, type Markup, NOTHING, path, query, shown, time } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
+import { answerPart, repairsPart } from '../parts/saga-acts.ts';
 import { stepsPart } from '../parts/saga-steps.ts';
 import { toldSaga } from '../parts/told-saga.ts';
 import { waitText } from '../parts/waits.ts';
@@ -45,31 +32,18 @@ const span = (ms: number): string => {
 const waitsSince = ({ updatedAt }: Observation, now: Date): Markup =>
   html`${time(updatedAt, 'clock')}, for ${span(now.getTime() - Date.parse(updatedAt))}`;
 
-/** Older releases asked without storing the arguments. Nobody must believe that there are none. */
-const NOT_KEPT = 'The arguments were not kept when it was asked. Do not approve it unless you know them.';
-
 const approvalPart = (seen: Observation, asked: AwaitedApproval, { formToken, now }: Visit): Markup => {
   const { sagaId } = seen;
-  const hidden = {
-    saga: sagaId,
-    step: asked.step,
-    hash: asked.argumentsHash,
-    epoch: asked.epoch === undefined ? undefined : String(asked.epoch),
-  };
   const left = Date.parse(asked.until) - now().getTime();
   return html`<section class="card warn"><h2>${shown(asked.tool)} ${money(asked.amount, asked.currency)} ${badge('approval', 'ask')}</h2>
     ${facts([
       ['Saga', link(path('sagas', sagaId), sagaTitle(seen))],
       ['Step', shown(asked.step)],
       ['Asked for by', shown(seen.requestedBy)],
-      ['Waits since', waitsSince(seen, now())],
+      ['Waiting since', waitsSince(seen, now())],
       ['Until', html`${time(asked.until, 'clock')}, ${span(left)} left`],
     ])}
-    ${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
-    <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : argumentsPart(asked.arguments)}
-    <p>${shown(declineText(seen))}</p>
-    <div class="acts">${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
-    ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Reason" placeholder="Reason" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>
+    ${answerPart(seen, asked, formToken)}
   </section>`;
 };
 
@@ -77,23 +51,10 @@ const leftPart = (seen: Observation, { formToken, now }: Visit): Markup =>
   html`<section class="card stop"><h2>${link(path('sagas', seen.sagaId), sagaTitle(seen))} ${badge(seen.status)}</h2>
     ${facts([
       ['Asked for by', shown(seen.requestedBy)],
-      ['Waits since', waitsSince(seen, now())],
+      ['Waiting since', waitsSince(seen, now())],
     ])}
     ${alertPart(seen)}
-    ${seen.notCompensated.map((one) => {
-      const hidden = effectFields(seen, one);
-      return html`<h3>${shown(one.path)} ${shown(one.step)}: ${shown(one.tool)} ${money(one.amount, one.currency)}</h3>
-        <p>${one.externalRef === null && one.externalUrl === undefined ? 'Without a reference' : html`Reference ${reference(one.externalRef, one.externalUrl)}`}${one.idempotencyKey === undefined ? NOTHING : html`, key <code>${shown(one.idempotencyKey)}</code>`}. ${said(one.reason)} ${one.error === undefined || one.reason.includes(one.error.message) ? NOTHING : said(`${one.error.name}: ${one.error.message}`)}</p>
-        ${
-          one.children === true
-            ? NOTHING
-            : one.accepted === true
-              ? html`<div class="acts">${byHandForm(formToken, hidden)}</div>`
-              : html`<div class="acts">${!isRetryable(one) ? NOTHING : form('/queue/operate', formToken, { ...hidden, action: 'retry' }, html`<button type="submit">Try the compensator again</button>`)}
-        ${byHandForm(formToken, hidden)}
-        ${form('/queue/operate', formToken, { ...hidden, action: 'skip' }, html`<div class="acts"><input name="evidence" required aria-label="Reason" placeholder="Reason" maxlength="2000" /> <button class="danger" type="submit">Accept as is</button></div>`)}</div>`
-        }`;
-    })}
+    ${repairsPart(seen, formToken)}
   </section>`;
 
 /** The saga's agent did not go on. Its page shows what can be done. */
@@ -101,7 +62,7 @@ const idlePart = (seen: Observation, { now }: Visit): Markup =>
   html`<section class="card warn"><h2>${link(path('sagas', seen.sagaId), sagaTitle(seen))} ${badge('no next step', 'ask')}</h2>
     ${facts([
       ['Asked for by', shown(seen.requestedBy)],
-      ['Waits since', waitsSince(seen, now())],
+      ['Waiting since', waitsSince(seen, now())],
     ])}
     <p>${waitText(seen) ?? NOTHING}</p>
   </section>`;
@@ -163,6 +124,42 @@ const readLists = async ({ ask, query: { saga, awaiting, failed } }: Visit): Pro
   return Promise.all([read('AWAITING', awaiting), read('COMPENSATION_FAILED', failed)]);
 };
 
+interface Asked {
+  asked: AwaitedApproval;
+}
+
+const byDeadline = (one: Asked, other: Asked): number =>
+  one.asked.until === other.asked.until ? byAmount(one, other) : one.asked.until < other.asked.until ? -1 : 1;
+
+/** The largest first; currencies are not compared by their worth. */
+const byAmount = (one: Asked, other: Asked): number =>
+  Math.abs(Number(other.asked.amount ?? 0)) - Math.abs(Number(one.asked.amount ?? 0));
+
+const orderPart = (asked: Visit['query'], approvals: number): Markup => {
+  const by = asked['order'] === 'amount' ? 'amount' : 'deadline';
+  const to = (order: string, words: string): Markup =>
+    html`<a href="/queue${query({ ...asked, order: order === 'deadline' ? undefined : order, format: undefined })}"${order === by ? html` aria-current="true"` : NOTHING}>${words}</a>`;
+  return approvals < 2
+    ? NOTHING
+    : html`<nav class="scopes" aria-label="Order of approvals">${to('deadline', 'Next deadline first')}${to('amount', 'Largest amount first')}</nav>`;
+};
+
+/** How much waits for a person, for the navigation: of each kind as many as one page has. */
+export const queueCount: Show = async ({ ask }) => {
+  const lists = await Promise.all(
+    (['AWAITING', 'COMPENSATION_FAILED'] as const).map((status) =>
+      ask('list-sagas', { status, limit: MOST }),
+    ),
+  );
+  const count = lists.reduce((sum, { sagas }) => sum + sagas.length, 0);
+  const hasMore = lists.some(({ cursor }) => cursor !== undefined);
+  return {
+    title: 'Queue',
+    body: html`<p>${count}${hasMore ? ' or more' : ''}</p>`,
+    data: { count, hasMore },
+  };
+};
+
 export const showQueue: Show = async (visit) => {
   const { query: asked } = visit;
   const [waiting, failed] = await readLists(visit);
@@ -174,14 +171,14 @@ export const showQueue: Show = async (visit) => {
   // A child that waits has its own line in the list. What ends first comes first.
   const approvals = seen
     .flatMap((one) => (one.awaiting === undefined ? [] : [{ seen: one, asked: one.awaiting }]))
-    .toSorted((one, other) => (one.asked.until < other.asked.until ? -1 : 1));
+    .toSorted(asked['order'] === 'amount' ? byAmount : byDeadline);
   const idle = seen.filter((one) => one.awaiting === undefined && one.interactive?.asked === true);
   const left = seen.filter(({ status }) => status === 'COMPENSATION_FAILED');
   const count = approvals.length + idle.length + left.length + broken.length;
   const { cursor: awaiting } = waiting;
   const hasMore = (awaiting ?? failed.cursor) !== undefined;
   const isPart = Boolean(asked['saga']) || Boolean(asked['awaiting']) || Boolean(asked['failed']);
-  const body = html`${waitingHint({ approvals: approvals.length, idle: idle.length, left: left.length })}
+  const body = html`${orderPart(asked, approvals.length)}${waitingHint({ approvals: approvals.length, idle: idle.length, left: left.length })}
     ${approvals.map((one) => approvalPart(one.seen, one.asked, visit))}
     ${idle.map((one) => idlePart(one, visit))}
     ${left.map((one) => leftPart(one, visit))}
@@ -189,7 +186,7 @@ export const showQueue: Show = async (visit) => {
     ${count > 0 ? NOTHING : html`<p class="empty">${isPart || hasMore ? 'Nothing here waits for a person.' : 'Nothing waits for a person.'}</p>`}
     ${
       isPart || hasMore
-        ? html`<p class="acts">${hasMore ? html`<a class="button" href="/queue${query({ awaiting, failed: failed.cursor })}">More that waits</a>` : NOTHING}${isPart ? html`<a href="/queue">The whole queue</a>` : NOTHING}</p>`
+        ? html`<p class="acts">${hasMore ? html`<a class="button" href="/queue${query({ awaiting, failed: failed.cursor, order: asked['order'] })}">More that waits</a>` : NOTHING}${isPart ? html`<a href="/queue">The whole queue</a>` : NOTHING}</p>`
         : NOTHING
     }`;
   return {

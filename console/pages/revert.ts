@@ -3,9 +3,13 @@
  * exactly that plan.
  */
 import { html } from 'hono/html';
+import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
-import { form, link, list, NOTHING, path, query, said, shown } from '../parts/markup.ts';
+import { roomFor } from '../diff/markup.ts';
+import { backBody, backPath, CONFIRM_FORM, pageTitle } from '../parts/back-frame.ts';
+import { changesPart } from '../parts/changes.ts';
+import { form, list, type Markup, NOTHING, path, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   digestOf,
@@ -28,6 +32,23 @@ const makePlan = (
 /** Each plan captures the present, so its checkpoint has another id each time. */
 const digest = (plan: RollbackAnswer): string => digestOf({ ...plan, checkpointId: '' });
 
+/** What the message changed, as it was kept. Undefined: it cannot be told. */
+const changesOf = (
+  { ask }: Visit,
+  sessionId: string,
+  messageId: string,
+): Promise<ChangesAnswer | undefined> =>
+  // The plan names every path, also where its lines were not kept.
+  ask('changes', { sessionId, messageId }).catch(() => undefined);
+
+const changesShown = (answer: ChangesAnswer | undefined): Markup => {
+  const room = roomFor();
+  const changed = (answer?.checkpoints ?? []).filter(({ repositories }) => repositories.length > 0);
+  return changed.length === 0
+    ? NOTHING
+    : html`<h2>What it changed, and what is taken back</h2>${changed.map((one) => changesPart(one, room))}`;
+};
+
 const revertPage = async (
   visit: Visit,
   sessionId: string,
@@ -35,35 +56,29 @@ const revertPage = async (
   before?: string,
 ): Promise<Page> => {
   const request = `console-${crypto.randomUUID()}`;
+  const point = { sessionId, message };
   const plan = await makePlan(visit, sessionId, message, request);
+  const [title, changes] = await Promise.all([
+    pageTitle(visit, point, 'Take back'),
+    changesOf(visit, sessionId, message),
+  ]);
   const { conflicts = [] } = plan;
-  return {
-    title: 'Take back one message: the plan',
-    body: html`${refusedPart(before, digest(plan))}
-      <p>What ${shown(message)} changed is taken back. Later work stays. What sagas did outside is not touched.</p>
-      ${warningsPart(plan.warnings)}
-      ${
-        conflicts.length === 0
-          ? NOTHING
-          : html`<section class="card stop"><h2>It cannot be taken back alone</h2><p>Later work changed the same places. Nothing would be written.</p>${list(
-              conflicts
-                .slice(0, 50)
-                .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${said(one.message)}`),
-            )}</section>`
-      }
-      ${repositoriesPart(plan.repositories)}
-      <div class="acts">${
-        conflicts.length > 0
-          ? NOTHING
-          : form(
-              path('sessions', sessionId, 'revert'),
-              visit.formToken,
-              { message, request, digest: digest(plan) },
-              html`<button class="main" type="submit">Take back exactly this</button>`,
-            )
-      }${link(path('sessions', sessionId), 'Cancel')}</div>`,
-    data: plan,
-  };
+  const isPossible = conflicts.length === 0;
+  const body = html`${refusedPart(before, digest(plan))}
+    ${warningsPart(plan.warnings)}
+    ${
+      isPossible
+        ? NOTHING
+        : html`<section class="card stop"><h2>It cannot be taken back alone</h2><p>Later work changed the same places. Nothing would be written.</p>${list(
+            conflicts
+              .slice(0, 50)
+              .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${said(one.message)}`),
+          )}</section>`
+    }
+    ${repositoriesPart(plan.repositories)}${changesShown(changes)}
+    ${isPossible ? form(path('sessions', sessionId, 'revert'), visit.formToken, { message, request, digest: digest(plan) }, NOTHING, CONFIRM_FORM) : NOTHING}`;
+  const button = isPossible ? 'Take back exactly this' : undefined;
+  return { title, body: backBody(point, 'message', { body, button }), data: plan, isWide: true };
 };
 
 const donePage = async (
@@ -91,7 +106,7 @@ export const revert: Act = async (sent) => {
   const { message = '', request = '', digest: confirmed = '' } = sent.fields;
   const sessionId = sent.params['id'] ?? '';
   const at = (more: Readonly<Record<string, string>>): Elsewhere => ({
-    location: `${path('sessions', sessionId, 'revert')}${query({ message, ...more })}`,
+    location: backPath({ sessionId, message }, 'message', more),
   });
   const act = async (): Promise<Elsewhere> => {
     const now = await makePlan(sent, sessionId, message, request);

@@ -9,9 +9,18 @@ import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { sagaTitleOf } from '../../present/saga-words.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
+import {
+  backBody,
+  backPath,
+  backScope,
+  CONFIRM_FORM,
+  linesPart,
+  linesTo,
+  pageTitle,
+} from '../parts/back-frame.ts';
 import { choice } from '../parts/choice.ts';
 import { standingPart } from '../parts/effects.ts';
-import { badge, form, link, type Markup, NOTHING, path, query, said, shown } from '../parts/markup.ts';
+import { badge, form, link, type Markup, NOTHING, path, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
   digestOf,
@@ -25,12 +34,7 @@ import { residueTick, undoPlanTable, whyField } from '../parts/undo-plan.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
-const SCOPES: readonly (readonly [Scope, string])[] = [
-  ['all', 'effects, files and conversation'],
-  ['effects', 'effects only'],
-  ['files', 'files only'],
-  ['conversation', 'conversation only'],
-];
+const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
 
 /** One call waits this long, and is then repeated. */
 const WAIT_SECONDS = 20;
@@ -48,13 +52,7 @@ const inputOf = (
       message === '' && checkpoint
         ? { checkpointId: checkpoint }
         : { messageId: message, ...(checkpoint && { checkpointId: checkpoint }) },
-    scope: scope
-      ? choice(
-          'scope',
-          scope,
-          SCOPES.map(([name]) => name),
-        )
-      : 'all',
+    scope: scope ? choice('scope', scope, SCOPES) : 'all',
     requestId: request ?? `console-${crypto.randomUUID()}`,
     by,
     ...(told ? { guidance: told } : {}),
@@ -91,45 +89,43 @@ const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
 const pointOf = ({ to }: SessionRewind) =>
   'messageId' in to ? { message: to.messageId } : { checkpoint: to.checkpointId };
 
-const scopeForm = (input: SessionRewind): Markup =>
-  html`<form class="filters" method="get" action="${path('sessions', input.sessionId, 'rewind')}">${Object.entries(
-    pointOf(input),
-  ).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )}<div><label for="scope">What goes back</label><select id="scope" name="scope">${SCOPES.map(
-    ([name, text]) =>
-      html`<option value="${name}"${name === input.scope ? html` selected` : ''}>${text}</option>`,
-  )}</select></div><button type="submit">Plan this</button></form>`;
-
 const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
   const plan = await visit.ask('rewind-session', { ...input, dryRun: true });
   const { sagas, files } = plan;
+  const { sessionId } = input;
   const stand = standsIn(plan);
-  const point = 'messageId' in input.to ? input.to.messageId : input.to.checkpointId;
+  const point = { sessionId, ...pointOf(input) };
+  const scope = input.scope ?? 'all';
+  const isMoved = files?.repositories.some(({ action }) => action !== 'unchanged') === true;
+  const [title, lines] = await Promise.all([
+    pageTitle(visit, point, 'Go back to'),
+    isMoved ? linesTo(visit, sessionId, files.checkpointId) : undefined,
+  ]);
   const hidden = {
     ...pointOf(input),
     // The very checkpoint of the plan: a message may have got another one by then.
     ...(plan.checkpointId !== undefined && { checkpoint: plan.checkpointId }),
-    scope: input.scope,
+    scope,
     request: input.requestId,
     digest: digest(plan),
   };
+  const body = html`${refusedPart(before, digest(plan))}
+    ${scope === 'conversation' ? NOTHING : html`<h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}`}
+    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${isMoved ? linesPart(lines) : NOTHING}`}
+    ${form(
+      path('sessions', sessionId, 'rewind'),
+      visit.formToken,
+      hidden,
+      html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
+      ${residueTick(stand, 'go back', whyField('reason', true, input.reason))}`,
+      CONFIRM_FORM,
+    )}`;
+  const what = 'When an effect cannot be undone, everything stops, and files are untouched.';
   return {
-    title: 'Rewind: the plan',
-    body: html`${refusedPart(before, digest(plan))}
-      <p>Back to after ${shown(point)}: its work stays. Effects are undone first, the last one first; when one cannot be undone, everything stops and files are untouched.</p>
-      ${scopeForm(input)}
-      <h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}
-      ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}`}
-      ${form(
-        path('sessions', input.sessionId, 'rewind'),
-        visit.formToken,
-        hidden,
-        html`<label for="guidance">Guidance for the way on (optional)</label><textarea id="guidance" name="guidance" maxlength="4000">${input.guidance ?? ''}</textarea>
-        ${residueTick(stand, 'rewind', whyField('reason', true, input.reason))}
-        <div class="acts"><button class="main" type="submit">Rewind exactly this</button>${link(path('sessions', input.sessionId), 'Cancel')}</div>`,
-      )}`,
+    title,
+    body: backBody(point, scope === 'files' ? 'all' : scope, { body, button: 'Rewind exactly this', what }),
     data: plan,
+    isWide: true,
   };
 };
 
@@ -179,8 +175,9 @@ export const rewind: Act = async (sent) => {
   const again = async (): Promise<Elsewhere | Page> =>
     input.guidance === undefined && input.reason === undefined
       ? {
-          location:
-            path('sessions', input.sessionId, 'rewind') + query({ message, checkpoint, scope, confirmed }),
+          location: backPath({ sessionId: input.sessionId, message, checkpoint }, backScope(scope || 'all'), {
+            confirmed,
+          }),
         }
       : ((await unlessOvertaken(sent, () => planPage(sent, input, confirmed), undefined)) ??
         busyPage(sent, input));

@@ -11,7 +11,6 @@ import { notListedTexts, provenText, sagaTitle } from '../../present/saga-words.
 import type { Show, Visit } from '../context.ts';
 import { alertPart } from '../parts/alert.ts';
 import { approvalsPart } from '../parts/approvals.ts';
-import { argumentsPart } from '../parts/arguments.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
 import { choice } from '../parts/choice.ts';
 import { entryRows, money } from '../parts/ledger-tables.ts';
@@ -30,6 +29,8 @@ import {
   time,
 } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
+import { answerPart, repairsPart } from '../parts/saga-acts.ts';
+import { axisPart } from '../parts/saga-axis.ts';
 import { stepName, stepsPart } from '../parts/saga-steps.ts';
 import { waitPart } from '../parts/waits.ts';
 import { showLedger, verdict, verified } from './ledger.ts';
@@ -145,15 +146,16 @@ const locksPart = ({ locks, cursor }: Locks): Markup =>
         '',
       )}${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(locks.length, 'lock')}. The ledger has all that were taken.</p>`}`;
 
-const statePart = (seen: Observation): Markup =>
+const statePart = (seen: Observation, formToken: string): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)}, ${shown(provenText(seen.guidance.proof))}, says: ${said(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until, 'clock')}</p>${argumentsPart(seen.awaiting.arguments ?? {})}<p><a href="/queue${query({ saga: seen.sagaId })}">Answer it in the queue</a></p></section>`}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)} ${money(seen.awaiting.amount, seen.awaiting.currency)}, until ${time(seen.awaiting.until, 'clock')}</p>${answerPart(seen, seen.awaiting, formToken)}</section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until, 'clock')}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}, ${shown(provenText(seen.failed.proof))}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
   ${waitPart(seen)}
   ${alertPart(seen)}
-  <p class="hint">${shown(nextForPeople(seen))}${seen.status === 'COMPENSATION_FAILED' ? html` <a href="/queue${query({ saga: seen.sagaId })}">Repair it in the queue</a>` : NOTHING}</p>`;
+  <p class="hint">${shown(nextForPeople(seen))}</p>
+  ${seen.status === 'COMPENSATION_FAILED' ? html`<section class="card stop"><h2>Not undone</h2>${repairsPart(seen, formToken)}</section>` : NOTHING}`;
 
 /**
  * The functions answer nothing else about a saga that is not as it was written. This page shows its entries
@@ -200,6 +202,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
     readLocks(visit, sagaId),
   ]);
   const ledger = `/ledger${query({ saga: sagaId })}`;
+  const isOver = seen.doing === undefined && seen.awaiting === undefined && seen.status !== 'PARKED';
   const check = cursor === undefined ? await verified(visit, sagaId) : undefined;
   const body = html`${facts([
     ['Status', badge(seen.status)],
@@ -213,8 +216,9 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
       ? []
       : [['A step of', link(path('sagas', seen.parent.sagaId), seen.parent.sagaId)] as const]),
   ])}
-  ${statePart(seen)}
+  ${statePart(seen, visit.formToken)}
   <h2>Steps</h2>${stepsPart(seen, entries)}${notListedPart(seen)}
+  ${axisPart(entries, isOver, visit.now())}
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${approvalsPart(seen)}${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}

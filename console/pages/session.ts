@@ -41,9 +41,7 @@ const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: Time
   if (checkpointId === null) {
     return html`<p class="hint">Its checkpoint has expired: nothing goes back to it any more.</p><div class="acts">${permalink}</div>`;
   }
-  return html`<div class="acts"><a class="button" href="${here}/plan${of}">Plan a rollback to this message</a>
-    <a class="button" href="${here}/rewind${of}">Plan a rewind, with effects</a>
-    <a class="button" href="${here}/revert${of}">Take back only this message</a>
+  return html`<div class="acts"><a class="button main" href="${here}/plan${of}">Go back to here…</a>
     <a class="button" href="${here}/compare${query({ from: messageId, to: 'head' })}">Compare with the head</a>
     ${form(`${here}/copy`, visit.formToken, { message: messageId, request: `console-${crypto.randomUUID()}` }, html`<button type="submit">Open a review copy</button>`)}
     ${permalink}</div>`;

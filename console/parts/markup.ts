@@ -152,11 +152,15 @@ const hiddenFields = (fields: Readonly<Record<string, string | undefined>>): Mar
 export const formAgain = (action: string, fields: Readonly<Record<string, string>>, body: Markup): Markup =>
   html`<form method="post" action="${action}">${hiddenFields(fields)}${body}</form>`;
 
-/** A form that changes something. `token` ties it to who is signed in; sent twice, it is sent once. */
+/**
+ * A form that changes something. `token` ties it to who is signed in; sent twice, it is sent once. `id`: for a
+ * button elsewhere on the page.
+ */
 export const form = (
   action: string,
   token: string,
   hidden: Readonly<Record<string, string | undefined>>,
   body: Markup,
+  id?: string,
 ): Markup =>
-  html`<form method="post" action="${action}">${hiddenFields({ form_token: token, once: crypto.randomUUID(), ...hidden })}${body}</form>`;
+  html`<form method="post" action="${action}"${id === undefined ? NOTHING : html` id="${id}"`}>${hiddenFields({ form_token: token, once: crypto.randomUUID(), ...hidden })}${body}</form>`;

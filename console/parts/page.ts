@@ -57,7 +57,7 @@ ${refreshSeconds === undefined ? NOTHING : html`<noscript><meta http-equiv="refr
 <a class="skip" href="#main">Skip to the content</a>
 <header><nav aria-label="Main"><a class="brand" href="/">Walkback</a>${PLACES.map(
     ([place, name]) =>
-      html`<a href="${place}"${isHere(place, own ?? at) ? html` aria-current="page"` : ''}>${name}</a>`,
+      html`<a href="${place}"${isHere(place, own ?? at) ? html` aria-current="page"` : ''}${place === '/queue' ? html` data-count="/queue/count?format=json"` : NOTHING}>${name}</a>`,
   )}</nav><p class="viewer">${shown(viewer.name)}${viewer.isVerified ? '' : ' (a claim)'}</p>${viewer.signOut === undefined ? NOTHING : form('/auth/sign-out', viewer.signOut, {}, html`<button type="submit">Sign out</button>`)}</header>
 <main id="main" tabindex="-1"${isWide === true ? html` class="wide"` : NOTHING}><h1>${printableLine(title)}</h1>
 ${body}

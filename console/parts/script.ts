@@ -7,6 +7,9 @@
 /** Marks a request that a page makes by itself: nobody is there who could sign in. */
 export const LOOK_HEADER = 'x-walkback-look';
 
+/** The time zone of the reader, for the days of the ledger. */
+export const ZONE_COOKIE = 'walkback_zone';
+
 const TIMES = `
 const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
@@ -35,6 +38,7 @@ const showTimes = () => {
   }
 };
 setInterval(showTimes, 60000);
+document.cookie = '${ZONE_COOKIE}=' + encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone) + '; path=/; max-age=31536000; samesite=strict';
 `;
 
 const COPIES = `
@@ -88,12 +92,17 @@ const showViewed = () => {
 `;
 
 export const SCRIPT = `'use strict';${TIMES}${COPIES}${VIEWED}
+for (const place of document.querySelectorAll('a[data-count]')) {
+  fetch(place.dataset.count, { headers: { '${LOOK_HEADER}': 'yes' } }).then((answer) => answer.ok ? answer.json() : { count: 0 }).then(({ count, hasMore }) => {
+    if (count > 0) place.append(' ', Object.assign(document.createElement('span'), { className: 'badge ask', textContent: count + (hasMore ? '+' : '') }));
+  }).catch(() => {});
+}
 const enhance = () => { showTimes(); showCopies(); showViewed(); };
 document.addEventListener('submit', (event) => {
-  for (const button of event.target.querySelectorAll('button')) setTimeout(() => { button.disabled = true; });
+  for (const button of event.target.elements) if (button.type === 'submit') setTimeout(() => { button.disabled = true; });
 });
 addEventListener('pageshow', () => {
-  for (const button of document.querySelectorAll('form button:disabled')) button.disabled = false;
+  for (const button of document.querySelectorAll('button:disabled')) button.disabled = false;
 });
 const { instead } = document.documentElement.dataset;
 if (instead) history.replaceState(null, '', instead);

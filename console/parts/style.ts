@@ -101,10 +101,14 @@ const SESSION = `
 .call > header h3 { margin: 0; min-width: 0; } .call > header h3 code { font-weight: 400; } .call > header p { margin: 0; display: flex; gap: .75rem; align-items: baseline; white-space: nowrap; }
 .call a.meta { color: var(--soft); } h4 { font-size: 1rem; font-weight: 500; margin: .5rem 0 .2rem; overflow-wrap: anywhere; }
 .quiet { color: var(--soft); } .quiet ol { margin: .3rem 0; }
+.scopes { display: flex; flex-wrap: wrap; gap: 0; border: 1px solid var(--edge); border-radius: 6px; width: fit-content; max-width: 100%; overflow: clip; background: var(--panel); }
+.scopes a { padding: .35rem .8rem; border: 0; border-right: 1px solid var(--line); } .scopes a[aria-current] { background: var(--calm-bg); color: var(--ink); font-weight: 500; }
+.confirm { position: sticky; bottom: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin: 1.25rem -1.25rem -1.25rem; padding: .7rem 1.25rem; background: var(--panel); border-top: 1px solid var(--edge); }
 .files { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .4rem .75rem; margin-bottom: 1.25rem; max-height: 50vh; overflow-y: auto; }
 .files summary { font-weight: 500; } .files ul { list-style: none; padding-left: .9rem; margin: .1rem 0; } .files details > ul { padding-left: 0; } .files .folder { color: var(--soft); } .files li { overflow-wrap: anywhere; padding: .06rem 0; }
 .given { margin: .3rem 0; } .given > div { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .1rem 1rem; padding: .15rem 0; } .given dt { overflow-wrap: anywhere; } .given dd { margin: 0; min-width: 0; overflow-wrap: anywhere; } .given pre { margin: 0; }
 .copy { min-height: 0; padding: .05rem .45rem; font-size: .86rem; font-weight: 400; color: var(--soft); } .file > .tick { position: absolute; top: .3rem; right: .65rem; margin: 0; font-size: .86rem; color: var(--soft); } .file:has(> .tick) summary { padding-right: 6.5rem; }
+.axis { display: block; width: 100%; min-width: 9rem; height: .75rem; margin-top: .35rem; } .axis rect { fill: var(--good); } .axis .undo { fill: var(--calm); } .axis .probe { fill: var(--link); } .axis .wait { fill: var(--edge); } td:has(.axis) { width: 40%; }
 .ident { color: var(--soft); font-size: .86rem; }
 .split h2:first-child, .beside h2:first-child, .beside h3:first-child { margin-top: 0; }
 .strip { display: block; width: 100%; height: 2.25rem; margin: 0 0 .4rem; }
@@ -148,7 +152,7 @@ const SMALL = `
 @media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
 @media (max-width: 50rem) {
   .call > header { flex-wrap: wrap; }
-  main { padding: .9rem; }
+  main { padding: .9rem; } .confirm { margin: 1rem -.9rem -.9rem; padding: .6rem .9rem; } .scopes { width: 100%; flex-direction: column; } .scopes a { border-right: 0; border-bottom: 1px solid var(--line); }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }

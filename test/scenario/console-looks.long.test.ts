@@ -34,7 +34,7 @@ test.skipIf(browser === undefined)(
     origin = url;
     await using person = await comeIn(browser, url);
     const { page } = person;
-    const title = 'Planning the rollback … · Walkback';
+    const title = 'Planning the way back … · Walkback';
     await page.goto(`${url}/sessions/s1/plan?message=m1`);
     expect(await page.title()).toBe(title);
 

@@ -100,7 +100,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     expect(page.url()).toBe(`${url}/queue`);
     await card.getByLabel('Evidence').first().fill('Booked back by hand, journal 4711');
     await byHand.click();
-    await page.getByRole('heading', { level: 1, name: 'Saga failed' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /^Refund/ }).waitFor();
     expect(await page.getByText('Booked back by hand, journal 4711').count()).toBeGreaterThan(0);
     expect(await world.sagas.observe('failed', 20)).toMatchObject({ status: 'COMPENSATED' });
   });
@@ -211,7 +211,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     // Whatever number of messages the list has.
     await tabTo('Skip to the chosen message');
     await page.keyboard.press('Enter');
-    await tabTo('Plan a rollback to this message', 1);
+    await tabTo('Go back to here', 2);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Roll back exactly this' }).waitFor();
     await tabTo('Cancel');

@@ -110,9 +110,13 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       const { page } = person;
       const before = [prices(), file('web/page.html')];
       await choose(page, 'msg-2');
-      await page.getByRole('link', { name: 'Plan a rollback to this message' }).click();
+      await page.getByRole('link', { name: 'Go back to here…' }).click();
       await page.getByRole('button', { name: 'Roll back exactly this' }).waitFor();
-      await page.locator('summary').first().click();
+      // The lines that go back, and the button beside them, however long the page is.
+      expect(await page.locator('mark').allInnerTexts()).toEqual(expect.arrayContaining(['ceil', 'round']));
+      await expect(
+        await page.getByRole('button', { name: 'Roll back exactly this' }).boundingBox(),
+      ).toMatchObject({ y: expect.toSatisfy((y: number) => y < 800) });
       await look(page, `plan-${place}`);
       await expectOnlyText(person);
       await confirm(page, 'Roll back exactly this', 'Rolled back');
@@ -136,7 +140,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       const tabs = [person.page, await person.page.context().newPage()];
       const [one = person.page, other = person.page] = tabs;
       await choose(one, kept);
-      await one.getByRole('link', { name: 'Plan a rollback to this message' }).click();
+      await one.getByRole('link', { name: 'Go back to here…' }).click();
       const button = (page: Page) => page.getByRole('button', { name: 'Roll back exactly this' });
       await button(one).waitFor();
       await other.goto(one.url());
@@ -186,7 +190,8 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       );
       expect(await outside.getByText('cannot be undone').count()).toBe(1);
       await messageLink(page, `before-${place}`).click();
-      await page.getByRole('link', { name: 'Plan a rewind, with effects' }).click();
+      await page.getByRole('link', { name: 'Go back to here…' }).click();
+      await page.getByRole('link', { name: 'Files and effects' }).click();
       await page.getByRole('heading', { name: 'Point of no return' }).waitFor();
       await look(page, `rewind-${place}`);
       await page.getByLabel('Guidance for the way on').fill(`Ask first. ${HOSTILE}`);
@@ -217,7 +222,8 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await using person = await sitDown(isScripted);
       const { page } = person;
       await choose(page, one);
-      await page.getByRole('link', { name: 'Take back only this message' }).click();
+      await page.getByRole('link', { name: 'Go back to here…' }).click();
+      await page.getByRole('link', { name: 'Only this message' }).click();
       await page.getByRole('button', { name: 'Take back exactly this' }).waitFor();
       await look(page, `revert-${place}`);
       await confirm(page, 'Take back exactly this', 'Taken back');

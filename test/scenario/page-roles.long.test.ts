@@ -24,11 +24,12 @@ const NO_PAGE = ['/console.js', '/style.css', '/enter', '/work/:id'];
 const pagesOf = (session: string, saga: string): Record<string, string[]> => ({
   'GET /': ['/'],
   'GET /sessions/:id': [`/sessions/${session}`],
-  'GET /sessions/:id/plan': [`/sessions/${session}/plan?message=msg-2`],
-  'GET /sessions/:id/revert': [`/sessions/${session}/revert?message=msg-2`],
-  'GET /sessions/:id/rewind': [`/sessions/${session}/rewind?message=msg-2`],
+  'GET /sessions/:id/plan': ['files', 'all', 'message'].map(
+    (scope) => `/sessions/${session}/plan?scope=${scope}&message=msg-2`,
+  ),
   'GET /sessions/:id/compare': [`/sessions/${session}/compare?from=msg-2&to=msg-3`],
   'GET /queue': ['/queue'],
+  'GET /queue/count': ['/queue/count'],
   'GET /sagas': ['/sagas'],
   'GET /sagas/:id': [`/sagas/${saga}`],
   'GET /sagas/:id/undo': ['/sagas/done/undo'],
@@ -119,7 +120,7 @@ const visitAll = async (role?: PersonRole) => {
   const entered = await app.request(`${ORIGIN}/enter?token=in`, { headers: host });
   const headers = { ...host, cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
   const queue = await (await app.request(`${ORIGIN}/queue`, { headers })).text();
-  const plan = await app.request(`${ORIGIN}/sessions/${world.world.sessionId}/rewind?message=msg-2`, {
+  const plan = await app.request(`${ORIGIN}/sessions/${world.world.sessionId}/plan?scope=all&message=msg-2`, {
     headers,
   });
   const [, formToken = ''] = /name="form_token" value="([^"]+)"/.exec(queue + (await plan.text())) ?? [];

@@ -43,7 +43,7 @@ const post = async (person: BrowserPerson, action: string, fields: Record<string
 
 /** The form of a page that acts, not the one that plans. */
 const postedForm = (page: string, action: string): string =>
-  new RegExp(`<form method="post" action="${action}">(.*?)</form>`, 's').exec(page)?.[1] ?? '';
+  new RegExp(`<form method="post" action="${action}"[^>]*>(.*?)</form>`, 's').exec(page)?.[1] ?? '';
 
 /** What a form of a page sends, from the page that has it. */
 const sendForm = async (person: BrowserPerson, page: string, action: string, more: object = {}) => {
@@ -59,7 +59,7 @@ test('a reviewer rolls all repositories back in the deployed console, and undoes
   await world.checkpoint('kept');
   write('later\n');
   const session = await person.get(`${cloud.endpoints.api}/sessions/s1?message=kept`);
-  expect([session.status, session.text]).toEqual([200, expect.stringContaining('Plan a rollback')]);
+  expect([session.status, session.text]).toEqual([200, expect.stringContaining('Go back to here')]);
   // Whatever the form says of who asks is not read.
   const at = cloud.endpoints.api;
   const plan = (await person.get(`${at}/sessions/s1/plan?message=kept`)).text;
@@ -97,7 +97,11 @@ test('one message is taken back by a person, who is on record', async () => {
   writeFileSync(join(world.root, 'api', 'mine.txt'), 'mine\n');
   await world.checkpoint('to-revert');
   const { person } = await signInWithBrowser(cloud, { roles: 'reviewer' });
-  const done = await sendForm(person, '/sessions/s1/revert?message=to-revert', '/sessions/s1/revert');
+  const done = await sendForm(
+    person,
+    '/sessions/s1/plan?scope=message&message=to-revert',
+    '/sessions/s1/revert',
+  );
   expect(done.text).toContain('Taken back');
   expect(done.text).toContain('rita@example.com');
 });
@@ -105,8 +109,8 @@ test('one message is taken back by a person, who is on record', async () => {
 test('of two tabs that confirm in one moment, one is done, and the other shows what is so now', async () => {
   const acts = [
     ['/sessions/s1/plan?message=start-of-two', '/sessions/s1/rollback', 'Rolled back'],
-    ['/sessions/s1/revert?message=first-of-two', '/sessions/s1/revert', 'Taken back'],
-    ['/sessions/s1/rewind?message=start-of-two', '/sessions/s1/rewind', 'Rewound'],
+    ['/sessions/s1/plan?scope=message&message=first-of-two', '/sessions/s1/revert', 'Taken back'],
+    ['/sessions/s1/plan?scope=all&message=start-of-two', '/sessions/s1/rewind', 'Rewound'],
   ] as const;
   write('start\n');
   await world.checkpoint('start-of-two');
@@ -157,7 +161,7 @@ test('the form of a rewind that was sent again joins it, and does nothing twice'
   const { person } = await signInWithBrowser(cloud, { roles: 'reviewer' });
   const page = '/sessions/s1/rewind';
   const at = cloud.endpoints.api;
-  const { text } = await person.get(`${at}${page}?message=before-rewind`);
+  const { text } = await person.get(`${at}/sessions/s1/plan?scope=all&message=before-rewind`);
   const form = postedForm(text, page);
   const send = () => person.post(at + page, { ...hiddenIn(form), guidance: 'Leave it.' });
   expect((await send()).text).toContain('Rewound');

@@ -74,8 +74,8 @@ const PAGES = [
   '/sessions/s',
   `/sessions/s?message=${encodeURIComponent(TEXT)}`,
   '/sessions/s/plan?message=m',
-  '/sessions/s/revert?message=m',
-  '/sessions/s/rewind?message=m',
+  '/sessions/s/plan?scope=message&message=m',
+  '/sessions/s/plan?scope=all&message=m',
   '/sessions/s/compare',
   '/sessions/s/compare?from=a&to=b',
   '/queue',
@@ -172,7 +172,7 @@ describe('a form or an address that no page of ours has', () => {
     ['/sagas?status=running', 'status: give one of'],
     ['/ledger?view=total', 'view: give one of entries, effects, totals'],
     ['/ledger.csv?view=total', 'view: give one of entries, effects, totals'],
-    ['/sessions/s/rewind?message=m&scope=file', 'scope: give one of all, effects, files, conversation'],
+    ['/sessions/s/plan?message=m&scope=file', 'scope: give one of files, all, message, effects'],
   ])('%s is refused, and shows nothing that was not meant', async (path, message) => {
     const { fetchPage, enter, calls } = made(NOTHING);
     const { cookie } = await enter();
@@ -306,7 +306,9 @@ test('the plan of a rewind says where it would stop, and not that nothing is lef
     }),
   });
   const { cookie } = await enter();
-  const text = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+  const text = await (
+    await fetchPage('/sessions/s/plan?scope=all&message=m', { headers: { cookie } })
+  ).text();
   expect(text.match(/The rewind stops here/g)).toHaveLength(1);
   expect(text.match(/Nothing is left to take back/g)).toHaveLength(1);
 });

@@ -69,7 +69,7 @@ describe('a method that an address does not take', () => {
     ['/sessions/s', 'PUT', GET],
     ['/sessions/s/plan', 'POST', GET],
     ['/sessions/s/compare', 'POST', GET],
-    ['/sessions/s/revert', 'PATCH', `${GET}, POST`],
+    ['/sessions/s/revert', 'GET', 'POST'],
     ['/sessions/s/rollback', 'GET', 'POST'],
     ['/queue/answer', 'HEAD', 'POST'],
     ['/work/w', 'POST', GET],
@@ -374,8 +374,10 @@ describe('what somebody else was quicker with', () => {
     };
     const { fetchPage, enter } = made({ [path]: answer, timeline: () => timeline() });
     const { cookie } = await enter();
-    const page = path === 'rollback' ? 'plan' : 'revert';
-    const plan = await (await fetchPage(`/sessions/s/${page}?message=m`, { headers: { cookie } })).text();
+    const scope = path === 'rollback' ? 'files' : 'message';
+    const plan = await (
+      await fetchPage(`/sessions/s/plan?scope=${scope}&message=m`, { headers: { cookie } })
+    ).text();
     const form = path === 'rollback' ? formOf(plan) : { ...formOf(plan), ...REVERT };
     return fetchPage(`/sessions/s/${path}`, { headers: { cookie, origin: ORIGIN }, form });
   };
@@ -417,14 +419,18 @@ describe('what somebody else was quicker with', () => {
       },
     });
     const { cookie } = await enter();
-    const plan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const plan = await (
+      await fetchPage('/sessions/s/plan?scope=all&message=m', { headers: { cookie } })
+    ).text();
     const form = { ...formOf(plan), scope: 'all', residue: 'accepted', guidance: 'Ask the customer first.' };
     const sent = { headers: { cookie, origin: ORIGIN }, form };
     const text = await (await fetchPage('/sessions/s/rewind', sent)).text();
     expect(text).toContain(says);
     // What was written is not lost.
     expect(text.includes('Ask the customer first.')).toBe(says.includes('Nothing was done'));
-    const asked = calls.flatMap(({ input }) => ((input as { dryRun?: true }).dryRun === true ? [] : [input]));
+    const asked = calls.flatMap(({ name, input }) =>
+      name !== 'rewind-session' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
+    );
     expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, residue: 'seen', requestId: 'r-1' }] : []);
   });
 
@@ -447,7 +453,9 @@ describe('what somebody else was quicker with', () => {
       },
     });
     const { cookie } = await enter();
-    const shownPlan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const shownPlan = await (
+      await fetchPage('/sessions/s/plan?scope=all&message=m', { headers: { cookie } })
+    ).text();
     expect(shownPlan).toMatch(/<input id="reason" [^>]*required/);
     const reason = 'they have read it';
     const form = { ...formOf(shownPlan), scope: 'all', residue: 'accepted', reason };
@@ -455,7 +463,9 @@ describe('what somebody else was quicker with', () => {
     expect(answer.headers.get('location') ?? '').not.toMatch(/read/);
     const sent = await fetchPage('/sessions/s/rewind', { headers: { cookie, origin: ORIGIN }, form });
     expect(await sent.text()).toContain(`value="${reason}"`);
-    const asked = calls.flatMap(({ input }) => ((input as { dryRun?: true }).dryRun === true ? [] : [input]));
+    const asked = calls.flatMap(({ name, input }) =>
+      name !== 'rewind-session' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
+    );
     expect(asked).toMatchObject([{ acceptResidue: true, residue: 'seen', reason }]);
   });
 
@@ -486,7 +496,9 @@ describe('what somebody else was quicker with', () => {
         }
         return answer.text();
       };
-      const plan = await (await fetchOnly('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+      const plan = await (
+        await fetchOnly('/sessions/s/plan?scope=all&message=m', { headers: { cookie } })
+      ).text();
       const busy = await sent({ ...formOf(plan), scope: 'effects', guidance });
       expect(busy).toContain('Somebody else is at work on this session. Nothing was done.');
       isBusy = false;
@@ -495,7 +507,7 @@ describe('what somebody else was quicker with', () => {
       expect(text).toContain('Something changed since you looked. Nothing was done.');
       expect(text).toContain(guidance);
       // From there another scope is planned on the page of the plan.
-      expect(text).toContain('method="get" action="/sessions/s/rewind"');
+      expect(text).toMatch(/href="\/sessions\/s\/plan\?[^"]*scope=effects"/);
     },
   );
 
@@ -511,7 +523,9 @@ describe('what somebody else was quicker with', () => {
       }),
     });
     const { cookie } = await enter();
-    const plan = await (await fetchPage('/sessions/s/rewind?message=m', { headers: { cookie } })).text();
+    const plan = await (
+      await fetchPage('/sessions/s/plan?scope=all&message=m', { headers: { cookie } })
+    ).text();
     const form = { ...formOf(plan), scope: 'all', guidance: 'Ask first.\r\nThen go on.\r\n' };
     const sent = { headers: { cookie, origin: ORIGIN }, form };
     const text = await (await fetchPage('/sessions/s/rewind', sent)).text();
@@ -853,11 +867,11 @@ describe('what takes long', () => {
     );
     const { cookie } = await enter();
     const look = async () => (await fetchPage('/sessions/s/plan?message=m', { headers: { cookie } })).text();
-    expect(await look()).toContain('Planning the rollback …');
+    expect(await look()).toContain('Planning the way back …');
     plans[0]?.(rollback({ warnings: ['of before'] }));
     await new Promise((done) => setImmediate(done));
     at = 5 * 60_000;
-    expect(await look()).toContain('Planning the rollback …');
+    expect(await look()).toContain('Planning the way back …');
     plans[1]?.(rollback({ warnings: ['of now'] }));
     const text = await look();
     expect([text.includes('of now'), text.includes('of before')]).toEqual([true, false]);
