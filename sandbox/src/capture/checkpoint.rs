@@ -16,6 +16,7 @@ use crate::wire::capture::{
 use crate::wire::error::{Context, Outcome};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
+use std::time::Instant;
 
 /// A capture that is ready to be told.
 pub(crate) struct Told {
@@ -64,6 +65,7 @@ pub(crate) fn capture(projects: &Path, request: &CaptureRequest) -> Outcome<Told
         request,
         folder: &folder,
         now: clock::now() / 1_000_000_000,
+        began: Instant::now(),
     };
     let (captured, skipped) = call.on_each(|call, root, is_last| capturing.capture(call, root, is_last))?;
     // Without it, restores leave what lies in no repository where it is.

@@ -16,6 +16,7 @@ use crate::git::present::present;
 use crate::host::place::path_of;
 use crate::host::stash;
 use crate::meta::history;
+use crate::shadow::pack::pack_grown;
 use crate::wire::capture::{
     CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
     RepositoryState,
@@ -24,14 +25,18 @@ use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
 use bstr::{BStr, BString, ByteSlice};
 use std::fs;
+use std::time::{Duration, Instant};
 
 const TRIES: usize = 3;
+/// A call that took longer packs no shadow.
+const PACK_WITHIN: Duration = Duration::from_secs(60);
 
 /// What every repository of a capture needs.
 pub(crate) struct Capturing<'call> {
     pub(crate) request: &'call CaptureRequest,
     pub(crate) folder: &'call Folder,
     pub(crate) now: i64,
+    pub(crate) began: Instant,
 }
 
 /// A repository, and what leaves the sandbox of it.
@@ -173,6 +178,10 @@ impl Capturing<'_> {
         }
         captured.report.failures.extend(warned(&repository));
         self.tag(&repository, &ids.commit);
+        if self.began.elapsed() < PACK_WITHIN {
+            // No capture depends on it.
+            let _ = pack_grown(&repository.shadow);
+        }
         captured.report.capture = Some(ids);
         captured.report.info = Some(info(&repository));
         Ok(Some(captured))

@@ -9,12 +9,13 @@ use crate::scan::names::Names;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What was listed of the host's index: its stat, as text, and the paths.
+/// What was listed of the host's index: its stat, as text, a hash of the paths, and the paths.
 const FILE: &str = "host-tracked";
 
 /// Every path in the host's index. Git is asked only when the index may have changed since.
@@ -36,8 +37,10 @@ pub(crate) fn tracked(shadow: &Shadow, host: Option<&Host>, limit: i64) -> Outco
         stat.device, stat.inode, stat.size, stat.modified, stat.changed
     );
     let kept = fs::read(&list).unwrap_or_default();
-    if let Some((known, paths)) = kept.split_once_str("\0")
+    if let Some((known, rest)) = kept.split_once_str("\0")
         && known == key.as_bytes()
+        && let Some((hash, paths)) = rest.split_once_str("\0")
+        && hash == hash_of(paths).as_bytes()
     {
         return Ok(Names::from_list(paths));
     }
@@ -51,12 +54,17 @@ pub(crate) fn tracked(shadow: &Shadow, host: Option<&Host>, limit: i64) -> Outco
     let written = || {
         fs::write(
             shadow.file("host-tracked.part"),
-            [key.as_bytes(), b"\0", &paths].concat(),
+            [key.as_bytes(), b"\0", hash_of(&paths).as_bytes(), b"\0", &paths].concat(),
         )?;
         fs::rename(shadow.file("host-tracked.part"), &list)
     };
     written().context("the list of tracked files cannot be written", &list)?;
     Ok(Names::from_list(&paths))
+}
+
+/// A list that was torn has another one.
+fn hash_of(paths: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(paths))
 }
 
 fn stat_of(path: &Path) -> std::io::Result<Stat> {
@@ -108,7 +116,7 @@ pub(crate) fn included(shadow: &Shadow, include: &[BString]) -> Outcome<Names> {
         .env("GIT_INDEX_FILE", shadow.file("no-index"))
         .args(["--glob-pathspecs", "ls-files", "-z", "-o", "--"])
         .args(include.iter().map(|pattern| path_of(pattern.clone())));
-    let answer = git.run()?;
+    let answer = git.run_to_its_end()?;
     let Some(list) = answer.ok() else {
         return Err(Failure::Fault(format!(
             "git could not look for included files: {}",

@@ -25,3 +25,9 @@ pub(crate) fn has_room(directory: &Path) -> bool {
         )
     })
 }
+
+/// Bytes that this user may still write on the disk of a directory.
+pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statvfs(directory)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod home;
 pub(crate) mod open;
+pub(crate) mod pack;
 pub(crate) mod patterns;
 pub(crate) mod rules;
 pub(crate) mod sound;

@@ -1,0 +1,129 @@
+/** A shadow that has grown by native captures is packed, every checkpoint still restores, and a death meanwhile loses nothing. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { commandPath } from '../support/command-path.ts';
+import { files } from '../support/fingerprint.ts';
+import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+import { NEEDS_MOUNT } from '../support/needs-root.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+import { harnessOn, smallDisk } from '../support/small-disk.ts';
+
+const test = sampledTest('git-native-packed', 3);
+const LONG = { timeout: 300_000 };
+
+/** Above git's own threshold, gc.auto: 6700. */
+const MANY = 7400;
+const BEGIN =
+  'git init -q -b main app; cd app; echo a > a; git add a; git commit -qm one; git init -q -b main ../web; echo w > ../web/w';
+
+/** New files with new contents. */
+const write = (harness: Harness, name: string, count = MANY): void => {
+  mkdirSync(join(harness.root, 'app', name));
+  for (let i = 0; i < count; i++)
+    writeFileSync(join(harness.root, 'app', name, `${i}`), `${name} ${i}\n`.repeat(4));
+};
+
+const shadowFiles = (harness: Harness): number =>
+  Number(harness.sh('find app/.agent-shadow/session-s1/objects -type f | wc -l'));
+
+interface Point {
+  snapshot: Snapshot;
+  looks: string[];
+}
+
+const point = async (harness: Harness): Promise<Point> => ({
+  snapshot: await harness.capture(),
+  looks: files(harness.root),
+});
+
+/** Goes to each of them, back from the last, with nothing but what the sandbox has. */
+const expectAll = async (harness: Harness, points: readonly Point[], about: string): Promise<void> => {
+  for (const { snapshot, looks } of [...points].toReversed()) {
+    const { report } = await harness.rollback({ ...snapshot, chains: new Map() });
+    expect([report.outcome, report.problems], about).toEqual(['applied', []]);
+    expect(files(harness.root), about).toEqual(looks);
+  }
+};
+
+const takesFewFiles = async (): Promise<void> => {
+  await using harness = await createHarness({ isNative: true });
+  harness.sh(BEGIN);
+  const points = [await point(harness)];
+  write(harness, 'few', 3000);
+  points.push(await point(harness));
+  expect(shadowFiles(harness), 'below the threshold nothing is packed').toBeGreaterThan(3000);
+  write(harness, 'many');
+  points.push(await point(harness));
+  expect(shadowFiles(harness)).toBeLessThan(60);
+  harness.sh('cd app; rm -r few; sed -i s/many/changed/ many/1*; git add many/2; git commit -qm two');
+  points.push(await point(harness));
+  await expectAll(harness, points, 'packed');
+  // What is captured again is there already.
+  expect(shadowFiles(harness)).toBeLessThan(2000);
+};
+test('many new files take few files, and every checkpoint restores', takesFewFiles, LONG);
+
+/** The program and git die when git is called with this word, before or after it did its work. */
+const deadly = () => {
+  const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
+  const script = `#!/bin/bash
+armed=''
+[ ! -e ${bin}/armed ] || read -r word when < ${bin}/armed
+[ -n "\${word-}" ] && [[ " $* " == *"$word"* ]] && armed=$when && rm -f ${bin}/armed
+[ "$armed" = after ] && ${commandPath('git')} "$@"
+[ -n "$armed" ] || exec ${commandPath('git')} "$@"
+kill -9 $PPID
+kill -9 $$
+`;
+  writeFileSync(`${bin}/git`, script, { mode: 0o755 });
+  return {
+    env: { PATH: `${bin}:${process.env['PATH']}` },
+    arm: (at: string) => writeFileSync(`${bin}/armed`, `${at}\n`),
+    [Symbol.dispose]: () => rmSync(bin, { recursive: true }),
+  };
+};
+
+const DEATHS = ['bigFileThreshold before', 'bigFileThreshold after', 'verify-pack after'];
+
+const diesAt = async (at: string): Promise<void> => {
+  using deaths = deadly();
+  await using harness = await createHarness({ env: deaths.env, isNative: true });
+  harness.sh(BEGIN);
+  const points = [await point(harness)];
+  write(harness, 'killed');
+  deaths.arm(at);
+  await expect(harness.capture()).rejects.toMatchObject({ name: 'SandboxUnavailable' });
+  points.push(await point(harness));
+  await expectAll(harness, points, 'after the kill');
+  await harness.rollback(points.at(-1)?.snapshot ?? (await harness.capture()));
+  write(harness, 'more', 2 * MANY);
+  points.push(await point(harness));
+  expect(shadowFiles(harness)).toBeLessThan(2 * MANY);
+  await expectAll(harness, points, 'packed');
+};
+for (const at of DEATHS)
+  test(`killed at ${at}, nothing is lost, and a later call packs`, () => diesAt(at), LONG);
+
+const waitsForRoom = async (): Promise<void> => {
+  using disk = smallDisk();
+  await using harness = await harnessOn(disk, { isNative: true });
+  harness.sh(BEGIN);
+  const points = [await point(harness)];
+  write(harness, 'small');
+  disk.leave({ kib: (MANY * 4 * 3) / 2 });
+  points.push(await point(harness));
+  expect(shadowFiles(harness)).toBeGreaterThan(MANY);
+  disk.grow();
+  await expectAll(harness, points, 'not packed');
+  await harness.rollback(points.at(-1)?.snapshot ?? (await harness.capture()));
+  write(harness, 'again');
+  points.push(await point(harness));
+  expect(shadowFiles(harness)).toBeLessThan(60);
+  await expectAll(harness, points, 'packed');
+};
+test('a disk without room for a pack loses nothing, and it is packed when there is room', waitsForRoom, {
+  ...NEEDS_MOUNT,
+  ...LONG,
+});
