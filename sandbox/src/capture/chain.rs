@@ -48,12 +48,12 @@ impl Linking<'_> {
             if chain == Chain::Restart && !self.can_restart()? {
                 chain = Chain::Rebase;
             }
-            let (parent, prerequisite) = match chain {
-                Chain::Append => (self.previous, self.previous),
-                Chain::Restart => (None, self.base_commit),
-                Chain::Rebase => (None, self.head),
+            let prerequisite = match chain {
+                Chain::Append => self.previous,
+                Chain::Restart => self.base_commit,
+                Chain::Rebase => self.head,
             };
-            let commit = self.store.put(ObjectKind::Commit, self.text(parent).as_bytes())?;
+            let commit = self.stage(chain)?;
             self.store.commit()?;
             let tip = commit.to_string();
             let made = make(
@@ -95,6 +95,15 @@ impl Linking<'_> {
                 }
             }
         }
+    }
+
+    /// Stages the commit that such a link ends with.
+    pub(crate) fn stage(&self, chain: Chain) -> Outcome<Id> {
+        let parent = match chain {
+            Chain::Append => self.previous,
+            Chain::Restart | Chain::Rebase => None,
+        };
+        self.store.put(ObjectKind::Commit, self.text(parent).as_bytes())
     }
 
     /// Whether the commit of the base is here. Without a base and without commits, a chain restarts on nothing.

@@ -20,6 +20,7 @@ pub(crate) mod repository;
 pub(crate) mod sidecar;
 pub(crate) mod sort;
 pub(crate) mod state;
+pub(crate) mod tag;
 pub(crate) mod targets;
 pub(crate) mod tree;
 pub(crate) mod trees;

@@ -8,6 +8,7 @@ use crate::capture::chain::{Linking, base_serves};
 use crate::capture::outline::{failed, info};
 use crate::capture::record::{Between, packed, record};
 use crate::capture::repository::{Repository, Sighted, host_part, uncaptured};
+use crate::capture::tag::tag;
 use crate::capture::targets::note_sought;
 use crate::git::heard;
 use crate::git::id::Id;
@@ -21,10 +22,9 @@ use crate::wire::capture::{
     CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
     RepositoryState,
 };
-use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::error::{Failure, Outcome};
 use crate::wire::name::Name;
 use bstr::{BStr, BString, ByteSlice};
-use std::fs;
 use std::time::{Duration, Instant};
 
 const TRIES: usize = 3;
@@ -137,6 +137,12 @@ impl Capturing<'_> {
             return Ok(None);
         }
         let (_, mut host) = host_part(&repository, &sighted.looked.state, &store)?;
+        let tree = sighted.looked.state.tree;
+        let linking = self.linking(call, (&repository, &store), (tree, host.meta), stored);
+        // With the first commit that is tried, one sync makes all of this durable.
+        if let Some((linking, next)) = &linking {
+            linking.stage(*next)?;
+        }
         store.commit()?;
         sighted.looked.keep(&repository.shadow)?;
         host.keep(&repository.shadow)?;
@@ -144,7 +150,6 @@ impl Capturing<'_> {
             self.note_target(&repository, &sighted, target)?;
         }
         let (failures, skipped) = uncaptured(&mut sighted.looked.state, &mut host);
-        let tree = sighted.looked.state.tree;
         let mut captured = Captured::only(RepositoryReport {
             path: Name(root.to_owned()),
             state: RepositoryState::Captured,
@@ -154,13 +159,7 @@ impl Capturing<'_> {
             failures,
             skipped,
         });
-        let mut ids = self.ids(
-            call,
-            (&repository, &store),
-            (tree, host.meta),
-            stored,
-            &mut captured,
-        )?;
+        let mut ids = ids(&repository, (tree, host.meta), stored, linking, &mut captured)?;
         ids.missing_target = self.lacks(&repository, &ids.commit, target)?;
         if ids.chain.is_some() && self.request.changes {
             let from = known.filter(|known| !known.is_gone).and(stored);
@@ -177,7 +176,7 @@ impl Capturing<'_> {
             captured.record = (!list.is_empty()).then(|| packed(list));
         }
         captured.report.failures.extend(warned(&repository));
-        self.tag(&repository, &ids.commit);
+        tag(&repository, &ids.commit, &self.request.tag);
         if self.began.elapsed() < PACK_WITHIN {
             // No capture depends on it.
             let _ = pack_grown(&repository.shadow);
@@ -187,32 +186,18 @@ impl Capturing<'_> {
         Ok(Some(captured))
     }
 
-    /// The capture: the one that the store has when it is the same, else a new one with its bundles.
-    fn ids(
-        &self,
+    /// What a new capture is made of; nothing when the store has the same one.
+    fn linking<'link>(
+        &'link self,
         call: &Call<'_>,
-        (repository, store): (&Repository<'_>, &LooseStore),
-        (tree, host): (Id, Id),
-        stored: Option<&KnownRepository>,
-        captured: &mut Captured,
-    ) -> Outcome<CaptureIds> {
-        let (text, meta) = (tree.to_string(), host.to_string());
-        let reading = &repository.reading;
-        let mut ids = CaptureIds {
-            commit: String::new(),
-            tree: text,
-            meta,
-            chain: None,
-            base: stored.and_then(|known| known.base.clone()),
-            base_commit: stored.and_then(|known| known.base_commit.clone()),
-            missing_target: false,
-            stash: reading.host.as_ref().map(stash::newest).unwrap_or_default(),
-        };
-        let same = stored.filter(|known| known.tree == ids.tree && known.meta == ids.meta);
-        if let Some(known) = same {
-            known.commit.clone_into(&mut ids.commit);
-            return Ok(ids);
+        (repository, store): (&'link Repository<'_>, &'link LooseStore),
+        (tree, meta): (Id, Id),
+        stored: Option<&'link KnownRepository>,
+    ) -> Option<(Linking<'link>, Chain)> {
+        if stored.is_some_and(|known| known.tree == tree.to_string() && known.meta == meta.to_string()) {
+            return None;
         }
+        let reading = &repository.reading;
         let base = reading.base.as_ref().map(|base| &base.name[..]);
         let next = match stored {
             Some(known) if base_serves(known.base.as_deref(), base) => known.next,
@@ -230,23 +215,14 @@ impl Capturing<'_> {
                 .unwrap_or_default(),
             now: self.now,
             tree,
-            meta: host,
+            meta,
             previous: stored.map(|known| &known.commit[..]),
             base_commit: stored.and_then(|known| known.base_commit.as_deref()),
             head: reading.commit.as_deref(),
             base,
             is_partial: reading.base.as_ref().is_some_and(|base| base.partial),
         };
-        let linked = linking.link(next)?;
-        ids.commit = linked.commit.to_string();
-        ids.chain = Some(linked.chain);
-        if linked.chain == Chain::Rebase {
-            ids.base = base.map(str::to_owned);
-            ids.base_commit = reading.commit.clone();
-        }
-        captured.link = Some(linked.link);
-        captured.base = linked.base;
-        Ok(ids)
+        Some((linking, next))
     }
 
     /// Notes for the restore that nothing uncaptured stands where the target has more: what stood there is captured now.
@@ -282,31 +258,38 @@ impl Capturing<'_> {
         let there = present(&repository.shadow.git, wanted.iter().copied())?;
         Ok(!wanted.iter().all(|id| there.contains(id)))
     }
+}
 
-    /// Tags the checkpoint, so that a person in the sandbox finds it with plain git. An earlier capture that is reused as
-    /// this one may be gone, together with the shadow that had it.
-    fn tag(&self, repository: &Repository<'_>, commit: &str) {
-        let shadow = &repository.shadow;
-        let is_here = shadow.objects().join(&commit[..2]).join(&commit[2..]).is_file()
-            || Id::from_hex(commit.as_bytes())
-                .is_some_and(|id| present(&shadow.git, [id]).is_ok_and(|there| there.contains(&id)));
-        if !is_here {
-            return;
-        }
-        let tags = shadow.file("refs/tags/chkpt");
-        let write = || -> Outcome<()> {
-            fs::create_dir_all(&tags).context("it cannot be made", &tags)?;
-            // Packing objects opens every tag, so from time to time the tags become one file.
-            if fs::read_dir(&tags).into_iter().flatten().count() >= 64 {
-                crate::git::process::Git::on_shadow(&repository.top, &shadow.git)
-                    .args(["pack-refs", "--all"])
-                    .run()?;
-                fs::create_dir_all(&tags).context("it cannot be made", &tags)?;
-            }
-            fs::write(tags.join(&self.request.tag), format!("{commit}\n"))
-                .context("it cannot be written", &tags)
-        };
-        // No capture depends on it.
-        let _ = write();
+/// The capture: the one that the store has when it is the same, else a new one with its bundles.
+fn ids(
+    repository: &Repository<'_>,
+    (tree, meta): (Id, Id),
+    stored: Option<&KnownRepository>,
+    linking: Option<(Linking<'_>, Chain)>,
+    captured: &mut Captured,
+) -> Outcome<CaptureIds> {
+    let reading = &repository.reading;
+    let mut ids = CaptureIds {
+        commit: stored.map(|known| known.commit.clone()).unwrap_or_default(),
+        tree: tree.to_string(),
+        meta: meta.to_string(),
+        chain: None,
+        base: stored.and_then(|known| known.base.clone()),
+        base_commit: stored.and_then(|known| known.base_commit.clone()),
+        missing_target: false,
+        stash: reading.host.as_ref().map(stash::newest).unwrap_or_default(),
+    };
+    let Some((linking, next)) = linking else {
+        return Ok(ids);
+    };
+    let linked = linking.link(next)?;
+    ids.commit = linked.commit.to_string();
+    ids.chain = Some(linked.chain);
+    if linked.chain == Chain::Rebase {
+        ids.base = reading.base.as_ref().map(|base| base.name.clone());
+        ids.base_commit = reading.commit.clone();
     }
+    captured.link = Some(linked.link);
+    captured.base = linked.base;
+    Ok(ids)
 }
