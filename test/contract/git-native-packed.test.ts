@@ -48,7 +48,7 @@ const expectAll = async (harness: Harness, points: readonly Point[], about: stri
 };
 
 const takesFewFiles = async (): Promise<void> => {
-  await using harness = await createHarness({ isNative: true });
+  await using harness = await createHarness();
   harness.sh(BEGIN);
   const points = [await point(harness)];
   write(harness, 'few', 3000);
@@ -89,7 +89,7 @@ const DEATHS = ['bigFileThreshold before', 'bigFileThreshold after', 'verify-pac
 
 const diesAt = async (at: string): Promise<void> => {
   using deaths = deadly();
-  await using harness = await createHarness({ env: deaths.env, isNative: true });
+  await using harness = await createHarness({ env: deaths.env });
   harness.sh(BEGIN);
   const points = [await point(harness)];
   write(harness, 'killed');
@@ -108,7 +108,7 @@ for (const at of DEATHS)
 
 const waitsForRoom = async (): Promise<void> => {
   using disk = smallDisk();
-  await using harness = await harnessOn(disk, { isNative: true });
+  await using harness = await harnessOn(disk);
   harness.sh(BEGIN);
   const points = [await point(harness)];
   write(harness, 'small');

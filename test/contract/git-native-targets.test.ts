@@ -10,7 +10,8 @@ import { besideCaptures, nativeProgram } from '../support/git-native.ts';
 
 interface Case {
   name: string;
-  then: string;
+  /** What is there at the target. */
+  at: string;
   since: string;
   options?: HarnessOptions;
   /** What the capture of now holds that rules ignore. */
@@ -24,7 +25,7 @@ interface Case {
 const CASES: Case[] = [
   {
     name: 'a file over the cap that rules ignore',
-    then: 'echo then >key',
+    at: 'echo then >key',
     since: 'echo key >.git/info/exclude; head -c 3000 /dev/zero >key',
     options: { maxFileBytes: 1000 },
     forced: ['key'],
@@ -32,7 +33,7 @@ const CASES: Case[] = [
   },
   {
     name: 'a file over the cap that nothing ignores',
-    then: 'echo then >key',
+    at: 'echo then >key',
     since: 'head -c 3000 /dev/zero >key',
     options: { maxFileBytes: 1000 },
     forced: ['key'],
@@ -40,27 +41,27 @@ const CASES: Case[] = [
   },
   {
     name: 'files of a directory that another repository has taken',
-    then: 'mkdir -p in/deep; echo then | tee in/key in/a in/deep/b >/dev/null',
+    at: 'mkdir -p in/deep; echo then | tee in/key in/a in/deep/b >/dev/null',
     since: `rm -r in; git init -q in; cd in; echo key >.gitignore; echo now | tee key a >/dev/null; git add .; git commit -qm in; ln -s nowhere deep`,
     forced: ['in/a', 'in/deep', 'in/key'],
     stays: 'app/in/key',
   },
   {
     name: 'a link that rules ignore, in the place of a directory',
-    then: 'mkdir d; echo then >d/f',
+    at: 'mkdir d; echo then >d/f',
     since: 'rm -r d; mkdir ../../outside; ln -s ../../outside d; echo d >.git/info/exclude',
     forced: ['d'],
   },
   {
     name: 'a file that the session leaves out',
-    then: 'ln -s a.txt kept.log; mkdir d; echo then >d/file',
+    at: 'ln -s a.txt kept.log; mkdir d; echo then >d/file',
     since: 'rm -r kept.log d; echo now >kept.log; echo now >d',
     options: { exclude: ['*.log'] },
     forced: [],
   },
   {
     name: 'a file above what the target has, captured or not',
-    then: 'mkdir -p d/e f/g; echo then | tee d/e/x f/g/y >/dev/null',
+    at: 'mkdir -p d/e f/g; echo then | tee d/e/x f/g/y >/dev/null',
     since: 'rm -r d f; echo now | tee d f >/dev/null; echo f >.git/info/exclude',
     forced: ['f'],
   },
@@ -78,12 +79,12 @@ describe('before a rollback, a capture has what it would overwrite', () => {
     { ...one, way: 'as the scripts see it', isNative: false },
     { ...one, way: 'natively', isNative: true },
   ]);
-  test.for(ways)('$name, $way', async ({ then, since, options, forced, skipped = [], stays, isNative }) => {
+  test.for(ways)('$name, $way', async ({ at, since, options, forced, skipped = [], stays, isNative }) => {
     const native = besideCaptures.native;
     if (isNative) delete besideCaptures.native;
     try {
       await using harness = await createHarness(options);
-      harness.sh(`mkdir app; cd app; ${INIT}; ${then}`);
+      harness.sh(`mkdir app; cd app; ${INIT}; ${at}`);
       const first = await harness.capture();
       harness.sh(since, 'app');
       const now = files(harness.root);

@@ -62,7 +62,7 @@ interface World {
 }
 
 const prepare = async (): Promise<World> => {
-  const harness = await createHarness({ isNative: true });
+  const harness = await createHarness();
   const app = join(harness.root, 'app');
   const looks = (): string[] => [...files(app), ...gitState(app)];
   harness.sh(MAKE);
