@@ -129,6 +129,45 @@ const capture = z.strictObject({
   ),
 });
 
+const restore = z.strictObject({
+  outcome: z.enum(['applied', 'planned', 'refused', 'reverted', 'broken']),
+  repositories: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        written: count,
+        deleted: count,
+        host: hostChange().optional(),
+        verified: z
+          .strictObject({
+            tree: objectId,
+            meta: objectId,
+            apart: z.array(z.string()).describe('in what it may differ from the target'),
+          })
+          .optional()
+          .describe('what was read back; absent when nothing was'),
+        paths: z.array(z.strictObject({ path: z.string(), change: z.enum(['write', 'delete']) })),
+        problems: z.array(
+          z.strictObject({
+            kind: z.enum(['conflict', 'changed', 'missing-objects', 'unsafe-path', 'failed']),
+            message: z.string(),
+          }),
+        ),
+        warnings: z.array(z.string()),
+      }),
+    )
+    .describe('in the order of the request'),
+  asides: z.array(
+    z.strictObject({
+      path: z.string().describe('of the repository'),
+      directory: z.string(),
+      late: z.array(z.string()),
+      open: z.array(z.string()),
+    }),
+  ),
+  warnings: z.array(z.string()),
+});
+
 /** The second answer of a capture: what came of its uploads. */
 export const uploadReport = z.strictObject({
   problem: z.string().optional().describe('absent: everything was sent'),
@@ -190,6 +229,7 @@ export const SANDBOX_REPORTS = {
   'ask-remotes': askRemotes,
   run,
   leftovers,
+  restore,
 } as const satisfies Record<SandboxCommand['kind'], z.ZodType>;
 
 /** An answer that is an error instead of a report. */

@@ -118,6 +118,34 @@ const leftovers = z.strictObject({
   lockWaitSeconds: z.int().min(0),
 });
 
+const state = z.strictObject({ tree: id, meta: id });
+
+const restore = z.strictObject({
+  kind: z.literal('restore'),
+  sessionId: z.string(),
+  call: z.string().describe('names this call; what it puts aside lies in a folder of this name'),
+  maxFileBytes: z.int().min(0),
+  maxDepth: z.int().min(0),
+  lockWaitSeconds: z.int().min(0),
+  include: z.array(name),
+  exclude: z.array(name),
+  filesOnly: z.boolean().describe('HEAD, branches, index and operation stay as they are'),
+  dryRun: z.boolean(),
+  targetTag: z.string().nullable().describe('names the checkpoint of the target'),
+  repositories: z
+    .array(
+      z.strictObject({
+        path: name,
+        target: state,
+        now: state.describe('that it must be in'),
+        undo: state.describe('to put back if anything fails'),
+        skipped: z.array(name).describe('files that the target left out for their size'),
+        stash: z.array(id).describe('entries of the stash that were there'),
+      }),
+    )
+    .describe('each is there, now and at the target'),
+});
+
 const sandboxCommand = z.discriminatedUnion('kind', [
   hello,
   survey,
@@ -129,6 +157,7 @@ const sandboxCommand = z.discriminatedUnion('kind', [
   askRemotes,
   run,
   leftovers,
+  restore,
 ]);
 export type SandboxCommand = z.infer<typeof sandboxCommand>;
 

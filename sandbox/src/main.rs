@@ -1,6 +1,7 @@
 //! The program that Walkback runs inside a sandbox (docs/design.md, sandbox/README.md). One call is one process:
 //! it reads a request, does it in the working directory, which is the projects root, and writes an answer.
 
+mod apply;
 mod bundle;
 mod capture;
 mod check;
@@ -11,7 +12,9 @@ mod install;
 mod lock;
 mod meta;
 mod parallel;
+mod plan;
 mod read;
+mod restore;
 mod scan;
 mod shadow;
 mod wire;
@@ -144,6 +147,7 @@ fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<Option<Rest
         Command::AskRemotes(request) => report(answer, &check::remotes::ask(&root, &request)?)?,
         Command::Run(request) => report(answer, &check::run::run(&root, &request)?)?,
         Command::Leftovers(request) => report(answer, &check::leftovers::leftovers(&root, &request)?)?,
+        Command::Restore(request) => report(answer, &restore::command::restore(&root, &request)?)?,
         Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?)?,
     }
     Ok(None)

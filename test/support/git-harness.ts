@@ -10,12 +10,13 @@ import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import type { BundleSource, RestoreReport } from '../../core/checkpoint/ports/restore.ts';
+import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/rollback/asides.ts';
 import { notAtTarget } from '../../core/checkpoint/rollback/restore-plan.ts';
 import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
 import { besideCaptures, sameByNative } from './git-native.ts';
+import { restoreBoth } from './git-native-restore.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
@@ -87,6 +88,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   let root = join(top, options.projects ?? 'projects');
   await mkdir(root, { recursive: true });
   await mkdir(home, { recursive: true });
+
+  const both = (request: RestoreRequest): Promise<RestoreReport> =>
+    restoreBoth(harness, request, (same) => repositories.restore(harness.sandbox, same));
 
   const harness = {
     top,
@@ -227,7 +231,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
       const skipped = skippedBelow([...paths], target.report.skipped);
       const restore = (lacking: string[]) =>
-        repositories.restore(harness.sandbox, {
+        both({
           ...common,
           projectsRoot: root,
           requestId: `r${executions}`,

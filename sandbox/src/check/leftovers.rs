@@ -7,7 +7,7 @@
 use crate::fs::directory::{Entry, entries};
 use crate::fs::handle::Handle;
 use crate::fs::kind::{Kind, kind};
-use crate::fs::remove::{Size, remove, size};
+use crate::fs::removal::{Size, remove, size};
 use crate::lock::Lock;
 use crate::wire::check::{Fate, Leftover, LeftoversReport, LeftoversRequest};
 use crate::wire::error::{Context, Outcome};

@@ -5,6 +5,7 @@ use crate::wire::error::{Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -64,6 +65,7 @@ pub(crate) struct Git {
     input: Vec<u8>,
     /// Whether its warnings count.
     is_heard: bool,
+    input_file: Option<File>,
 }
 
 /// The variables of every process of git.
@@ -106,6 +108,7 @@ impl Git {
             command,
             input: Vec::new(),
             is_heard: true,
+            input_file: None,
         }
     }
 
@@ -178,6 +181,12 @@ impl Git {
         self
     }
 
+    /// It reads this file instead.
+    pub(crate) fn input_file(mut self, file: File) -> Self {
+        self.input_file = Some(file);
+        self
+    }
+
     /// Starts it for a conversation through its pipes. The caller waits for it, and then says `watch::ended`.
     pub(crate) fn spawn_talking(mut self) -> Outcome<Child> {
         self.command
@@ -246,10 +255,10 @@ impl Git {
 
     /// Runs it, with its output read by `read`, which also gets its number.
     fn talk(mut self, read: impl FnOnce(&mut ChildStdout, u32) -> io::Result<()>) -> Outcome<Answered> {
-        let stdin = if self.input.is_empty() {
-            Stdio::null()
-        } else {
-            Stdio::piped()
+        let stdin = match self.input_file.take() {
+            Some(file) => Stdio::from(file),
+            None if self.input.is_empty() => Stdio::null(),
+            None => Stdio::piped(),
         };
         self.command
             .stdin(stdin)

@@ -2,6 +2,7 @@
 
 pub(crate) mod base;
 pub(crate) mod head;
+pub(crate) mod links;
 pub(crate) mod place;
 pub(crate) mod plain_settings;
 pub(crate) mod reading;

@@ -13,8 +13,17 @@ const MOST: usize = 10;
 
 /// The commits of the newest entries, newest first. Git keeps the list as the log of the stash ref.
 pub(crate) fn newest(host: &Host) -> Vec<String> {
+    entries(host, MOST)
+}
+
+/// The commits of all entries, newest first.
+pub(crate) fn all(host: &Host) -> Vec<String> {
+    entries(host, usize::MAX)
+}
+
+fn entries(host: &Host, most: usize) -> Vec<String> {
     if kind(&host.common.join("reftable")) == Some(Kind::Directory) {
-        return in_reftable(host);
+        return in_reftable(host, most);
     }
     let log = host.common.join("logs/refs/stash");
     if kind_behind(&log) != Some(Kind::File) {
@@ -24,7 +33,7 @@ pub(crate) fn newest(host: &Host) -> Vec<String> {
     let commits = text.lines().filter_map(|line| line.split_str(" ").nth(1));
     let mut newest: Vec<String> = commits.filter_map(id).collect();
     newest.reverse();
-    newest.truncate(MOST);
+    newest.truncate(most);
     newest
 }
 
@@ -32,13 +41,12 @@ fn id(text: &[u8]) -> Option<String> {
     is_object_id(text).then(|| text.to_str_lossy().into_owned())
 }
 
-fn in_reftable(host: &Host) -> Vec<String> {
+fn in_reftable(host: &Host, most: usize) -> Vec<String> {
     let asked = Git::on_host(&host.common, &host.common)
-        .args(["rev-list", "-g", "-n"])
-        .arg(MOST.to_string())
-        .args(["refs/stash", "--"])
+        .args(["rev-list", "-g", "refs/stash", "--"])
         .run();
     // A stash that cannot be read has no names.
     let answer = asked.ok().and_then(|answer| answer.ok().map(<[u8]>::to_vec));
-    answer.unwrap_or_default().lines().filter_map(id).collect()
+    let list = answer.unwrap_or_default();
+    list.lines().filter_map(id).take(most).collect()
 }

@@ -14,7 +14,7 @@ mod index_state;
 mod leaves;
 mod lists;
 mod note;
-mod operation;
+pub(crate) mod operation;
 pub(crate) mod report;
 mod tips;
 

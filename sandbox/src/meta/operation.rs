@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Those of the files that are refs in a repository with reftable. `AUTO_MERGE` would be one too, but it names a tree
 /// that is in no capture, and only `git diff AUTO_MERGE` asks for it.
-const STATE_REFS: [&str; 6] = [
+pub(crate) const STATE_REFS: [&str; 6] = [
     "MERGE_AUTOSTASH",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",

@@ -35,7 +35,7 @@ pub(crate) struct Sources<'sources> {
 #[derive(Debug, Default)]
 pub(crate) struct User {
     /// The text of all its files, in lower case.
-    text: BString,
+    pub(crate) text: BString,
     global: PathBuf,
     /// Git's folder of the user.
     folder: PathBuf,

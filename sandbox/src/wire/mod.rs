@@ -12,3 +12,4 @@ pub(crate) mod name;
 pub(crate) mod progress;
 pub(crate) mod read;
 pub(crate) mod request;
+pub(crate) mod restore;

@@ -3,6 +3,7 @@
 use crate::wire::capture::{CaptureRequest, WorkingTreeRequest};
 use crate::wire::check::{AskRemotesRequest, LeftoversRequest, PreflightRequest, RunRequest};
 use crate::wire::read::{DiffRequest, DirectoriesRequest, SurveyRequest};
+use crate::wire::restore::RestoreRequest;
 use serde::Deserialize;
 
 /// One call.
@@ -36,4 +37,6 @@ pub(crate) enum Command {
     Run(RunRequest),
     /// Lists what Walkback keeps, and removes what no session needs.
     Leftovers(LeftoversRequest),
+    /// Brings repositories that are there to an earlier state, all or none.
+    Restore(RestoreRequest),
 }

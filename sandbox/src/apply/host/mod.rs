@@ -1,0 +1,101 @@
+//! Brings the user's repository itself from one captured state to another: objects, branches, HEAD, index, the rules of a
+//! partial checkout, and the operation in progress. Git writes what it has a command for.
+
+mod index;
+mod index_flags;
+mod locks;
+mod objects;
+mod operation;
+mod outside;
+mod refs;
+mod sparse;
+
+use crate::git::process::{Answered, Git};
+use crate::host::place::Host;
+use crate::plan::files::Summary;
+use crate::read::captured::HostState;
+use crate::shadow::open::Shadow;
+use crate::wire::error::{Failure, Outcome};
+use bstr::{BString, ByteSlice};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Moved {
+    pub(crate) warnings: Vec<BString>,
+    /// Branches that stayed where they were.
+    pub(crate) left: BTreeSet<BString>,
+    /// The rules of a partial checkout stayed as they were.
+    pub(crate) keeps_rules: bool,
+}
+
+/// One repository on its way from one host state to another.
+pub(crate) struct HostMove<'way> {
+    pub(crate) projects: &'way Path,
+    pub(crate) shadow: &'way Shadow,
+    pub(crate) host: &'way Host,
+    /// The settings of the repository, and those of the user, in lower case.
+    pub(crate) settings: &'way [u8],
+    /// Git reads settings of this worktree alone.
+    pub(crate) has_own_settings: bool,
+    pub(crate) is_partial: bool,
+    /// The host states, and the commits that hold them.
+    pub(crate) from: (&'way str, &'way HostState),
+    pub(crate) to: (&'way str, &'way HostState),
+    /// The tree to come to, and how the files differ from it.
+    pub(crate) tree: &'way str,
+    pub(crate) summary: Summary,
+}
+
+impl HostMove<'_> {
+    fn part(state: (&str, &HostState), name: &str) -> Option<String> {
+        state.1.parts.get(name.as_bytes().as_bstr()).cloned()
+    }
+
+    fn differs(&self, name: &str) -> bool {
+        Self::part(self.from, name) != Self::part(self.to, name)
+    }
+
+    fn on_host(&self) -> Git {
+        Git::on_host(&self.shadow.top, &self.host.git)
+    }
+
+    fn on_shadow(&self) -> Git {
+        Git::on_shadow(&self.shadow.top, &self.shadow.git).env("GIT_WORK_TREE", &self.shadow.top)
+    }
+
+    /// Moves everything.
+    pub(crate) fn all(&self) -> Outcome<Moved> {
+        if !self.to.1.head.is_known() {
+            return Ok(Moved {
+                warnings: vec![
+                    "the host state of this repository was not captured, so branch, HEAD and index stay"
+                        .into(),
+                ],
+                ..Moved::default()
+            });
+        }
+        self.lend()?;
+        let mut moved = self.move_refs()?;
+        let rules = self.move_sparse()?;
+        moved.keeps_rules = rules.is_some();
+        moved.warnings.extend(rules);
+        self.move_index()?;
+        self.move_operation()?;
+        Ok(moved)
+    }
+
+    /// Where files were written and the index stays: lets it know them, where git would not find out by itself.
+    pub(crate) fn files_only(&self) -> Outcome<()> {
+        self.refresh_index()
+    }
+}
+
+/// The output of a process that must succeed.
+fn output(answer: Answered, doing: &str) -> Outcome<Vec<u8>> {
+    match answer.ok() {
+        Some(output) => Ok(output.to_vec()),
+        None => Err(Failure::Fault(format!("{doing}: {}", answer.said()))),
+    }
+}

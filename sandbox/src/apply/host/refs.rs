@@ -1,0 +1,208 @@
+//! Branches, the marks of a bisect, and HEAD.
+
+use crate::apply::host::{HostMove, Moved, locks, outside};
+use crate::git::process::Git;
+use crate::host::head::{Branches, Target, read_branches, read_head};
+use crate::host::place::path_of;
+use crate::host::settings;
+use crate::plan::refs::{Head, RefChanges, Refs, changes, head};
+use crate::read::captured::CapturedRef;
+use crate::wire::error::{Context, Failure, Outcome};
+use bstr::{BString, ByteSlice};
+use std::sync::{Mutex, PoisonError};
+
+/// What the logs of refs say.
+const WHY: &str = "walkback: roll back";
+/// Linked worktrees share their branches. The second one finds them in place.
+static MOVING: Mutex<()> = Mutex::new(());
+
+impl HostMove<'_> {
+    /// Git fails where a lock is left over from a crash. Then the lock is removed, and what is left is moved.
+    pub(super) fn move_refs(&self) -> Outcome<Moved> {
+        let _alone = MOVING.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.try_refs() {
+            Err(failure) => {
+                let top = &self.shadow.top;
+                if !locks::free_refs(self.host, top).context("a lock cannot be removed", top)? {
+                    return Err(failure);
+                }
+                self.try_refs()
+            }
+            done => done,
+        }
+    }
+
+    /// Their present values are compared while they are moved, so a later move by another process is an error.
+    fn try_refs(&self) -> Outcome<Moved> {
+        let mut moved = Moved::default();
+        let unreadable = || Failure::Fault("HEAD or the branches cannot be read".into());
+        let branches: Branches =
+            read_branches(self.host, &settings::read(self.host))?.map_err(|_| unreadable())?;
+        let now = read_head(self.host, &branches)?.map_err(|_| unreadable())?;
+        let mut have: Refs = branches.refs.into_iter().collect();
+        let then = self.to.1;
+        let mut want: Refs = then
+            .refs
+            .iter()
+            .map(|(name, target)| (name.clone(), target_of(target)))
+            .collect();
+        for name in outside::branches(self.host, self.projects)? {
+            let stays = have.get(&name).cloned();
+            if want.get(&name) != stays.as_ref() {
+                let branch = name.strip_prefix(b"refs/heads/").unwrap_or(&name).as_bstr();
+                moved.warnings.push(BString::from(format!(
+                    "branch {branch} stays, because a worktree outside of the projects root stands on it"
+                )));
+            }
+            match stays {
+                Some(target) => drop(want.insert(name.clone(), target)),
+                None => drop(want.remove(&name)),
+            }
+            moved.left.insert(name);
+        }
+        let now = match now {
+            crate::host::head::Head::Branch { name, .. } | crate::host::head::Head::Unborn { name } => {
+                Head::On(name)
+            }
+            crate::host::head::Head::Detached { commit } => Head::At(commit),
+        };
+        moved.warnings.extend(self.other_ref(&now, &mut have, &mut want)?);
+        self.run(&changes(&have, &want))?;
+        let to = if then.head.kind == "detached" {
+            Head::At(then.head.commit.clone())
+        } else {
+            Head::On(then.head.name.clone())
+        };
+        match head(Some(&now), &to) {
+            Some(Head::On(name)) => self.git_must(
+                self.on_host()
+                    .args(["symbolic-ref", "-m", WHY, "HEAD"])
+                    .arg(path_of(name.clone())),
+            )?,
+            Some(Head::At(commit)) => {
+                self.git_must(
+                    self.on_host()
+                        .args(["update-ref", "-m", WHY, "--no-deref", "HEAD", &commit]),
+                )?;
+            }
+            None => {}
+        }
+        Ok(moved)
+    }
+
+    fn run(&self, all: &RefChanges) -> Outcome<()> {
+        for name in &all.unlink {
+            self.git_must(
+                self.on_host()
+                    .args(["symbolic-ref", "-d"])
+                    .arg(path_of(name.clone())),
+            )?;
+        }
+        let mut lines = Vec::new();
+        for (name, commit) in &all.delete {
+            lines.extend(
+                [
+                    b"option no-deref\ndelete ",
+                    &name[..],
+                    b" ",
+                    commit.as_bytes(),
+                    b"\n",
+                ]
+                .concat(),
+            );
+        }
+        self.update(lines)?;
+        let mut lines = Vec::new();
+        let zero = "0".repeat(2 * self.shadow.format.width());
+        for (name, commit, from) in &all.update {
+            let from = from.as_deref().unwrap_or(&zero);
+            let words = [
+                b"option no-deref\nupdate ",
+                &name[..],
+                b" ",
+                commit.as_bytes(),
+                b" ",
+                from.as_bytes(),
+                b"\n",
+            ];
+            lines.extend(words.concat());
+        }
+        self.update(lines)?;
+        for (name, target) in &all.link {
+            self.git_must(
+                self.on_host()
+                    .args(["symbolic-ref", "-m", WHY])
+                    .arg(path_of(name.clone()))
+                    .arg(path_of(target.clone())),
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn update(&self, lines: Vec<u8>) -> Outcome<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let git = self.on_host().args(["update-ref", "-m", WHY, "--stdin"]);
+        self.git_must(git.input(lines))
+    }
+
+    pub(super) fn git_must(&self, git: Git) -> Outcome<()> {
+        let answer = git.run_to_its_end()?;
+        if answer.status.success() {
+            return Ok(());
+        }
+        Err(Failure::Fault(answer.said()))
+    }
+
+    /// HEAD may have stood on a ref that is no branch, such as `refs/remotes/origin/main`. It moves together with HEAD. It
+    /// is never removed unless HEAD stands on it, because no other capture has it.
+    fn other_ref(&self, now: &Head, have: &mut Refs, want: &mut Refs) -> Outcome<Option<BString>> {
+        let then = &self.to.1.head;
+        let name = &then.name;
+        let is_other = name.starts_with(b"refs/")
+            && !name.starts_with(b"refs/heads/")
+            && !name.starts_with(b"refs/bisect/");
+        if !is_other {
+            return Ok(None);
+        }
+        let asked = self
+            .on_host()
+            .args(["rev-parse", "-q", "--verify"])
+            .arg(path_of(name.clone()))
+            .run_to_its_end()?;
+        let id = asked
+            .ok()
+            .map(|line| line.trim_ascii().to_str_lossy().into_owned());
+        let mut warning = None;
+        if let Some(id) = &id
+            && *now != Head::On(name.clone())
+            && *id != then.commit
+        {
+            if then.kind != "branch" {
+                return Ok(None);
+            }
+            warning = Some(BString::from(format!(
+                "{name} goes from {id} to {}, because HEAD stood on it; no checkpoint holds where it is now",
+                then.commit
+            )));
+        }
+        match id {
+            Some(id) => drop(have.insert(name.clone(), Target::Commit(id))),
+            None => drop(have.remove(name)),
+        }
+        if then.commit.is_empty() {
+            want.remove(name);
+        } else {
+            want.insert(name.clone(), Target::Commit(then.commit.clone()));
+        }
+        Ok(warning)
+    }
+}
+
+fn target_of(captured: &CapturedRef) -> Target {
+    match captured {
+        CapturedRef::Commit(commit) => Target::Commit(commit.clone()),
+        CapturedRef::Symbolic(name) => Target::Symbolic(name.clone()),
+    }
+}

@@ -1,0 +1,253 @@
+//! All checks of one repository, before anything of the user's is written.
+
+use crate::git::process::Git;
+use crate::host::head::{read_branches, read_head};
+use crate::host::links;
+use crate::host::place::Host;
+use crate::host::reading::HeadKind;
+use crate::host::waits::{WAITS_WHY, in_refs};
+use crate::read::host_change::{self, host_change};
+use crate::restore::exposed;
+use crate::restore::kept::Asking;
+use crate::restore::owner;
+use crate::restore::plan_of::Plan;
+use crate::restore::stand::Stand;
+use crate::wire::error::Outcome;
+use crate::wire::host_change::HostChange;
+use crate::wire::name::Name;
+use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest};
+use bstr::BString;
+use std::path::Path;
+
+const REFS: [&str; 5] = [
+    "refs/heads",
+    "refs/bisect",
+    "refs/remotes",
+    "refs/tags",
+    "logs/refs/heads",
+];
+
+/// What is known of a repository when everything was checked.
+pub(crate) struct Checked {
+    /// Nothing when it could not be looked at.
+    pub(crate) stand: Option<Stand>,
+    /// Only without problems.
+    pub(crate) plan: Option<Plan>,
+    pub(crate) host: Option<HostChange>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) warnings: Vec<BString>,
+}
+
+pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem {
+    Problem {
+        kind,
+        message: Name(message.into()),
+    }
+}
+
+pub(super) struct Checking<'check> {
+    pub(super) projects: &'check Path,
+    request: &'check RestoreRequest,
+    pub(super) wanted: &'check RestoreRepository,
+    pub(super) stand: &'check Stand,
+    problems: Vec<Problem>,
+    pub(super) warnings: Vec<BString>,
+}
+
+pub(crate) fn check(
+    (projects, request): (&Path, &RestoreRequest),
+    wanted: &RestoreRepository,
+    stand: Stand,
+) -> Outcome<Checked> {
+    let mut checking = Checking {
+        projects,
+        request,
+        wanted,
+        stand: &stand,
+        problems: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let plan = checking.run()?;
+    let Checking {
+        problems, warnings, ..
+    } = checking;
+    let host = match &plan {
+        Some(plan) if problems.is_empty() && !request.files_only => change_of_host(&stand, plan)?,
+        Some(_) | None => None,
+    };
+    Ok(Checked {
+        plan: plan.filter(|_| problems.is_empty()),
+        host,
+        problems,
+        warnings,
+        stand: Some(stand),
+    })
+}
+
+fn change_of_host(stand: &Stand, plan: &Plan) -> Outcome<Option<HostChange>> {
+    let shadow = host_change::Shadow {
+        directory: &stand.shadow.top,
+        git: &stand.shadow.git,
+        empty_tree: stand.shadow.format.empty_tree(),
+    };
+    host_change(&shadow, &plan.from.meta, &plan.to.meta)
+}
+
+impl Checking<'_> {
+    pub(super) fn refuse(&mut self, kind: ProblemKind, message: impl Into<BString>) {
+        self.problems.push(problem(kind, message));
+    }
+
+    /// The plan, as far as it could be made.
+    fn run(&mut self) -> Outcome<Option<Plan>> {
+        let (stand, wanted) = (self.stand, self.wanted);
+        let format = stand.shadow.format;
+        if wanted.target.tree.len() != 2 * format.width() {
+            self.refuse(
+                ProblemKind::UnsafePath,
+                format!(
+                    "it was made again in the object format {}, and had another one at the checkpoint: move it away",
+                    format.name()
+                ),
+            );
+            return Ok(None);
+        }
+        let is_same = stand.tree.to_string() == wanted.now.tree
+            && (self.request.files_only || stand.meta.to_string() == wanted.now.meta);
+        if !is_same {
+            self.refuse(
+                ProblemKind::Changed,
+                "files or host state changed after the capture; stop what still works in this repository",
+            );
+            return Ok(None);
+        }
+        let mut plan = match Plan::make(stand, &wanted.target)? {
+            Ok(plan) => plan,
+            Err(lacks) => {
+                self.refuse(ProblemKind::MissingObjects, lacks);
+                return Ok(None);
+            }
+        };
+        if let Some(lacks) = self.lacks(&plan)? {
+            self.refuse(ProblemKind::MissingObjects, lacks);
+            return Ok(None);
+        }
+        if !self.request.files_only && !self.is_host_safe(&plan)? {
+            return Ok(None);
+        }
+        self.tell_held(&plan)?;
+        if !self.is_readable(&plan)? || !self.is_free(&plan)? {
+            return Ok(None);
+        }
+        let reasons = Asking {
+            stand,
+            differences: &plan.differences,
+            summary: plan.summary,
+            target_tree: &plan.goal.tree,
+            target: &plan.to,
+            skipped: &names(&wanted.skipped),
+            include: &names(&self.request.include),
+            tag: self.request.target_tag.as_deref(),
+        }
+        .reasons()?;
+        plan.decide(&reasons);
+        if plan.summary.has_rules {
+            plan.unseen = exposed::unseen(stand)?;
+            let exposed = exposed::warnings(stand, &plan.unseen, &plan.goal.tree)?;
+            self.warnings.extend(exposed);
+        }
+        self.tell_kept(&plan);
+        if !self.request.files_only {
+            self.tell_lost_stash();
+        }
+        Ok(Some(plan))
+    }
+
+    /// What of the target cannot be read, in git's words. Contents of files are read before anything is written.
+    fn lacks(&self, plan: &Plan) -> Outcome<Option<String>> {
+        let Plan { goal, from, to, .. } = plan;
+        if from.meta == to.meta {
+            return Ok(None);
+        }
+        let shadow = &self.stand.shadow;
+        let git = Git::on_shadow(&shadow.top, &shadow.git).args(["rev-list", "--objects", "--quiet"]);
+        let is_partial = self.stand.reading.base.as_ref().is_some_and(|base| base.partial);
+        let git = if is_partial {
+            // The history of a partial clone was never whole.
+            git.arg(&goal.tree)
+        } else {
+            let tree = self.stand.tree.to_string();
+            git.args([&goal.tree, &goal.meta, "--not", &tree, &from.meta])
+        };
+        let answer = git.run_to_its_end()?;
+        Ok((!answer.status.success()).then(|| answer.said()))
+    }
+
+    /// A commit that is gone does not count: the target brings its own.
+    fn is_head_readable(&self, host: &Host) -> Outcome<bool> {
+        let reading = &self.stand.reading;
+        if !reading.branches.broken.is_empty() {
+            return Ok(false);
+        }
+        if reading.kind != HeadKind::Unreadable {
+            return Ok(true);
+        }
+        Ok(match read_branches(host, &reading.settings)? {
+            Ok(branches) => read_head(host, &branches)?.is_ok(),
+            Err(_) => false,
+        })
+    }
+
+    fn is_host_safe(&mut self, plan: &Plan) -> Outcome<bool> {
+        let Some(host) = &self.stand.reading.host else {
+            if plan.to.host.head.kind != "none" {
+                self.refuse(
+                    ProblemKind::Failed,
+                    "its .git is gone or cannot be used, and this restore makes none",
+                );
+                return Ok(false);
+            }
+            return Ok(true);
+        };
+        if plan.to.host.head.kind == "none" {
+            self.refuse(
+                ProblemKind::Failed,
+                "it had no .git at the checkpoint, and this restore puts none away",
+            );
+            return Ok(false);
+        }
+        if !owner::may_be_its_own(&self.stand.shadow, host, &plan.to.host)? {
+            self.refuse(
+                ProblemKind::UnsafePath,
+                "it is a linked worktree of another repository than the one of the checkpoint: remove it with git worktree remove",
+            );
+            return Ok(false);
+        }
+        if plan.from.meta == plan.to.meta {
+            return Ok(true);
+        }
+        if !self.is_head_readable(host)? {
+            self.refuse(
+                ProblemKind::Failed,
+                "HEAD or a branch cannot be read, and this restore does not replace its file",
+            );
+            return Ok(false);
+        }
+        if let Some(file) = in_refs(host, &REFS) {
+            self.refuse(
+                ProblemKind::UnsafePath,
+                format!("{} {WAITS_WHY}: remove it", file.display()),
+            );
+            return Ok(false);
+        }
+        if let Some(said) = links::leads_away(host, self.projects) {
+            self.refuse(ProblemKind::UnsafePath, said);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+fn names(names: &[Name]) -> Vec<BString> {
+    names.iter().map(|name| name.0.clone()).collect()
+}

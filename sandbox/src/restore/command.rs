@@ -1,0 +1,263 @@
+//! The command that restores, all repositories or none: it looks and checks everything first, then writes, then proves. If
+//! anything fails, it puts everything back.
+
+use crate::apply::host::Moved;
+use crate::capture::parking::finish_parking;
+use crate::lock::Lock;
+use crate::parallel;
+use crate::restore::back::Back;
+use crate::restore::check::{Checked, check, problem};
+use crate::restore::journal::{Journal, Phase};
+use crate::restore::look_all::{Looks, user_settings};
+use crate::restore::prove::prove;
+use crate::restore::reach::Moving;
+use crate::restore::ready::Ready;
+use crate::restore::report::{refused, report};
+use crate::restore::settle::settle;
+use crate::wire::error::{Failure, Outcome};
+use crate::wire::restore::{Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRequest, Verified};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+
+pub(crate) struct Restore<'call> {
+    pub(crate) projects: &'call Path,
+    pub(crate) request: &'call RestoreRequest,
+    pub(crate) moving: Moving<'call>,
+    pub(crate) journal: Journal,
+}
+
+/// What came of one repository.
+#[derive(Default)]
+pub(crate) struct Came {
+    pub(crate) moved: Moved,
+    pub(crate) verified: Option<Verified>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+pub(crate) type Results = BTreeMap<usize, Came>;
+
+pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<RestoreReport> {
+    let _lock = Lock::take(projects, request.lock_wait_seconds)?;
+    finish_parking(projects, &request.session_id)?;
+    let user = user_settings();
+    let restore = Restore {
+        projects,
+        request,
+        moving: Moving {
+            projects,
+            session: &request.session_id,
+            call: &request.call,
+            user_settings: &user,
+            files_only: request.files_only,
+        },
+        journal: Journal::of(projects, &request.session_id, &request.call),
+    };
+    let before = restore.journal.left();
+    let mut report = restore.run()?;
+    if let Some((call, phase)) = before {
+        report.warnings.push(format!(
+            "the restore {call} ended before it was done ({phase:?}); what it put aside was looked after"
+        ));
+    }
+    Ok(report)
+}
+
+impl Restore<'_> {
+    fn run(&self) -> Outcome<RestoreReport> {
+        let checked = self.check_all()?;
+        let is_refused = checked.values().any(|one| !one.problems.is_empty());
+        if is_refused || self.request.dry_run {
+            let outcome = if is_refused {
+                RestoreOutcome::Refused
+            } else {
+                RestoreOutcome::Planned
+            };
+            return Ok(report(self.request, outcome, checked, Results::new(), Vec::new()));
+        }
+        let items: Vec<Mutex<Option<(usize, Checked)>>> =
+            checked.into_iter().map(|one| Mutex::new(Some(one))).collect();
+        let ready = parallel::map(&items, |item| {
+            let taken = item.lock().ok().and_then(|mut item| item.take());
+            let (at, checked) = taken.ok_or_else(|| Failure::Fault("it was made ready twice".into()))?;
+            Ok(self.make_ready(at, checked))
+        })?;
+        if ready.iter().any(|one| !one.checked.problems.is_empty()) {
+            self.drop_ready(&ready);
+            let checked = ready.into_iter().map(|one| (one.at, one.checked)).collect();
+            return Ok(report(
+                self.request,
+                RestoreOutcome::Refused,
+                checked,
+                Results::new(),
+                Vec::new(),
+            ));
+        }
+        self.act(ready)
+    }
+
+    fn check_all(&self) -> Outcome<BTreeMap<usize, Checked>> {
+        let all: Vec<usize> = (0..self.request.repositories.len()).collect();
+        let seen = Looks {
+            projects: self.projects,
+            request: self.request,
+            umask: None,
+            which: &all,
+            target: |one| &one.target.tree,
+        }
+        .all()?;
+        let seen: Mutex<BTreeMap<usize, _>> = Mutex::new(seen);
+        let checked = parallel::map(&all, |at| {
+            let wanted = &self.request.repositories[*at];
+            let stand = seen.lock().ok().and_then(|mut seen| seen.remove(at));
+            Ok((
+                *at,
+                match stand {
+                    None => refused(problem(
+                        ProblemKind::Changed,
+                        "the repository vanished after the capture",
+                    )),
+                    Some(Err(why)) => refused(problem(
+                        ProblemKind::Failed,
+                        format!("the repository cannot be read as it is now: {why}"),
+                    )),
+                    Some(Ok(stand)) => match check((self.projects, self.request), wanted, stand) {
+                        Ok(checked) => checked,
+                        Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
+                        Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),
+                    },
+                },
+            ))
+        })?;
+        Ok(checked.into_iter().collect())
+    }
+
+    fn act(&self, ready: Vec<Ready>) -> Outcome<RestoreReport> {
+        let is_any = ready
+            .iter()
+            .any(|one| one.plan().is_ok_and(|plan| !plan.is_there()));
+        if is_any && let Err(failure) = self.journal.enter(Phase::Moving) {
+            self.drop_ready(&ready);
+            return Err(Failure::unavailable(format!(
+                "{failure}. Free some disk space, then call again."
+            )));
+        }
+        let mut results = self.move_all(&ready)?;
+        let has_failed = |results: &Results| results.values().any(|one| !one.problems.is_empty());
+        if !has_failed(&results) {
+            if is_any {
+                self.note(Phase::Proving, &mut results);
+            }
+            self.prove_all(&ready, &mut results)?;
+        }
+        let outcome = if has_failed(&results) {
+            let back = Back {
+                restore: self,
+                ready: &ready,
+            };
+            if back.all(&mut results)? {
+                RestoreOutcome::Reverted
+            } else {
+                RestoreOutcome::Broken
+            }
+        } else {
+            RestoreOutcome::Applied
+        };
+        let asides = settle(self.projects, &self.request.session_id);
+        if is_any && outcome != RestoreOutcome::Broken {
+            self.journal.close()?;
+        }
+        let checked = ready.into_iter().map(|one| (one.at, one.checked)).collect();
+        Ok(report(self.request, outcome, checked, results, asides))
+    }
+
+    /// A phase that cannot be noted is a failure of all.
+    pub(crate) fn note(&self, phase: Phase, results: &mut Results) {
+        if let Err(failure) = self.journal.enter(phase) {
+            for result in results.values_mut() {
+                result
+                    .problems
+                    .push(problem(ProblemKind::Failed, failure.to_string()));
+            }
+        }
+    }
+
+    fn move_all(&self, ready: &[Ready]) -> Outcome<Results> {
+        let moved = parallel::map(ready, |one| {
+            let mut result = Came::default();
+            match self.move_one(one) {
+                Ok(moved) => result.moved = moved,
+                Err(failure) => result
+                    .problems
+                    .push(problem(ProblemKind::Failed, failure.to_string())),
+            }
+            Ok((one.at, result))
+        })?;
+        Ok(moved.into_iter().collect())
+    }
+
+    fn move_one(&self, one: &Ready) -> Outcome<Moved> {
+        let plan = one.plan()?;
+        let Some(stand) = &one.checked.stand else {
+            return Ok(Moved::default());
+        };
+        if plan.is_there() {
+            return Ok(Moved::default());
+        }
+        let stage = one.stage.lock().ok().and_then(|mut stage| stage.take());
+        self.moving.reach(stand, plan, (stage, one.aside.as_ref()))
+    }
+
+    fn prove_all(&self, ready: &[Ready], results: &mut Results) -> Outcome<()> {
+        let mut by_umask: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for one in ready {
+            let plan = one.plan()?;
+            if plan.is_there() {
+                // This call has just looked at it.
+                let result = results.entry(one.at).or_default();
+                result.verified = Some(Verified {
+                    tree: plan.goal.tree.clone(),
+                    meta: plan.goal.meta.clone(),
+                    apart: Vec::new(),
+                });
+            } else {
+                let umask = plan.to.sidecar.umask();
+                by_umask.entry(umask).or_default().push(one.at);
+            }
+        }
+        for (umask, which) in by_umask {
+            let mut seen = Looks {
+                projects: self.projects,
+                request: self.request,
+                umask: Some(umask),
+                which: &which,
+                target: |one| &one.target.tree,
+            }
+            .all()?;
+            for one in ready.iter().filter(|one| which.contains(&one.at)) {
+                let result = results.entry(one.at).or_default();
+                let proved = match seen.remove(&one.at) {
+                    None => Err("the repository vanished while it was restored".to_owned()),
+                    Some(Err(why)) => Err(why),
+                    Some(Ok(stand)) => prove(&stand, one.plan()?, &one.allowed, &result.moved)?,
+                };
+                match proved {
+                    Ok(verified) => result.verified = Some(verified),
+                    Err(why) => result.problems.push(problem(ProblemKind::Failed, why)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Paths that appeared meanwhile, for a person.
+pub(crate) fn kept(late: &BTreeSet<bstr::BString>) -> Option<Problem> {
+    (!late.is_empty()).then(|| {
+        let named: Vec<String> = late.iter().take(5).map(ToString::to_string).collect();
+        problem(
+            ProblemKind::Failed,
+            format!("kept, because it appeared meanwhile: {}", named.join(" ")),
+        )
+    })
+}

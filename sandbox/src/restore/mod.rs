@@ -1,0 +1,22 @@
+//! The restore: looks, checks everything, then writes, then proves; or puts everything back.
+
+mod back;
+mod captured;
+mod check;
+mod check_paths;
+pub(crate) mod command;
+mod exposed;
+mod free;
+mod journal;
+mod kept;
+mod look_all;
+mod owner;
+mod plan_of;
+mod prove;
+mod put_back;
+mod reach;
+mod ready;
+mod report;
+mod rules_then;
+mod settle;
+mod stand;

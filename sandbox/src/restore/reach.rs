@@ -1,0 +1,143 @@
+//! Brings one repository to the state of its plan.
+
+use crate::apply::aside::{Aside, Naming};
+use crate::apply::beneath::Beneath;
+use crate::apply::contents::Lacking;
+use crate::apply::host::{HostMove, Moved};
+use crate::apply::place::Placing;
+use crate::apply::sidecar::{act, open_closed};
+use crate::apply::stage::Stage;
+use crate::plan::files::Change;
+use crate::plan::sidecar;
+use crate::restore::captured::is_in;
+use crate::restore::kept::hidden;
+use crate::restore::plan_of::Plan;
+use crate::restore::stand::Stand;
+use crate::wire::error::{Context, Outcome};
+use bstr::{BString, ByteSlice};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What a call knows that moves repositories.
+pub(crate) struct Moving<'call> {
+    pub(crate) projects: &'call Path,
+    pub(crate) session: &'call str,
+    pub(crate) call: &'call str,
+    /// The user's settings, in lower case.
+    pub(crate) user_settings: &'call [u8],
+    pub(crate) files_only: bool,
+}
+
+/// Writes the new files of a plan into a directory of ours. `from`: what was put aside is taken back.
+pub(crate) fn stage(
+    stand: &Stand,
+    plan: &Plan,
+    from: Option<&Aside>,
+) -> Outcome<Result<Option<Stage>, Lacking>> {
+    let files: Vec<_> = plan.changes.iter().filter_map(Change::written).collect();
+    if plan.changes.is_empty() {
+        return Ok(Ok(None));
+    }
+    Stage::write(&stand.shadow, &files, &plan.to.sidecar, from).map(|staged| staged.map(Some))
+}
+
+impl Moving<'_> {
+    /// A place for what this repository puts aside.
+    pub(crate) fn aside(&self, name: String, stand: &Stand, plan: &Plan) -> Outcome<Aside> {
+        let naming = Naming {
+            projects: self.projects,
+            session: self.session,
+            call: self.call,
+            name,
+        };
+        Aside::make(
+            &naming,
+            (stand.shadow.format, stand.path.as_bstr()),
+            plan.entries(),
+        )
+    }
+
+    /// Moves everything.
+    pub(crate) fn reach(
+        &self,
+        stand: &Stand,
+        plan: &Plan,
+        (stage, aside): (Option<Stage>, Option<&Aside>),
+    ) -> Outcome<Moved> {
+        let top = &stand.shadow.top;
+        let tree = Beneath::new(top).context("it cannot be opened", top)?;
+        let sidecars = (&plan.from.sidecar, &plan.to.sidecar);
+        let was_opened = !plan.changes.is_empty() && open_closed(&tree, sidecars.0)?;
+        if let Some(stage) = stage {
+            if let Some(aside) = aside {
+                Placing {
+                    tree: &tree,
+                    stage: &stage,
+                    aside,
+                    modes: sidecars.1,
+                }
+                .act(&plan.changes)?;
+            }
+            stage.remove()?;
+        }
+        if was_opened || !plan.changes.is_empty() || sidecars.0 != sidecars.1 {
+            self.move_sidecar(stand, plan, &tree)?;
+        }
+        self.move_host(stand, plan)
+    }
+
+    fn move_sidecar(&self, stand: &Stand, plan: &Plan, tree: &Beneath) -> Outcome<()> {
+        let (from, to) = (&plan.from.sidecar, &plan.to.sidecar);
+        let gone = from.empty.difference(&to.empty);
+        let listed = from.modes.iter().filter_map(|(path, mode)| match mode {
+            sidecar::Listed::Directory(_) if !to.modes.contains_key(path) => Some(path),
+            sidecar::Listed::Directory(_) | sidecar::Listed::File(_) => None,
+        });
+        // Git refuses to say anything of what lies behind a link.
+        let asked: Vec<BString> = gone
+            .chain(listed)
+            .filter(|path| tree.parent(path.as_bstr()).is_ok())
+            .cloned()
+            .collect();
+        let hidden = if asked.is_empty() {
+            BTreeSet::new()
+        } else {
+            hidden(stand, &plan.goal.tree, asked)?
+        };
+        let steps = sidecar::changes(from, to, &hidden, |path| plan.stays.contains_key(path));
+        act(tree, &steps, to)
+    }
+
+    fn move_host(&self, stand: &Stand, plan: &Plan) -> Outcome<Moved> {
+        let Some(host) = &stand.reading.host else {
+            return Ok(Moved::default());
+        };
+        let settings = [
+            &stand.reading.settings.text.to_ascii_lowercase()[..],
+            b"\n",
+            self.user_settings,
+        ]
+        .concat();
+        let moving = HostMove {
+            projects: self.projects,
+            shadow: &stand.shadow,
+            host,
+            settings: &settings,
+            has_own_settings: stand.reading.settings.has_own,
+            is_partial: stand.reading.base.as_ref().is_some_and(|base| base.partial),
+            from: (&plan.from.meta, &plan.from.host),
+            to: (&plan.to.meta, &plan.to.host),
+            tree: &plan.goal.tree,
+            summary: plan.summary,
+        };
+        if self.files_only || plan.from.meta == plan.to.meta {
+            return moving.files_only().map(|()| Moved::default());
+        }
+        moving.all()
+    }
+}
+
+/// Whether a path lies in what belongs to others.
+pub(crate) fn is_of_others(plan: &Plan, path: &BString) -> bool {
+    is_in(path.as_bstr(), &plan.others)
+}

@@ -1,0 +1,79 @@
+//! A repository that passed all checks, with everything that can be written before anything of the user's is touched.
+
+use crate::apply::aside::Aside;
+use crate::apply::stage::Stage;
+use crate::restore::check::{Checked, problem};
+use crate::restore::command::Restore;
+use crate::restore::plan_of::Plan;
+use crate::restore::prove::Allowed;
+use crate::restore::reach::stage;
+use crate::restore::settle::settle;
+use crate::wire::error::{Failure, Outcome};
+use crate::wire::restore::ProblemKind;
+use std::sync::Mutex;
+
+/// A repository of the request that passed all checks, and what was made ready for it.
+pub(crate) struct Ready {
+    /// Its place in the request.
+    pub(crate) at: usize,
+    pub(crate) checked: Checked,
+    pub(super) stage: Mutex<Option<Stage>>,
+    pub(crate) aside: Option<Aside>,
+    pub(super) allowed: Allowed,
+}
+
+impl Ready {
+    pub(crate) fn plan(&self) -> Outcome<&Plan> {
+        let plan = self.checked.plan.as_ref();
+        plan.ok_or_else(|| Failure::Fault("a repository without a plan is not moved".into()))
+    }
+}
+
+impl Restore<'_> {
+    /// Writes the new files of a repository beside it, and makes a place for the old ones.
+    pub(super) fn make_ready(&self, at: usize, mut checked: Checked) -> Ready {
+        let mut ready = (None, None);
+        let allowed = Allowed {
+            files_only: self.request.files_only,
+            ..Allowed::default()
+        };
+        let made = || -> Outcome<Option<String>> {
+            let (Some(plan), Some(stand)) = (&checked.plan, &checked.stand) else {
+                return Ok(None);
+            };
+            if plan.changes.is_empty() {
+                return Ok(None);
+            }
+            match stage(stand, plan, None)? {
+                Ok(staged) => ready.0 = staged,
+                Err(lacking) => return Ok(Some(lacking.to_string())),
+            }
+            ready.1 = Some(self.moving.aside(format!("{at}.1"), stand, plan)?);
+            Ok(None)
+        };
+        let mut made = made;
+        let problem = match made() {
+            Ok(None) => None,
+            Ok(Some(lacks)) => Some(problem(ProblemKind::MissingObjects, lacks)),
+            Err(failure) => Some(problem(ProblemKind::Failed, failure.to_string())),
+        };
+        checked.problems.extend(problem);
+        Ready {
+            at,
+            checked,
+            stage: Mutex::new(ready.0),
+            aside: ready.1,
+            allowed,
+        }
+    }
+
+    pub(super) fn drop_ready(&self, ready: &[Ready]) {
+        for one in ready {
+            if let Some(stage) = one.stage.lock().ok().and_then(|mut stage| stage.take()) {
+                // The next look removes what is left.
+                let _ = stage.remove();
+            }
+        }
+        settle(self.projects, &self.request.session_id);
+    }
+}

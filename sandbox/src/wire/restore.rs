@@ -1,0 +1,139 @@
+//! Request and report of a restore of repositories that are there and stay.
+
+use crate::wire::host_change::HostChange;
+use crate::wire::name::Name;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RestoreRequest {
+    pub(crate) session_id: String,
+    /// Names this call: what it puts aside lies in a folder of this name.
+    pub(crate) call: String,
+    pub(crate) max_file_bytes: u64,
+    pub(crate) max_depth: usize,
+    pub(crate) lock_wait_seconds: u64,
+    pub(crate) include: Vec<Name>,
+    pub(crate) exclude: Vec<Name>,
+    /// HEAD, branches, index and operation stay as they are.
+    pub(crate) files_only: bool,
+    /// Everything is checked, and nothing is written.
+    pub(crate) dry_run: bool,
+    /// Names the checkpoint of the target.
+    pub(crate) target_tag: Option<String>,
+    pub(crate) repositories: Vec<RestoreRepository>,
+}
+
+/// Ids of one state: the working files, and the host state with the sidecar.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct State {
+    pub(crate) tree: String,
+    pub(crate) meta: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RestoreRepository {
+    pub(crate) path: Name,
+    pub(crate) target: State,
+    /// The state that it must be in.
+    pub(crate) now: State,
+    /// The state to put back if anything fails.
+    pub(crate) undo: State,
+    /// Files that the target left out for their size, relative to the repository.
+    pub(crate) skipped: Vec<Name>,
+    /// Entries of the stash that were there.
+    pub(crate) stash: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RestoreOutcome {
+    Applied,
+    Planned,
+    /// A check failed, and nothing was written.
+    Refused,
+    /// Something failed, and everything was put back.
+    Reverted,
+    /// Putting back failed as well.
+    Broken,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RestoreReport {
+    pub(crate) outcome: RestoreOutcome,
+    /// In the order of the request.
+    pub(crate) repositories: Vec<RestoredRepository>,
+    pub(crate) asides: Vec<AsideReport>,
+    pub(crate) warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RestoredRepository {
+    pub(crate) path: Name,
+    pub(crate) written: usize,
+    pub(crate) deleted: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<HostChange>,
+    /// What was read back. Absent when nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verified: Option<Verified>,
+    /// The first paths, when nothing but a plan is wanted.
+    pub(crate) paths: Vec<PlannedPath>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) warnings: Vec<Name>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Verified {
+    pub(crate) tree: String,
+    pub(crate) meta: String,
+    /// In what it may differ from the target.
+    pub(crate) apart: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PlannedPath {
+    pub(crate) path: Name,
+    pub(crate) change: PathChange,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PathChange {
+    Write,
+    Delete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ProblemKind {
+    /// Something that is not captured is in the way.
+    Conflict,
+    /// It is not in the state that the caller names.
+    Changed,
+    MissingObjects,
+    UnsafePath,
+    Failed,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Problem {
+    pub(crate) kind: ProblemKind,
+    pub(crate) message: Name,
+}
+
+/// What another process wrote into files that were put aside.
+#[derive(Debug, Serialize)]
+pub(crate) struct AsideReport {
+    /// The repository.
+    pub(crate) path: Name,
+    /// Where the files are.
+    pub(crate) directory: Name,
+    pub(crate) late: Vec<Name>,
+    /// Held open by a process.
+    pub(crate) open: Vec<Name>,
+}

@@ -1,0 +1,51 @@
+/** The native program restores what the scripts restore: the same files, the same repositories, and it says the same of it. */
+import { mkdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GIT_CASES, INIT, state } from '../support/git-cases.ts';
+import { createHarness } from '../support/git-harness.ts';
+import { besideRestores } from '../support/git-native-restore.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
+
+describe('the native restore', () => {
+  beforeAll(() => {
+    besideRestores.native = { compared: 0, left: [] };
+  });
+  afterAll(() => {
+    const { compared, left } = besideRestores.native ?? { compared: 0, left: [] };
+    process.stdout.write(
+      `git-native-restore: ${compared} restores compared, ${left.length} left to the scripts\n`,
+    );
+    delete besideRestores.native;
+  });
+
+  test('brings back one file that was changed', async () => {
+    await using harness = await createHarness();
+    harness.sh(`mkdir app; cd app; ${INIT}`);
+    const first = await harness.capture();
+    harness.sh('echo two > a.txt', 'app');
+    const { report } = await harness.rollback(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(harness.sh('cat a.txt', 'app')).toBe('one\n');
+    expect(besideRestores.native?.compared).toBe(1);
+  });
+
+  test.for(sampled(GIT_CASES, { every: 9, offset: printedSeed('native restores'), minimum: 4 }))(
+    '$name',
+    async ({ setup, damage, options, survives }) => {
+      await using harness = await createHarness(options);
+      mkdirSync(`${harness.root}/app`);
+      harness.sh(INIT, 'app');
+      harness.sh(setup, 'app');
+      const before = state(harness, survives);
+      const first = await harness.capture();
+      harness.sh(damage, 'app');
+      const after = state(harness);
+      const { undo, report } = await harness.rollback(first);
+      expect([report.outcome, report.problems]).toEqual(['applied', []]);
+      expect(state(harness, survives), 'rolled back').toEqual(before);
+      const back = await harness.rollback(undo);
+      expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
+      expect(state(harness), 'undone').toEqual(after);
+    },
+  );
+});

@@ -1,0 +1,115 @@
+/**
+ * Restores twice: the scripts restore a copy of the projects root, then the native program restores the projects root
+ * itself. Neither judges: files are read by walking, and git says where the repositories stand.
+ */
+import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { expect } from 'vitest';
+import { createNativeRestore, notNative } from '../../adapters/git/program/restore.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
+import { files, gitState } from './fingerprint.ts';
+import { runSync } from './run-sync.ts';
+import { programHere } from './sandbox-program.ts';
+
+/** What is used of a harness. */
+interface Place {
+  root: string;
+  sandbox: ExecutionAdapter;
+}
+
+/**
+ * The comparison that every harness of this process makes at each restore, while a test has set one. With
+ * `WALKBACK_NATIVE_RESTORE`, all harnesses make it.
+ */
+export const besideRestores: { native?: { compared: number; left: string[] } } = {};
+if (process.env['WALKBACK_NATIVE_RESTORE'] !== undefined) besideRestores.native = { compared: 0, left: [] };
+
+const native = createNativeRestore(programHere());
+
+const STATUS = ['-c', 'safe.directory=*', '-c', 'core.fsmonitor=false', 'status', '--porcelain=v2', '-z'];
+
+const said = (directory: string, args: string[]): string => {
+  try {
+    return runSync('git', args, {
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+    });
+  } catch {
+    return 'git refuses';
+  }
+};
+
+/** All that a person would see. */
+const look = (root: string, paths: readonly string[]): string[] => [
+  ...files(root),
+  ...paths.flatMap((path) => {
+    const directory = `${root}/${path}`;
+    if (!existsSync(`${directory}/.git`)) return [];
+    return [...gitState(directory), said(directory, STATUS)].map((line) => `${path}: ${line}`);
+  }),
+];
+
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+/** The scripts report a link that was put aside also where it is as it was captured. */
+const late = ({ asides = [] }: RestoreReport): string[] =>
+  asides
+    .flatMap((aside) => aside.late.map((path) => ({ aside, path })))
+    .filter(({ aside, path }) => !isLink(`${aside.directory}/${path}`))
+    .map(({ aside, path }) => `${aside.path}: ${path}`)
+    .toSorted();
+
+/** To be asked while what was put aside is where the report says. */
+const telling = (report: RestoreReport) => ({
+  outcome: report.outcome,
+  repositories: report.repositories
+    .map(({ path, action, written, deleted, host, paths }) => ({
+      path,
+      action,
+      written,
+      deleted,
+      host,
+      paths: paths.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+    }))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+  problems: report.problems.map(({ path, kind }) => `${path}: ${kind}`).toSorted(),
+  warnings: report.warnings.toSorted(),
+  late: late(report),
+});
+
+/** The report is that of the native program, whose work stays. Requests that it does not know are left to the scripts. */
+export const restoreBoth = async (
+  place: Place,
+  request: RestoreRequest,
+  scripted: (request: RestoreRequest) => Promise<RestoreReport>,
+): Promise<RestoreReport> => {
+  const why = notNative(request);
+  if (besideRestores.native === undefined || why !== undefined) {
+    besideRestores.native?.left.push(why ?? '');
+    return scripted(request);
+  }
+  const { root } = place;
+  const copy = `${root}.copy`;
+  const original = `${root}.original`;
+  const paths = request.repositories.map(({ path }) => path);
+  runSync('cp', ['-a', root, copy], { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } });
+  renameSync(root, original);
+  renameSync(copy, root);
+  let first: ReturnType<typeof telling>;
+  let expected: string[];
+  try {
+    first = telling(await scripted(request));
+    expected = look(root, paths);
+  } finally {
+    renameSync(root, copy);
+    renameSync(original, root);
+    runSync('chmod', ['-R', 'u+rwx', copy], { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } });
+    rmSync(copy, { recursive: true, force: true });
+  }
+  const second = await native(place.sandbox, request);
+  besideRestores.native.compared += 1;
+  expect(telling(second)).toEqual(first);
+  expect(look(root, paths)).toEqual(expected);
+  return second;
+};
