@@ -19,10 +19,19 @@ interface Place {
 
 /**
  * The comparison that every harness of this process makes at each restore, while a test has set one. With
- * `WALKBACK_NATIVE_RESTORE`, all harnesses make it.
+ * `WALKBACK_NATIVE_RESTORE`, all harnesses make it; where that is `alone`, the scripts do not restore as well.
  */
-export const besideRestores: { native?: { compared: number; left: string[] } } = {};
-if (process.env['WALKBACK_NATIVE_RESTORE'] !== undefined) besideRestores.native = { compared: 0, left: [] };
+export const besideRestores: {
+  native?: {
+    compared: number;
+    left: string[];
+    /** The scripts restore only what the native program does not. */
+    isAlone?: boolean;
+  };
+} = {};
+const everywhere = process.env['WALKBACK_NATIVE_RESTORE'];
+if (everywhere !== undefined)
+  besideRestores.native = { compared: 0, left: [], isAlone: everywhere === 'alone' };
 
 const native = createNativeRestore(programHere());
 
@@ -60,6 +69,11 @@ const late = ({ asides = [] }: RestoreReport): string[] =>
     .map(({ aside, path }) => `${aside.path}: ${path}`)
     .toSorted();
 
+/** The scripts tell twice of a ref that is no branch and moves with HEAD. */
+const once = <Branch extends { name: string }>(branches: readonly Branch[]): Branch[] => [
+  ...new Map(branches.map((branch) => [branch.name, branch])).values(),
+];
+
 /** To be asked while what was put aside is where the report says. */
 const telling = (report: RestoreReport) => ({
   outcome: report.outcome,
@@ -69,7 +83,7 @@ const telling = (report: RestoreReport) => ({
       action,
       written,
       deleted,
-      host,
+      host: host && { ...host, branches: once(host.branches) },
       paths: paths.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
     }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
@@ -89,6 +103,7 @@ export const restoreBoth = async (
     besideRestores.native?.left.push(why ?? '');
     return scripted(request);
   }
+  if (besideRestores.native.isAlone === true) return native(place.sandbox, request);
   const { root } = place;
   const copy = `${root}.copy`;
   const original = `${root}.original`;

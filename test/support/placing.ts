@@ -46,6 +46,8 @@ const LINK = 'if (link ';
 /** Bash that runs in the repository once, just before the new files get their names. */
 export const beforePlacing = (script: string) =>
   replacedCommands({
+    // The native program asks for the sizes of new contents, and then gives the files their names.
+    git: `[[ " $* " == *'--batch-check='*objectsize* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
     cp: `[[ $1 == -rl* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
     perl: `${EXCHANGE}export ACT=${quoted(script)}
 first='system("/bin/bash", "-c", $ENV{ACT}) if not $main::acted++; ${LINK}'
@@ -56,6 +58,8 @@ exec "$real" -e "\${2/'${LINK}'/"$first"}" "\${@:3}"\n`,
 /** The same, when they have them. */
 export const afterPlacing = (script: string) =>
   replacedCommands({
+    // The native program moves branches when the files have theirs.
+    git: `[[ " $* " == *' update-ref '* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
     find: `[[ " $* " == *' -links '* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
     perl: `${EXCHANGE}"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
   });

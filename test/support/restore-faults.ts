@@ -56,6 +56,22 @@ const CHANGES = {
       ['gone', PLAIN],
     ],
   },
+  /** They differ in everything that a restore moves in repositories that stay. */
+  staying: {
+    repositories: ['app', 'merge', 'same'],
+    make: [
+      ['app', APP],
+      ['merge', CONFLICT],
+      ['same', PLAIN],
+    ],
+    change: [
+      [
+        'app',
+        'rm -rf empty link src/deep; echo two > f; git commit -qam two; git checkout -qb topic; mkdir f2; echo n > f2/n; chmod 700 f2; chmod 644 private run; mkdir src/s2; rm src/s; git branch -D main',
+      ],
+      ['merge', 'git merge --abort; echo more > more; rm kept'],
+    ],
+  },
   /** Files have another content, and nothing else is another: they are exchanged, and proven together. */
   contents: {
     repositories: ['one', 'two', 'many'],

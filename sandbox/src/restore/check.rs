@@ -6,18 +6,17 @@ use crate::host::links;
 use crate::host::place::Host;
 use crate::host::reading::HeadKind;
 use crate::host::waits::{WAITS_WHY, in_refs};
-use crate::read::host_change::{self, host_change};
 use crate::restore::exposed;
 use crate::restore::kept::Asking;
 use crate::restore::owner;
 use crate::restore::plan_of::Plan;
+use crate::restore::reach::Moving;
 use crate::restore::stand::Stand;
 use crate::wire::error::Outcome;
 use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
 use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest};
 use bstr::BString;
-use std::path::Path;
 
 const REFS: [&str; 5] = [
     "refs/heads",
@@ -46,7 +45,7 @@ pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem
 }
 
 pub(super) struct Checking<'check> {
-    pub(super) projects: &'check Path,
+    pub(super) moving: &'check Moving<'check>,
     request: &'check RestoreRequest,
     pub(super) wanted: &'check RestoreRepository,
     pub(super) stand: &'check Stand,
@@ -55,12 +54,12 @@ pub(super) struct Checking<'check> {
 }
 
 pub(crate) fn check(
-    (projects, request): (&Path, &RestoreRequest),
+    (moving, request): (&Moving<'_>, &RestoreRequest),
     wanted: &RestoreRepository,
     stand: Stand,
 ) -> Outcome<Checked> {
     let mut checking = Checking {
-        projects,
+        moving,
         request,
         wanted,
         stand: &stand,
@@ -68,13 +67,13 @@ pub(crate) fn check(
         warnings: Vec::new(),
     };
     let plan = checking.run()?;
+    let host = match &plan {
+        Some(plan) if checking.problems.is_empty() && !request.files_only => checking.host(plan)?,
+        Some(_) | None => None,
+    };
     let Checking {
         problems, warnings, ..
     } = checking;
-    let host = match &plan {
-        Some(plan) if problems.is_empty() && !request.files_only => change_of_host(&stand, plan)?,
-        Some(_) | None => None,
-    };
     Ok(Checked {
         plan: plan.filter(|_| problems.is_empty()),
         host,
@@ -84,16 +83,11 @@ pub(crate) fn check(
     })
 }
 
-fn change_of_host(stand: &Stand, plan: &Plan) -> Outcome<Option<HostChange>> {
-    let shadow = host_change::Shadow {
-        directory: &stand.shadow.top,
-        git: &stand.shadow.git,
-        empty_tree: stand.shadow.format.empty_tree(),
-    };
-    host_change(&shadow, &plan.from.meta, &plan.to.meta)
-}
-
 impl Checking<'_> {
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.request.dry_run
+    }
+
     pub(super) fn refuse(&mut self, kind: ProblemKind, message: impl Into<BString>) {
         self.problems.push(problem(kind, message));
     }
@@ -240,7 +234,7 @@ impl Checking<'_> {
             );
             return Ok(false);
         }
-        if let Some(said) = links::leads_away(host, self.projects) {
+        if let Some(said) = links::leads_away(host, self.moving.projects) {
             self.refuse(ProblemKind::UnsafePath, said);
             return Ok(false);
         }

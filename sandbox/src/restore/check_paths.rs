@@ -48,7 +48,7 @@ impl Checking<'_> {
     pub(super) fn is_free(&mut self, plan: &Plan) -> Outcome<bool> {
         let top = &self.stand.shadow.top;
         let tree = Beneath::new(top).context("it cannot be opened", top)?;
-        let home = self.projects.join(".agent-shadow");
+        let home = self.moving.projects.join(".agent-shadow");
         let other = elsewhere(&tree, &home, &plan.differences).context("it cannot be looked at", top)?;
         if let Some(path) = other {
             let why = b" lies in another file system than the .agent-shadow of the projects root, and this restore cannot put it aside there";

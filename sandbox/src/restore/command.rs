@@ -121,7 +121,7 @@ impl Restore<'_> {
                         ProblemKind::Failed,
                         format!("the repository cannot be read as it is now: {why}"),
                     )),
-                    Some(Ok(stand)) => match check((self.projects, self.request), wanted, stand) {
+                    Some(Ok(stand)) => match check((&self.moving, self.request), wanted, stand) {
                         Ok(checked) => checked,
                         Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
                         Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),

@@ -3,6 +3,7 @@
 mod back;
 mod captured;
 mod check;
+mod check_host;
 mod check_paths;
 pub(crate) mod command;
 mod exposed;

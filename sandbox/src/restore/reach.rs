@@ -7,6 +7,7 @@ use crate::apply::host::{HostMove, Moved};
 use crate::apply::place::Placing;
 use crate::apply::sidecar::{act, open_closed};
 use crate::apply::stage::Stage;
+use crate::host::place::Host;
 use crate::plan::files::Change;
 use crate::plan::sidecar;
 use crate::restore::captured::is_in;
@@ -108,28 +109,38 @@ impl Moving<'_> {
         act(tree, &steps, to)
     }
 
-    fn move_host(&self, stand: &Stand, plan: &Plan) -> Outcome<Moved> {
-        let Some(host) = &stand.reading.host else {
-            return Ok(Moved::default());
-        };
-        let settings = [
-            &stand.reading.settings.text.to_ascii_lowercase()[..],
-            b"\n",
-            self.user_settings,
-        ]
-        .concat();
-        let moving = HostMove {
+    /// The settings that git reads in a repository, in lower case.
+    pub(crate) fn settings(&self, stand: &Stand) -> Vec<u8> {
+        let own = stand.reading.settings.text.to_ascii_lowercase();
+        [&own[..], b"\n", self.user_settings].concat()
+    }
+
+    pub(crate) fn host_move<'way>(
+        &'way self,
+        stand: &'way Stand,
+        plan: &'way Plan,
+        (host, settings): (&'way Host, &'way [u8]),
+    ) -> HostMove<'way> {
+        HostMove {
             projects: self.projects,
             shadow: &stand.shadow,
             host,
-            settings: &settings,
+            settings,
             has_own_settings: stand.reading.settings.has_own,
             is_partial: stand.reading.base.as_ref().is_some_and(|base| base.partial),
             from: (&plan.from.meta, &plan.from.host),
             to: (&plan.to.meta, &plan.to.host),
             tree: &plan.goal.tree,
             summary: plan.summary,
+        }
+    }
+
+    fn move_host(&self, stand: &Stand, plan: &Plan) -> Outcome<Moved> {
+        let Some(host) = &stand.reading.host else {
+            return Ok(Moved::default());
         };
+        let settings = self.settings(stand);
+        let moving = self.host_move(stand, plan, (host, &settings));
         if self.files_only || plan.from.meta == plan.to.meta {
             return moving.files_only().map(|()| Moved::default());
         }

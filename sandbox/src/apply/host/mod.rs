@@ -7,7 +7,7 @@ mod locks;
 mod objects;
 mod operation;
 mod outside;
-mod refs;
+pub(crate) mod refs;
 mod sparse;
 
 use crate::git::process::{Answered, Git};

@@ -2,6 +2,7 @@
 
 use crate::apply::host::{HostMove, Moved, locks, outside};
 use crate::git::process::Git;
+use crate::host;
 use crate::host::head::{Branches, Target, read_branches, read_head};
 use crate::host::place::path_of;
 use crate::host::settings;
@@ -15,6 +16,17 @@ use std::sync::{Mutex, PoisonError};
 const WHY: &str = "walkback: roll back";
 /// Linked worktrees share their branches. The second one finds them in place.
 static MOVING: Mutex<()> = Mutex::new(());
+
+/// What is to become of refs.
+pub(crate) struct Expected {
+    now: Head,
+    pub(crate) have: Refs,
+    pub(crate) want: Refs,
+    /// The ref that is no branch and that moves with HEAD.
+    pub(crate) other: Option<BString>,
+    /// What stays, and what is told of it.
+    pub(crate) moved: Moved,
+}
 
 impl HostMove<'_> {
     /// Git fails where a lock is left over from a crash. Then the lock is removed, and what is left is moved.
@@ -32,52 +44,58 @@ impl HostMove<'_> {
         }
     }
 
-    /// Their present values are compared while they are moved, so a later move by another process is an error.
-    fn try_refs(&self) -> Outcome<Moved> {
-        let mut moved = Moved::default();
+    /// What is to become of them, by what is there now.
+    pub(crate) fn expected(&self) -> Outcome<Expected> {
         let unreadable = || Failure::Fault("HEAD or the branches cannot be read".into());
         let branches: Branches =
             read_branches(self.host, &settings::read(self.host))?.map_err(|_| unreadable())?;
         let now = read_head(self.host, &branches)?.map_err(|_| unreadable())?;
-        let mut have: Refs = branches.refs.into_iter().collect();
-        let then = self.to.1;
-        let mut want: Refs = then
-            .refs
-            .iter()
-            .map(|(name, target)| (name.clone(), target_of(target)))
-            .collect();
+        let then = self.to.1.refs.iter();
+        let mut expected = Expected {
+            now: match now {
+                host::head::Head::Branch { name, .. } | host::head::Head::Unborn { name } => Head::On(name),
+                host::head::Head::Detached { commit } => Head::At(commit),
+            },
+            have: branches.refs.into_iter().collect(),
+            want: then
+                .map(|(name, target)| (name.clone(), target_of(target)))
+                .collect(),
+            other: None,
+            moved: Moved::default(),
+        };
         for name in outside::branches(self.host, self.projects)? {
-            let stays = have.get(&name).cloned();
-            if want.get(&name) != stays.as_ref() {
+            let stays = expected.have.get(&name).cloned();
+            if expected.want.get(&name) != stays.as_ref() {
                 let branch = name.strip_prefix(b"refs/heads/").unwrap_or(&name).as_bstr();
-                moved.warnings.push(BString::from(format!(
+                expected.moved.warnings.push(BString::from(format!(
                     "branch {branch} stays, because a worktree outside of the projects root stands on it"
                 )));
             }
             match stays {
-                Some(target) => drop(want.insert(name.clone(), target)),
-                None => drop(want.remove(&name)),
+                Some(target) => drop(expected.want.insert(name.clone(), target)),
+                None => drop(expected.want.remove(&name)),
             }
-            moved.left.insert(name);
+            expected.moved.left.insert(name);
         }
-        let now = match now {
-            crate::host::head::Head::Branch { name, .. } | crate::host::head::Head::Unborn { name } => {
-                Head::On(name)
-            }
-            crate::host::head::Head::Detached { commit } => Head::At(commit),
-        };
-        moved.warnings.extend(self.other_ref(&now, &mut have, &mut want)?);
-        self.run(&changes(&have, &want))?;
-        let to = if then.head.kind == "detached" {
-            Head::At(then.head.commit.clone())
+        self.other_ref(&mut expected)?;
+        Ok(expected)
+    }
+
+    /// Their present values are compared while they are moved, so a later move by another process is an error.
+    fn try_refs(&self) -> Outcome<Moved> {
+        let expected = self.expected()?;
+        self.run(&changes(&expected.have, &expected.want))?;
+        let then = &self.to.1.head;
+        let to = if then.kind == "detached" {
+            Head::At(then.commit.clone())
         } else {
-            Head::On(then.head.name.clone())
+            Head::On(then.name.clone())
         };
-        match head(Some(&now), &to) {
+        match head(Some(&expected.now), &to) {
             Some(Head::On(name)) => self.git_must(
                 self.on_host()
                     .args(["symbolic-ref", "-m", WHY, "HEAD"])
-                    .arg(path_of(name.clone())),
+                    .arg(path_of(name)),
             )?,
             Some(Head::At(commit)) => {
                 self.git_must(
@@ -87,7 +105,7 @@ impl HostMove<'_> {
             }
             None => {}
         }
-        Ok(moved)
+        Ok(expected.moved)
     }
 
     fn run(&self, all: &RefChanges) -> Outcome<()> {
@@ -157,14 +175,14 @@ impl HostMove<'_> {
 
     /// HEAD may have stood on a ref that is no branch, such as `refs/remotes/origin/main`. It moves together with HEAD. It
     /// is never removed unless HEAD stands on it, because no other capture has it.
-    fn other_ref(&self, now: &Head, have: &mut Refs, want: &mut Refs) -> Outcome<Option<BString>> {
+    fn other_ref(&self, expected: &mut Expected) -> Outcome<()> {
         let then = &self.to.1.head;
         let name = &then.name;
         let is_other = name.starts_with(b"refs/")
             && !name.starts_with(b"refs/heads/")
             && !name.starts_with(b"refs/bisect/");
         if !is_other {
-            return Ok(None);
+            return Ok(());
         }
         let asked = self
             .on_host()
@@ -174,29 +192,31 @@ impl HostMove<'_> {
         let id = asked
             .ok()
             .map(|line| line.trim_ascii().to_str_lossy().into_owned());
-        let mut warning = None;
         if let Some(id) = &id
-            && *now != Head::On(name.clone())
+            && expected.now != Head::On(name.clone())
             && *id != then.commit
         {
             if then.kind != "branch" {
-                return Ok(None);
+                return Ok(());
             }
-            warning = Some(BString::from(format!(
+            expected.moved.warnings.push(BString::from(format!(
                 "{name} goes from {id} to {}, because HEAD stood on it; no checkpoint holds where it is now",
                 then.commit
             )));
         }
         match id {
-            Some(id) => drop(have.insert(name.clone(), Target::Commit(id))),
-            None => drop(have.remove(name)),
+            Some(id) => drop(expected.have.insert(name.clone(), Target::Commit(id))),
+            None => drop(expected.have.remove(name)),
         }
         if then.commit.is_empty() {
-            want.remove(name);
+            expected.want.remove(name);
         } else {
-            want.insert(name.clone(), Target::Commit(then.commit.clone()));
+            expected
+                .want
+                .insert(name.clone(), Target::Commit(then.commit.clone()));
         }
-        Ok(warning)
+        expected.other = Some(name.clone());
+        Ok(())
     }
 }
 
