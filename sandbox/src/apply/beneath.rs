@@ -1,6 +1,7 @@
 //! Places in a working tree, by the directory that they lie in. No link on the way is followed.
 
 use crate::fs::handle::Handle;
+use crate::plan::above;
 use crate::plan::sidecar::{Listed, Sidecar};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::{Mode, fchmod, mkdirat};
@@ -99,9 +100,15 @@ impl Beneath {
         Ok(at)
     }
 
-    /// What was opened may be gone.
-    pub(crate) fn forget(&self) {
-        *self.lock() = None;
+    /// What stood at this path is gone, or elsewhere.
+    pub(crate) fn forget(&self, path: &BStr) {
+        let mut last = self.lock();
+        let is_gone = last.as_ref().is_some_and(|(directory, _)| {
+            directory == path || above(directory.as_bstr()).any(|up| up == path)
+        });
+        if is_gone {
+            *last = None;
+        }
     }
 }
 

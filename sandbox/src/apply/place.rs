@@ -68,7 +68,9 @@ impl Placing<'_> {
             Err(Errno::NOENT) => return Ok(()),
             other => other?,
         };
-        self.aside.take(path, (directory.open()?.as_fd(), name))
+        self.aside.take(path, (directory.open()?.as_fd(), name))?;
+        self.tree.forget(path);
+        Ok(())
     }
 
     /// The time in which nothing has this name is as short as two renames. If another process makes the file again in that
@@ -79,6 +81,7 @@ impl Placing<'_> {
         let number = stage::name(number);
         let (there, new) = ((open.as_fd(), name), (staged.as_fd(), number.as_bstr()));
         self.aside.take(path, there)?;
+        self.tree.forget(path);
         match rename_to_free(new, there) {
             Err(Errno::EXIST) => {
                 exchange(new, there)?;
@@ -99,7 +102,7 @@ impl Placing<'_> {
             match rename_to_free(new, there) {
                 Err(Errno::EXIST) if kind_in(there.0, there.1)? == Some(Kind::Directory) => {
                     remove_empty(there.0, there.1)?;
-                    self.tree.forget();
+                    self.tree.forget(path);
                     rename_to_free(new, there)?;
                 }
                 other => other?,
@@ -152,7 +155,7 @@ pub(crate) fn remove_directory(tree: &Beneath, path: &BStr) -> Result<bool, Errn
     let removed = unlinkat(directory.open()?.as_fd(), name.as_bytes(), AtFlags::REMOVEDIR);
     match removed {
         Ok(()) => {
-            tree.forget();
+            tree.forget(path);
             Ok(true)
         }
         Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),

@@ -53,24 +53,22 @@ impl There {
 }
 
 /// Lets their owner write in directories that were captured without that permission. Directories of another user cannot be
-/// changed. Whether any was changed.
-pub(crate) fn open_closed(tree: &Beneath, from: &Sidecar) -> Outcome<bool> {
+/// changed.
+pub(crate) fn open_closed(tree: &Beneath, from: &Sidecar) -> Outcome<()> {
     let user = rustix::process::geteuid().as_raw();
-    let mut any = false;
     for path in from.closed() {
-        let mut open = || {
+        let open = || {
             if let Some(found) = there(tree, path.as_bstr())?
                 && found.stat.kind() == Kind::Directory
                 && found.owner == user
             {
-                any = true;
                 found.set(found.stat.permissions() | 0o700)?;
             }
             Ok(())
         };
         open().map_err(|why| not_changed(path.as_bstr(), why))?;
     }
-    Ok(any)
+    Ok(())
 }
 
 fn not_changed(path: &BStr, why: Errno) -> Failure {

@@ -27,6 +27,8 @@ pub(crate) struct Back<'back> {
 struct Returned {
     plan: Plan,
     late: BTreeSet<BString>,
+    /// Files that the target has and the state before had not.
+    written: BTreeSet<BString>,
     moved: Moved,
 }
 
@@ -125,13 +127,19 @@ impl Back<'_> {
             };
             moved = self.restore.moving.reach(stand, &plan, (stage, aside.as_ref()))?;
         }
-        Ok(Returned { plan, late, moved })
+        let new = one.plan()?.differences.iter().filter(|one| one.from.is_none());
+        Ok(Returned {
+            plan,
+            late,
+            written: new.map(|one| one.path.clone()).collect(),
+            moved,
+        })
     }
 
     fn prove(&self, stand: &Stand, returned: &Returned) -> Outcome<Result<Verified, String>> {
         let allowed = Allowed {
             late: returned.late.clone(),
-            is_back: true,
+            back_from: Some(returned.written.clone()),
             files_only: self.restore.request.files_only,
         };
         prove(stand, &returned.plan, &allowed, &returned.moved)

@@ -1,5 +1,7 @@
 //! All checks of one repository, before anything of the user's is written.
 
+use crate::apply::contents::sizes;
+use crate::git::id::Id;
 use crate::git::process::Git;
 use crate::host::head::{read_branches, read_head};
 use crate::host::links;
@@ -157,9 +159,20 @@ impl Checking<'_> {
         Ok(Some(plan))
     }
 
-    /// What of the target cannot be read, in git's words. Contents of files are read before anything is written.
+    /// What of the target cannot be read, in git's words. A restore reads the contents of files before it writes anything.
     fn lacks(&self, plan: &Plan) -> Outcome<Option<String>> {
         let Plan { goal, from, to, .. } = plan;
+        if self.request.dry_run {
+            let ids: Vec<Id> = plan
+                .differences
+                .iter()
+                .filter_map(|one| Some(one.to?.id))
+                .collect();
+            let there = sizes(&self.stand.shadow, &ids)?;
+            if let Some(id) = ids.iter().find(|id| !there.contains_key(*id)) {
+                return Ok(Some(format!("the object {id} is missing")));
+            }
+        }
         if from.meta == to.meta {
             return Ok(None);
         }

@@ -52,9 +52,17 @@ const PARTS: [&str; 15] = [
 pub(crate) struct Allowed {
     /// On the way back: files that appeared meanwhile.
     pub(crate) late: BTreeSet<BString>,
-    /// On the way back, a file may have appeared since as well.
-    pub(crate) is_back: bool,
+    /// On the way back: files that only the target has. Anything else may have appeared since.
+    pub(crate) back_from: Option<BTreeSet<BString>>,
     pub(crate) files_only: bool,
+}
+
+impl Allowed {
+    fn appeared(&self, path: &BString) -> bool {
+        self.back_from
+            .as_ref()
+            .is_some_and(|written| !written.contains(path))
+    }
 }
 
 /// Whether a path, or a directory above it, is known to have been there unseen.
@@ -94,7 +102,7 @@ pub(crate) fn prove(
                 .iter()
                 .filter(|one| {
                     let is_new = one.from.is_none();
-                    let is_known = allowed.is_back
+                    let is_known = allowed.appeared(&one.path)
                         || plan.stays.contains_key(&one.path)
                         || is_unseen(&plan.unseen, one.path.as_bstr());
                     !(is_new && is_known || allowed.late.contains(&one.path))
@@ -215,7 +223,7 @@ impl Proof<'_> {
     /// Nobody looked there before, or it lies above a file that stays, or it appeared while everything was put back.
     fn may_be_new(&self, path: &BString) -> bool {
         let is_above = |one: &BString| above(one.as_bstr()).any(|up| up == path);
-        self.allowed.is_back
+        self.allowed.back_from.is_some()
             || is_unseen(&self.plan.unseen, path.as_bstr())
             || self.plan.stays.contains_key(path)
             || self.plan.stays.keys().any(is_above)

@@ -68,7 +68,10 @@ impl Moving<'_> {
         let top = &stand.shadow.top;
         let tree = Beneath::new(top).context("it cannot be opened", top)?;
         let sidecars = (&plan.from.sidecar, &plan.to.sidecar);
-        let was_opened = !plan.changes.is_empty() && open_closed(&tree, sidecars.0)?;
+        let has_work = !plan.changes.is_empty() || sidecars.0 != sidecars.1;
+        if has_work {
+            open_closed(&tree, sidecars.0)?;
+        }
         if let Some(stage) = stage {
             if let Some(aside) = aside {
                 Placing {
@@ -81,7 +84,7 @@ impl Moving<'_> {
             }
             stage.remove()?;
         }
-        if was_opened || !plan.changes.is_empty() || sidecars.0 != sidecars.1 {
+        if has_work {
             self.move_sidecar(stand, plan, &tree)?;
         }
         self.move_host(stand, plan)
