@@ -35,6 +35,11 @@ export interface CheckpointOptions {
   tool?: { name: string; input?: unknown };
 }
 
+/** An empty object says nothing: leave it out, or name a field. */
+export type SomeOf<Options> = {
+  [Name in keyof Options]-?: Options & Required<Pick<Options, Name>>;
+}[keyof Options];
+
 export type RewindOptions = Omit<
   RequestOf<'rewind-session'>,
   'sessionId' | 'to' | 'requestId' | 'by' | 'proof'
@@ -49,6 +54,12 @@ export type RewindOptions = Omit<
 type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'sessionId' | 'requestId'> & {
   requestId?: string;
 };
+
+/** What is taken back: the work of a message, of some checkpoints, or all of it in some paths. */
+type Reverted =
+  | { messageId: string; checkpointIds?: never }
+  | { checkpointIds: string[]; messageId?: never }
+  | { paths: string[]; messageId?: never; checkpointIds?: never };
 
 export type MergeOptions = Omit<Request<'merge'>, 'from' | 'into' | 'requestId'> & { requestId?: string };
 
@@ -85,7 +96,7 @@ export interface Session {
   /** One turn of the agent. */
   run(options?: RunOptions): Run;
   /** Captures all repositories now. */
-  checkpoint(options?: CheckpointOptions, call?: CallOptions): Promise<CheckpointAnswer>;
+  checkpoint(options?: SomeOf<CheckpointOptions>, call?: CallOptions): Promise<CheckpointAnswer>;
   /** What going back would change; `plan.apply()` does it. */
   plan(options: RollbackOptions, call?: CallOptions): Promise<Plan>;
   /** Goes back without a plan first. */
@@ -102,7 +113,7 @@ export interface Session {
    */
   redo(options?: UndoOptions): Promise<RollbackAnswer>;
   /** Takes back what one message, some checkpoints or the session in some paths changed, and keeps later work. */
-  revert(options: Composed<'revert'>, call?: CallOptions): Promise<RollbackAnswer>;
+  revert(options: Composed<'revert'> & Reverted, call?: CallOptions): Promise<RollbackAnswer>;
   /** A new session at a checkpoint of this one (default: the head), in a fresh sandbox. */
   fork(options?: ForkOptions, call?: CallOptions): Promise<Fork>;
   /** Brings in the work of a fork of this session: all repositories, or none with `ChangesetConflict`. */
@@ -195,7 +206,8 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       return place.epoch;
     },
     run: (options = {}) => createRun({ ...deps, sessionId, place }, options),
-    checkpoint: async (options = {}, call) => {
+    checkpoint: async (given, call) => {
+      const options: CheckpointOptions = given ?? {};
       requireOnly('session.checkpoint', options, {
         'messageId?': 'text',
         'id?': 'text',

@@ -5,6 +5,7 @@ import { freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';
 import type { Run } from './run.ts';
+import type { SomeOf } from './session.ts';
 
 export type CallToolOptions = Omit<RequestOf<'call-tool'>, 'requestId' | 'requestedBy'> & {
   /** The same id again, with the same call, is the same call. Default: a new one. */
@@ -21,7 +22,7 @@ export interface Tools {
   /** What is in the catalog. */
   list(call?: CallOptions): Promise<Answer<'list-catalog'>>;
   /** Stores tools and templates. A stored version never changes. */
-  put(catalog: Partial<Request<'put-catalog'>>, call?: CallOptions): Promise<Answer<'put-catalog'>>;
+  put(catalog: SomeOf<Partial<Request<'put-catalog'>>>, call?: CallOptions): Promise<Answer<'put-catalog'>>;
 }
 
 export const createTools = (invoke: Invoke): Tools => ({

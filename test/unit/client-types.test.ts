@@ -1,6 +1,15 @@
 /** The client and the functions cannot drift (K1): every row of the contract as types, and against its schema. */
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { type Answer, errors, isWalkbackError, type Request, WalkbackError } from '../../client/index.ts';
+import { adviceInCode } from '../../client/advice.ts';
+import {
+  type Answer,
+  errors,
+  isWalkbackError,
+  type Request,
+  type Walkback,
+  WalkbackError,
+} from '../../client/index.ts';
+import type { Session } from '../../client/session.ts';
 import { type ClientFunction, patienceMs, TIMEOUT_SECONDS } from '../../client/timeouts.ts';
 import { ERROR_NAMES, ERRORS, type ErrorName } from '../../contract/errors.ts';
 import { type AnswerOf, FUNCTION_ROWS, inputOf } from '../../contract/functions.ts';
@@ -90,6 +99,43 @@ void ({ sagaId: 's', action: 'resolve', stepId: 't', by: 'Ada' } satisfies Reque
 // @ts-expect-error -- without the resource
 void ({ sagaId: 's', action: 'break-lock', evidence: 'e', by: 'Ada' } satisfies Request<'operate-saga'>);
 
+test('what says nothing does not compile', () => {
+  type Given<Name extends keyof Session> = Session[Name] extends (...given: infer All) => unknown
+    ? All[0]
+    : never;
+  expectTypeOf<Record<never, never>>().not.toExtend<Given<'checkpoint'>>();
+  expectTypeOf<undefined>().toExtend<Given<'checkpoint'>>();
+  expectTypeOf<{ messageId: string }>().toExtend<Given<'checkpoint'>>();
+  expectTypeOf<{ reason: string; tool: { name: string } }>().toExtend<Given<'checkpoint'>>();
+  for (const empty of [
+    (session: Session) =>
+      // @ts-expect-error -- an empty object
+      session.checkpoint({}),
+    (session: Session) =>
+      // @ts-expect-error -- an unknown field alone
+      session.checkpoint({ message_id: 'm' }),
+    (session: Session) =>
+      // @ts-expect-error -- nothing to take back
+      session.revert({}),
+    (session: Session) =>
+      // @ts-expect-error -- a message and checkpoints
+      session.revert({ messageId: 'm', checkpointIds: ['cp-00000001-0123abcd'] }),
+    (session: Session) =>
+      // @ts-expect-error -- nowhere
+      session.plan({}),
+    (session: Session) =>
+      // @ts-expect-error -- a call without its id and name
+      session.run().before({}),
+    (walkback: Walkback) =>
+      // @ts-expect-error -- nothing to store
+      walkback.tools.put({}),
+    (walkback: Walkback) =>
+      // @ts-expect-error -- neither a directory nor a sandbox
+      walkback.sessions.start({}),
+  ])
+    expect(empty).toBeInstanceOf(Function);
+});
+
 describe.each(NAMES)('%s', (name) => {
   test('takes what its type takes', () =>
     expect(inputOf(name).safeParse(REQUESTS[name]).error).toBeUndefined());
@@ -122,12 +168,12 @@ describe('errors', () => {
     const error = new errors[name]('what happened', { cause: 'why' });
     expect(error).toBeInstanceOf(WalkbackError);
     expect(error).toBeInstanceOf(Error);
-    const { kind, retryable, advice } = ERRORS[name];
+    const { kind, retryable } = ERRORS[name];
     expect(error).toMatchObject({
       name,
       kind,
       retryable,
-      advice,
+      advice: adviceInCode(name),
       message: 'what happened',
     });
     expect(error.cause).toBe('why');
