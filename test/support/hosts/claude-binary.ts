@@ -9,7 +9,7 @@ import { environmentFor } from './claude.ts';
 import { installed } from './installed.ts';
 import { type MessagesApi, startMessagesApi } from './messages-api.ts';
 
-const BINARY = installed('@anthropic-ai/claude-agent-sdk-linux-x64/claude');
+export const BINARY = installed('@anthropic-ai/claude-agent-sdk-linux-x64/claude');
 export const isBinaryInstalled = BINARY !== undefined;
 
 export interface ClaudeHome extends AsyncDisposable {

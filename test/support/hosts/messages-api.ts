@@ -24,6 +24,8 @@ type Content =
 /** What a tool of the script is called by the host, and what it takes. */
 export interface ScriptNames {
   edit: string;
+  /** The host's own tool for this call. Default: `edit`. */
+  editName?(call: ScriptedCall): string;
   /** What the host's own tool takes for this call. Default: the call. */
   editInput?(call: ScriptedCall): object;
   delegate: string;
@@ -34,6 +36,10 @@ export interface ScriptNames {
 export interface MessagesApi extends AsyncDisposable {
   url: string;
   modelCalls(): number;
+  /** All requests to the model, when they came, in Unix milliseconds: those of subagents and titles, too. */
+  requestsMs(): readonly number[];
+  /** Those of the main agent. */
+  mainRequestsMs(): readonly number[];
   /** The last request of the main agent. */
   told(): string;
 }
@@ -80,10 +86,17 @@ export const startMessagesApi = async (
   names: ScriptNames,
 ): Promise<MessagesApi> => {
   let modelCalls = 0;
+  const requestsMs: number[] = [];
+  const mainRequestsMs: number[] = [];
   let told = '';
   const use = (call: ScriptedCall): Content =>
     call.tool === 'edit'
-      ? { type: 'tool_use', id: call.id, name: names.edit, input: names.editInput?.(call) ?? call }
+      ? {
+          type: 'tool_use',
+          id: call.id,
+          name: names.editName?.(call) ?? names.edit,
+          input: names.editInput?.(call) ?? call,
+        }
       : {
           type: 'tool_use',
           id: `outer-${call.id}`,
@@ -100,6 +113,7 @@ export const startMessagesApi = async (
       return hasAsked(asked) ? done : [use(JSON.parse(line))];
     }
     told = JSON.stringify(asked.messages);
+    mainRequestsMs.push(Date.now());
     return steps[modelCalls++]?.map(use) ?? done;
   };
 
@@ -111,6 +125,7 @@ export const startMessagesApi = async (
       return;
     }
     const asked = request.parse(await json(incoming));
+    requestsMs.push(Date.now());
     const content = answerTo(asked);
     if (asked.stream === true) {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamOf(content));
@@ -132,6 +147,8 @@ export const startMessagesApi = async (
   return {
     url: `http://127.0.0.1:${port}`,
     modelCalls: () => modelCalls,
+    requestsMs: () => requestsMs,
+    mainRequestsMs: () => mainRequestsMs,
     told: () => told,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
