@@ -15,7 +15,6 @@ import { makeRepositories, startModel, stepsIn, TRACES } from './claude-code/wor
 
 const PROMPT = 'Do what the script says';
 const TOOLS = ['--permission-mode', 'default', '--allowedTools', 'Bash', 'Edit', 'Write', 'Read', 'Agent'];
-const ASKS = /Do you want to|requires approval|Allow .*\?/;
 const LAUNCHER = join(import.meta.dirname, '../bin/walkback.mjs');
 
 interface Way {
@@ -23,7 +22,7 @@ interface Way {
   args: string[];
   /** The embedded cloud runs before the host starts. */
   isWarm?: boolean;
-  takeBack(screen: Screen): Promise<void>;
+  takeBack: (screen: Screen) => Promise<void>;
 }
 
 const REWIND: Way = {
@@ -67,11 +66,9 @@ interface Measured {
 
 const measure = async ({ args, isWarm, takeBack }: Way): Promise<Measured> => {
   const place = mkdtempSync(join(tmpdir(), 'walkback-bench-claude-'));
-  const [root, home, dataDir] = ['work', 'home', 'data'].map((name) => join(place, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const root = join(place, 'work');
+  const home = join(place, 'home');
+  const dataDir = join(place, 'data');
   makeRepositories(root);
   try {
     if (isWarm === true)
@@ -94,12 +91,17 @@ const measure = async ({ args, isWarm, takeBack }: Way): Promise<Measured> => {
     const firstToolMs = model.mainRequestsMs()[2] ?? Number.NaN;
     const missing = TRACES.filter(({ isDone }) => !isDone(root)).map(({ what }) => what);
     if (missing.length > 0) throw new Error(`The agent did not do ${missing.join(', ')}:\n${screen.text()}`);
-    const before = { keys: screen.keys(), requests: model.requestsMs().length, atMs: Date.now() };
+    const before = {
+      keys: screen.keys(),
+      questions: screen.questions(),
+      requests: model.requestsMs().length,
+      atMs: Date.now(),
+    };
     await takeBack(screen);
     return {
       back: TRACES.map(({ isBack }) => isBack(root)),
       keys: screen.keys() - before.keys,
-      permissions: ASKS.test(screen.text()) ? 1 : 0,
+      permissions: screen.questions() - before.questions,
       requests: model.requestsMs().length - before.requests,
       seconds: (Date.now() - before.atMs) / 1000,
       firstToolSeconds: (firstToolMs - promptMs) / 1000,

@@ -10,6 +10,7 @@ const POLL_MS = 20;
 const PATIENCE_MS = 90_000;
 /** The host takes a burst of keys for pasted text. */
 const KEY_MS = 60;
+const ASKS = /Do you want to (?:proceed|make this edit|create)/;
 
 export interface Screen extends AsyncDisposable {
   /** How many keys were pressed so far. */
@@ -18,6 +19,8 @@ export interface Screen extends AsyncDisposable {
   type(text: string): Promise<void>;
   press(...keys: string[]): Promise<void>;
   text(): string;
+  /** How often the host asked for a permission. */
+  questions(): number;
   /** Waits until the screen shows it. */
   until(shown: RegExp): Promise<void>;
 }
@@ -74,9 +77,18 @@ export const openScreen = async ({ home, cwd, url, args, env = {} }: HostOptions
     }
   };
   const text = (): string => tmux('capture-pane', '-p', '-t', 'host');
+  let questions = 0;
+  let isAsking = false;
+  const look = (): string => {
+    const seen = text();
+    const asks = ASKS.test(seen);
+    if (asks && !isAsking) questions += 1;
+    isAsking = asks;
+    return seen;
+  };
   const until = async (shown: RegExp): Promise<void> => {
     const endMs = Date.now() + PATIENCE_MS;
-    while (!shown.test(text())) {
+    while (!shown.test(look())) {
       if (Date.now() > endMs) throw new Error(`The screen does not show ${String(shown)}:\n${text()}`);
       await delay(POLL_MS);
     }
@@ -92,6 +104,7 @@ export const openScreen = async ({ home, cwd, url, args, env = {} }: HostOptions
     },
     press,
     text,
+    questions: () => questions,
     until,
     [Symbol.asyncDispose]: async () => {
       tmux('kill-server');

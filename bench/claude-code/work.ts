@@ -70,8 +70,8 @@ export const startModel = (steps: ScriptedCall[][]): Promise<MessagesApi> =>
 
 interface Trace {
   what: string;
-  isDone(root: string): boolean;
-  isBack(root: string): boolean;
+  isDone: (root: string) => boolean;
+  isBack: (root: string) => boolean;
 }
 
 const holds = (root: string, path: string, content: string): boolean =>
