@@ -9,7 +9,7 @@ import { createSlash, type SlashName } from './slash/commands.ts';
 import type { LastPrompt } from './slash/points.ts';
 
 /** The host's answer for a prompt: shown to the person or added for the model. */
-export interface PromptAnswer {
+interface PromptAnswer {
   decision?: 'block';
   reason?: string;
   systemMessage?: string;
