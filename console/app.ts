@@ -29,6 +29,7 @@ import { answer, operate, queueCount, showQueue } from './pages/queue.ts';
 import { revert } from './pages/revert.ts';
 import { rewind } from './pages/rewind.ts';
 import { showSaga, showSagas } from './pages/saga.ts';
+import { showSearch } from './pages/search.ts';
 import { showSession } from './pages/session.ts';
 import { showSessions } from './pages/sessions.ts';
 import { showUndo, undo } from './pages/undo.ts';
@@ -69,6 +70,7 @@ const PAGES: Readonly<Record<string, Show>> = {
   '/sessions/:id': showSession,
   '/queue': showQueue,
   '/queue/count': queueCount,
+  '/search': showSearch,
   '/sagas': showSagas,
   '/sagas/:id': showSaga,
   '/sagas/:id/undo': showUndo,

@@ -51,7 +51,7 @@ const aboutText = ({ name, value }: NonNullable<SagaSubject['about']>): string =
 };
 
 /** `25.00 EUR`; empty without an amount. */
-export const amountText = ({
+const amountText = ({
   amount,
   currency,
 }: {

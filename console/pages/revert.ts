@@ -8,7 +8,7 @@ import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { backBody, backPath, CONFIRM_FORM, pageTitle } from '../parts/back-frame.ts';
-import { changesPart } from '../parts/changes.ts';
+import { callsPart } from '../parts/calls.ts';
 import { form, list, type Markup, NOTHING, path, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
@@ -41,12 +41,13 @@ const changesOf = (
   // The plan names every path, also where its lines were not kept.
   ask('changes', { sessionId, messageId }).catch(() => undefined);
 
-const changesShown = (answer: ChangesAnswer | undefined): Markup => {
-  const room = roomFor();
+const changesShown = (messageId: string, answer: ChangesAnswer | undefined): Markup => {
   const changed = (answer?.checkpoints ?? []).filter(({ repositories }) => repositories.length > 0);
+  // No checkpoint is the head here: nothing of what comes next is taken back.
+  const look = { room: roomFor(), messageId, headSeq: 0 };
   return changed.length === 0
     ? NOTHING
-    : html`<h2>What it changed, and what is taken back</h2>${changed.map((one) => changesPart(one, room))}`;
+    : html`<h2>What it changed, and what is taken back</h2>${callsPart(changed, look)}`;
 };
 
 const revertPage = async (
@@ -75,7 +76,7 @@ const revertPage = async (
               .map((one) => html`${shown(`${one.repository}/${one.path}`)}: ${said(one.message)}`),
           )}</section>`
     }
-    ${repositoriesPart(plan.repositories)}${changesShown(changes)}
+    ${repositoriesPart(plan.repositories)}${changesShown(message, changes)}
     ${isPossible ? form(path('sessions', sessionId, 'revert'), visit.formToken, { message, request, digest: digest(plan) }, NOTHING, CONFIRM_FORM) : NOTHING}`;
   const button = isPossible ? 'Take back exactly this' : undefined;
   return { title, body: backBody(point, 'message', { body, button }), data: plan, isWide: true };

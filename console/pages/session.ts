@@ -47,12 +47,20 @@ const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: Time
     ${permalink}</div>`;
 };
 
-const sessionFacts = ({ session }: TimelineAnswer): Markup =>
+/** `files`: where the files of a fork are on this machine; undefined: inside its sandbox only. */
+const sessionFacts = ({ session }: TimelineAnswer, files: string | undefined): Markup =>
   facts([
     ['Status', session.busy === null ? badge(session.status) : badge('at work', 'ask')],
     ...(session.metadata['agent'] ? [['Agent', shown(session.metadata['agent'])] as const] : []),
     ...(session.project === undefined ? [] : [['Project', shown(session.project)] as const]),
-    ['Directory', shown(session.projectsRoot)],
+    ...(session.forkedFrom === undefined
+      ? [['Directory', shown(session.projectsRoot)] as const]
+      : files === undefined
+        ? [
+            ['Sandbox', ident(session.sandboxId)] as const,
+            ['Files inside its sandbox', shown(session.projectsRoot)] as const,
+          ]
+        : [['Files', shown(files)] as const]),
     ...(session.repositories === undefined ? [] : [['Repositories', String(session.repositories)] as const]),
     ...(session.lines === undefined || session.lines.added + session.lines.deleted === 0
       ? []
@@ -136,7 +144,9 @@ export const showSession: Show = async (visit) => {
     brief: true,
     ...(before ? { cursor: before } : {}),
   });
-  const { messages, checkpoints } = timeline;
+  const { messages, checkpoints, session } = timeline;
+  const isFork = session.forkedFrom !== undefined;
+  const placing = isFork ? visit.directoryOf(session.sandboxId, session.projectsRoot) : undefined;
   const newest = groupsOf(checkpoints).find(({ messageId }) => messageId !== null)?.messageId;
   const id = message || newest;
   const meant = messages.find(({ messageId }) => messageId === id);
@@ -161,7 +171,7 @@ export const showSession: Show = async (visit) => {
   }
   const here = path('sessions', sessionId);
   const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
-  const body = html`${sessionFacts(timeline)}
+  const body = html`${sessionFacts(timeline, await placing)}
   ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString(), 'clock')} at the latest.</p>`}
   <div class="split">
     <aside aria-label="Messages"><a class="skip" href="#chosen">Skip to the chosen message</a>${timelinePart(timeline, chosen?.message.messageId, to)}

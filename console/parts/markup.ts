@@ -57,8 +57,6 @@ export const block = (text: string): Markup => {
   return html`<pre dir="ltr"${most > LINES_IN_SIGHT ? html` tabindex="0"` : NOTHING}>${lines}</pre>`;
 };
 
-export const json = (value: unknown): Markup => block(JSON.stringify(value, null, 2) ?? '');
-
 /**
  * How the script shows a time in the reader's zone: `ago` (3 minutes ago), `near` (with seconds, for rows near
  * each other), or `clock` (within a sentence).

@@ -30,6 +30,7 @@ const PLACES = [
   ['/sagas', 'Sagas'],
   ['/ledger', 'Ledger'],
   ['/catalog', 'Catalog'],
+  ['/search', 'Search'],
 ] as const;
 
 const isHere = (place: string, at: string): boolean =>

@@ -8,7 +8,7 @@ import { formatSpan } from '../../present/text.ts';
 import { money } from './ledger-tables.ts';
 import { badge, type Column, folded, type Markup, NOTHING, shown, table, time } from './markup.ts';
 
-export type SpanKind = 'forward' | 'undo' | 'probe' | 'wait';
+type SpanKind = 'forward' | 'undo' | 'probe' | 'wait';
 
 export interface Span {
   kind: SpanKind;

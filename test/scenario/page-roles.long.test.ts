@@ -28,6 +28,7 @@ const pagesOf = (session: string, saga: string): Record<string, string[]> => ({
     (scope) => `/sessions/${session}/plan?scope=${scope}&message=msg-2`,
   ),
   'GET /sessions/:id/compare': [`/sessions/${session}/compare?from=msg-2&to=msg-3`],
+  'GET /search': ['/search?q=refund'],
   'GET /queue': ['/queue'],
   'GET /queue/count': ['/queue/count'],
   'GET /sagas': ['/sagas'],

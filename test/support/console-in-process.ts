@@ -54,6 +54,7 @@ export const made = (
     isOneProcess?: boolean;
     origin?: string;
     now?: () => Date;
+    directoryOf?: (sandboxId: string, path: string) => Promise<string | undefined>;
   } = {},
 ) => {
   const calls: Call[] = [];

@@ -115,3 +115,27 @@ test('a name of a tool, a path and an input are text', async () => {
   expect(told).not.toContain('\u202e');
   expect(told).not.toContain('\u0007');
 });
+
+test.each([
+  ['/home/me/forks/f', /<dt>Files<\/dt><dd><bdi[^>]*>\/home\/me\/forks\/f</],
+  [undefined, /<dt>Files inside its sandbox<\/dt><dd><bdi[^>]*>\/work</],
+])('the page of a fork shows where its files are: %s', async (directory, shown) => {
+  const asked: string[][] = [];
+  const fork = {
+    ...session('s'),
+    projectsRoot: '/work',
+    forkedFrom: { sessionId: 'origin', checkpointId: 'cp-00000002-0123abcd' },
+  };
+  const { fetchPage, enter } = made(
+    { timeline: () => ({ session: fork, messages: [], checkpoints: [] }), ...NO_SAGA },
+    {
+      directoryOf: async (...of) => {
+        asked.push(of);
+        return directory;
+      },
+    },
+  );
+  const { cookie } = await enter();
+  expect(await (await fetchPage('/sessions/s', { headers: { cookie } })).text()).toMatch(shown);
+  expect(asked).toEqual([['sb', '/work']]);
+});

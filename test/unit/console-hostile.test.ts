@@ -86,6 +86,7 @@ const PAGES = [
   '/ledger?view=effects',
   '/ledger?view=totals',
   '/ledger?saga=s',
+  '/search?q=img',
   '/catalog',
 ];
 
