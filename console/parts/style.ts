@@ -175,7 +175,7 @@ const FORCED = `
 /** On paper, nobody can scroll or open anything. */
 const PAPER = `
 @media print {
-  header, .acts, .skip, aside, button, .button { display: none; }
+  header, .acts, .skip, aside, button, .button, .confirm, .scopes { display: none; }
   html { background: none; overflow: visible; } main, main.wide { max-width: none; padding: 0; }
   .split, .beside { display: block; }
   pre, .diff, .scroll, .file { max-height: none; overflow: visible; }
