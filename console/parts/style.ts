@@ -152,7 +152,7 @@ const SMALL = `
 @media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
 @media (max-width: 50rem) {
   .call > header { flex-wrap: wrap; }
-  main { padding: .9rem; } .confirm { margin: 1rem -.9rem -.9rem; padding: .6rem .9rem; } .scopes { width: 100%; flex-direction: column; } .scopes a { border-right: 0; border-bottom: 1px solid var(--line); }
+  main { padding: .9rem; } .confirm { margin: 1rem -.9rem -.9rem; padding: .6rem .9rem; } .scopes { width: 100%; flex-direction: column; align-items: stretch; } .scopes a { border-right: 0; border-bottom: 1px solid var(--line); }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }
