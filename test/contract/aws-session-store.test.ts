@@ -306,7 +306,7 @@ describe('the Sessions table', () => {
         UpdateExpression: 'SET #format = :next',
         ConditionExpression: '#format = :now',
         ExpressionAttributeNames: { '#format': 'format' },
-        ExpressionAttributeValues: { ':now': { N: '2' }, ':next': { N: '3' } },
+        ExpressionAttributeValues: { ':now': { N: '3' }, ':next': { N: '4' } },
       }),
     );
     await expect(table.store.getSession('newer')).rejects.toMatchObject({
