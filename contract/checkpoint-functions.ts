@@ -35,13 +35,7 @@ import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts
 import { preflightRequest, verifyCommitmentsRequest } from './workspace-inputs.ts';
 
 /** What a capture needs. */
-export const CAPTURE: readonly TableAction[] = [
-  'GetItem',
-  'Query',
-  'PutItem',
-  'BatchWriteItem',
-  'UpdateItem',
-];
+const CAPTURE: readonly TableAction[] = ['GetItem', 'Query', 'PutItem', 'BatchWriteItem', 'UpdateItem'];
 
 /** What a call needs that moves a session: it reads several items at once. */
 export const SESSION_MOVE: readonly TableAction[] = [...CAPTURE, 'BatchGetItem'];
@@ -72,7 +66,7 @@ export const CHECKPOINT_FUNCTIONS = {
     // It names the effects of sagas that it leaves standing.
     grants: {
       identifiesPeople: true,
-      sessions: CAPTURE,
+      sessions: SESSION_MOVE,
       bucket: 'capture',
       sandbox: true,
       sagas: ['GetItem', 'Query'],
@@ -85,7 +79,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: rollbackAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: LONGEST_SECONDS,
-    grants: { identifiesPeople: true, sessions: CAPTURE, bucket: 'capture', sandbox: true },
+    grants: { identifiesPeople: true, sessions: SESSION_MOVE, bucket: 'capture', sandbox: true },
   },
   'fork-session': {
     description: 'Begins a session of its own at a checkpoint of another, in a fresh sandbox',
@@ -101,7 +95,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: mergeAnswer,
     callers: ['agent-backend'],
     timeoutSeconds: LONGEST_SECONDS,
-    grants: { sessions: CAPTURE, bucket: 'capture', sandbox: true },
+    grants: { sessions: SESSION_MOVE, bucket: 'capture', sandbox: true },
   },
   preflight: {
     description: 'Checks whether a sandbox, or a fresh one of a template, has what work in it needs',

@@ -1,5 +1,5 @@
 /** The functions of sagas. */
-import { CAPTURE, SESSION_MOVE } from './checkpoint-functions.ts';
+import { SESSION_MOVE } from './checkpoint-functions.ts';
 import { type FunctionRow, LONGEST_SECONDS } from './function-row.ts';
 import {
   advanceInput,
@@ -186,7 +186,7 @@ export const SAGA_FUNCTIONS = {
       identifiesPeople: true,
       sagas: [...MOVE.sagas, 'Query'],
       ledger: MOVE_AND_LIST.ledger,
-      sessions: CAPTURE,
+      sessions: SESSION_MOVE,
       bucket: 'capture',
       sandbox: true,
       engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],

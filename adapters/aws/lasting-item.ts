@@ -2,7 +2,7 @@
  * Items whose content is written once. Storing one again only makes it live longer, so whoever stores it again
  * cannot replace what is there.
  */
-import type { Item } from './table-reads.ts';
+import type { Item, Key } from './table-reads.ts';
 
 /** An update of this kind, without a condition: `expiresAt` becomes what is given. */
 export const lastingInput = (TableName: string, { pk, sk, expiresAt, ...fixed }: Item) => {
@@ -18,3 +18,12 @@ export const lastingInput = (TableName: string, { pk, sk, expiresAt, ...fixed }:
     },
   };
 };
+
+/** An item that is there lives until `expiresAt`. Refused when it is gone or lives longer. */
+export const prolongInput = (TableName: string, key: Key, expiresAt: number) => ({
+  TableName,
+  Key: { ...key },
+  UpdateExpression: 'SET expiresAt = :expiresAt',
+  ConditionExpression: 'attribute_exists(pk) AND expiresAt <= :expiresAt',
+  ExpressionAttributeValues: { ':expiresAt': expiresAt },
+});

@@ -19,7 +19,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { COLLISION, pauseMs, retrying, retryingErrors } from '../../core/shared/retry.ts';
 import { type Condition, conditionInput } from './conditions.ts';
-import { lastingInput } from './lasting-item.ts';
+import { lastingInput, prolongInput } from './lasting-item.ts';
 import { calling, isNamed, toWalkbackError } from './errors.ts';
 import type { Item, Key, Stored } from './table-reads.ts';
 
@@ -43,9 +43,16 @@ export interface Write extends ConditionalPut {
 }
 
 /** An item that is written once (lasting-item.ts). */
-export interface Lasting {
+interface Lasting {
   tableName: string;
   lasting: Item;
+}
+
+/** An item that is to live longer. The transaction is refused when it is gone or lives longer already. */
+interface Prolonged {
+  tableName: string;
+  prolong: Key;
+  expiresAt: number;
 }
 
 /** The transaction is written only if the item of this key meets the condition. */
@@ -65,7 +72,8 @@ const putInput = ({ tableName, item, condition }: Write, withExisting: boolean) 
   ...(condition && withExisting && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
 });
 
-const transactItem = (one: Write | Lasting | Check, withExisting: boolean) => {
+const transactItem = (one: Write | Lasting | Prolonged | Check, withExisting: boolean) => {
+  if ('prolong' in one) return { Update: prolongInput(one.tableName, one.prolong, one.expiresAt) };
   if ('lasting' in one) return { Update: lastingInput(one.tableName, one.lasting) };
   if (!('check' in one)) return { Put: putInput(one, withExisting) };
   const { tableName, key, check } = one;
@@ -110,7 +118,7 @@ const pastTransactions = <T>(work: () => Promise<T>): Promise<T> =>
  */
 export const transact = async (
   client: DynamoDBDocumentClient,
-  writes: readonly (Write | Lasting | Check)[],
+  writes: readonly (Write | Lasting | Prolonged | Check)[],
   { busy, withExisting = false }: { busy: string; withExisting?: boolean },
 ): Promise<PutOutcome> => {
   const command = () =>

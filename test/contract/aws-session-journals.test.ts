@@ -35,6 +35,82 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
     });
   });
 
+  test('a rollback that begins with its capture begins once, and then the checkpoint is there too', async () => {
+    const session = await table.begin('with-capture');
+    const journal: RollbackJournal = { ...rollbackOf('with-capture', 'r1'), phase: 'writing', undoSeq: 2 };
+    const busy = { kind: 'rollback', requestId: 'r1', untilMs: 5 } as const;
+    const write = {
+      session: { ...session, version: 3, epoch: 2, seq: 2, headSeq: 2, busy },
+      expectedVersion: 1,
+      checkpoint: checkpointOf('with-capture', 2, { reason: 'rollback' }),
+      journal,
+      begins: true,
+    };
+    const { commitCheckpoint, getRollback, getCheckpoint } = table.store;
+    expect(await commitCheckpoint({ ...write, expectedVersion: 9 })).toMatchObject({ written: false });
+    expect(await getRollback('with-capture', 'r1')).toBeUndefined();
+    expect(await getCheckpoint('with-capture', 2)).toBeUndefined();
+    expect(await won(commitCheckpoint(write), commitCheckpoint(write))).toBe(1);
+    expect(await getRollback('with-capture', 'r1')).toMatchObject({ phase: 'writing', undoSeq: 2 });
+    expect(await table.store.getSession('with-capture')).toMatchObject({ busy, epoch: 2, headSeq: 2 });
+    // Whatever began before is not begun again.
+    const later = {
+      ...write,
+      session: { ...write.session, version: 4, seq: 3, headSeq: 3 },
+      expectedVersion: 3,
+      checkpoint: checkpointOf('with-capture', 3),
+    };
+    expect(await commitCheckpoint(later)).toMatchObject({ written: false });
+    expect(await commitCheckpoint({ ...later, begins: false })).toEqual({ written: true });
+  });
+
+  test('a rollback that ends lets its target live longer, all or none', async () => {
+    const session = await table.begin('keeps');
+    const { store } = table;
+    const begun = { session: { ...session, version: 2 }, expectedVersion: 1 };
+    await store.beginRollback(rollbackOf('keeps', 'r1'), begun);
+    const [checkpoint] = await store.listCheckpoints('keeps', { limit: 1 });
+    if (checkpoint === undefined) throw new Error('no checkpoint');
+    const upload = {
+      key: 'sessions/keeps/content/x.content',
+      place: { contentOf: 'keeps' },
+      expiresAt: 2001,
+    };
+    const kept = { checkpoint, expiresAt: 2000, uploads: [upload] };
+    const done: RollbackJournal = { ...rollbackOf('keeps', 'r1'), phase: 'done' };
+    const move = { session: { ...session, version: 3 }, expectedVersion: 2 };
+    const refused = [
+      { ...kept, checkpoint: { ...checkpoint, seq: 77, toolExecutionId: 'gone' } },
+      { ...kept, expiresAt: checkpoint.expiresAt - 1 },
+    ];
+    for (const one of refused)
+      expect(await store.moveRollback(done, move, one)).toMatchObject({ written: false });
+    expect(await store.getUpload(upload.key)).toBeUndefined();
+    expect(await store.getRollback('keeps', 'r1')).toMatchObject({ phase: 'started' });
+    expect(await store.moveRollback(done, move, kept)).toEqual({ written: true });
+    expect(await store.getUpload(upload.key)).toEqual(upload);
+    expect((await store.getCheckpoint('keeps', 1))?.expiresAt).toBe(2000);
+    expect(await store.getRollback('keeps', 'r1')).toMatchObject({ phase: 'done' });
+  });
+
+  test('several items are read by one request, and what is not there is left out', async () => {
+    const session = await table.begin('several');
+    const { store } = table;
+    const begun = { session: { ...session, version: 2 }, expectedVersion: 1 };
+    await store.beginRollback(rollbackOf('several', 'r1'), begun);
+    const baseline = await store.getCheckpoint('several', 1);
+    const wanted = { session: true, toolExecutionId: 't1', seqs: [1, 1, 8], rollback: 'r1' } as const;
+    const found = await store.getItems('several', { ...wanted, messageId: 'nobody' });
+    expect(found).toEqual({
+      session: await store.getSession('several'),
+      toolSeq: 1,
+      checkpoints: new Map([[1, baseline]]),
+      rollback: await store.getRollback('several', 'r1'),
+    });
+    const none = await store.getItems('nobody', { ...wanted, messageId: 'x'.repeat(3000) });
+    expect(none).toEqual({ checkpoints: new Map() });
+  });
+
   test('of equal writes at once one wins', async () => {
     const { store, begin } = table;
     const session = await begin('equal');

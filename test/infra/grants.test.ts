@@ -34,6 +34,9 @@ const MOVED = 'reads what a call moved, of a tool that says its amount (core/sag
 const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/run/step-of-saga.ts)';
 const OLD_CURSOR = 'looks up where a cursor of an older release points to (adapters/aws/table-reads.ts)';
 
+const LACKING =
+  'reads bundles of the target that the sandbox lacks (core/checkpoint/rollback/target-bundles.ts)';
+
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
 const ELSEWHERE: Record<string, Record<string, string>> = {
   'start-session': {
@@ -44,6 +47,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
   },
+  rollback: { 's3:GetObject': LACKING },
   changes: {
     'dynamodb:Query':
       'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
@@ -74,7 +78,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',
   },
   rewind: { 'dynamodb:GetItem': SUBMITTED },
-  'rewind-session': { 'dynamodb:GetItem': SUBMITTED },
+  'rewind-session': { 'dynamodb:GetItem': SUBMITTED, 's3:GetObject': LACKING },
   'list-sessions': { 'dynamodb:GetItem': OLD_CURSOR },
   'query-ledger': { 'dynamodb:GetItem': OLD_CURSOR },
   'export-ledger': { 'dynamodb:GetItem': OLD_CURSOR },

@@ -33,7 +33,7 @@ test('a checkpoint and a rollback of five repositories send the requests that th
   await using cloud = await startTestCloud();
   const world = await openWorld(cloud, { paths: PATHS });
   edit(world.root, 1, PATHS);
-  await world.checkpoint('first');
+  const first = await world.checkpoint('first');
   await cloud.settled();
   using requests = countRequests();
   const sent = async (work: () => Promise<unknown>): Promise<Counts> => {
@@ -54,4 +54,12 @@ test('a checkpoint and a rollback of five repositories send the requests that th
   expect(await sent(() => world.checkpoint('unchanged'))).toEqual(
     await documented('checkpoint, nothing changed'),
   );
+  edit(world.root, 3, PATHS);
+  const back = (requestId: string) => sent(() => world.rollback(requestId, first.checkpointId));
+  // The first one of an instance reads the key of its sandboxes' service.
+  const { GetSecretValue: _, ...changed } = await back('changed');
+  expect(changed).toEqual(await documented('rollback, a file changed in each repository since the head'));
+  expect(world.fingerprint()).toEqual(first.looks);
+  expect(await back('unchanged')).toEqual(await documented('rollback, nothing changed since the head'));
+  expect(world.fingerprint()).toEqual(first.looks);
 });

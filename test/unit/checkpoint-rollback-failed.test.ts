@@ -161,11 +161,12 @@ describe('a rollback that cannot be applied', () => {
     stage.world.running.get(SANDBOX)?.commits.clear();
     stage.world.running.get(SANDBOX)?.snapshots.clear();
     const before = stage.world.filesOf(SANDBOX);
-    const putLinks = stage.store.putLinks.bind(stage.store);
-    // After the capture of now, which puts its own bundles there again.
-    stage.store.putLinks = async (links) => {
-      await putLinks(links);
+    const commit = stage.store.commitCheckpoint.bind(stage.store);
+    // After the rollback has begun.
+    stage.store.commitCheckpoint = async (write) => {
+      const outcome = await commit(write);
       damage(stage);
+      return outcome;
     };
     await failing(stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }), name);
     expect(stage.world.filesOf(SANDBOX)).toEqual(before);

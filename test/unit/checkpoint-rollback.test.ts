@@ -1,5 +1,6 @@
 /** Rolling back, over the model of the ports. */
 import { describe, expect, test } from 'vitest';
+import type { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { checkpointIdOf, failCapturesOf, journalOf } from '../support/fakes/rollbacks.ts';
 import { createWorkingStage, SANDBOX } from '../support/fakes/stage.ts';
@@ -214,8 +215,10 @@ describe('rollback', () => {
     );
     expect(message).toContain('web: a disk error');
     expect(stage.world.filesOf(SANDBOX)).toEqual(before);
-    expect(stage.session()).toMatchObject({ headSeq: 3, epoch: 2 });
+    // Nothing was begun.
+    expect(stage.session()).toMatchObject({ headSeq: 3, epoch: 1 });
     expect(stage.session().busy).toBeUndefined();
+    expect(journalOf(stage, 'r1')).toBeUndefined();
   });
 
   test('a gone sandbox is found out before anything is written', async () => {
@@ -230,14 +233,29 @@ describe('rollback', () => {
 describe('two rollbacks at once', () => {
   test('of different requests: the second waits its turn', async () => {
     const stage = await createWorkingStage();
-    const results = await Promise.allSettled([
+    let second: Promise<WalkbackError> | undefined;
+    stage.world.duringRestore = () => {
+      const { rollback } = stage.instance();
+      second ??= failing(rollback({ messageId: 'm2', requestId: 'r2' }), 'RollbackInProgress');
+    };
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    expect((await second)?.details).toMatchObject({ requestId: 'r1' });
+    expect(stage.session().epoch).toBe(2);
+  });
+
+  test('of different requests that look at the same time: one begins, and the other one looks again', async () => {
+    const stage = await createWorkingStage();
+    await Promise.all([
       stage.instance().rollback({ messageId: 'm1', requestId: 'r1' }),
       stage.instance().rollback({ messageId: 'm2', requestId: 'r2' }),
     ]);
-    const refused = results.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(1);
-    expect(refused[0]).toMatchObject({ reason: { name: 'RollbackInProgress' } });
-    expect(stage.session().epoch).toBe(2);
+    expect(stage.session()).toMatchObject({ epoch: 3, headSeq: 3 });
+    expect(stage.session().busy).toBeUndefined();
+    const undo = stage.checkpoints().filter(({ reason }) => reason === 'rollback');
+    expect(undo.map(({ parentSeq, epoch }) => [parentSeq, epoch])).toEqual([
+      [3, 2],
+      [2, 3],
+    ]);
   });
 
   test('of the same request: one rollback, one answer', async () => {

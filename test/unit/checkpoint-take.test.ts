@@ -221,15 +221,28 @@ describe('checkpoint', () => {
     expect(stage.checkpoints().map(({ toolExecutionId }) => toolExecutionId)).not.toContain('t3');
   });
 
-  test('is refused while a rollback runs, and says until when', async () => {
+  test('one that comes while a rollback captures makes it look again, and is not lost', async () => {
     const stage = await createWorkingStage();
-    let refused: WalkbackError | undefined;
-    const rolling = stage.instance();
     stage.world.duringCapture = async () => {
       stage.world.duringCapture = async () => undefined;
-      refused = await failing(stage.instance().checkpoint('m3', 't3'), 'RollbackInProgress');
+      await stage.instance().checkpoint('m3', 't3');
     };
-    await rolling.rollback({ messageId: 'm1', requestId: 'r1' });
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    const [undo, before] = stage.checkpoints().toReversed();
+    expect(before).toMatchObject({ toolExecutionId: 't3', epoch: 1 });
+    expect(undo).toMatchObject({ reason: 'rollback', parentSeq: before?.seq, epoch: 2 });
+    expect(stage.session()).toMatchObject({ epoch: 2, headSeq: 2 });
+    await failing(stage.instance().checkpoint('m4', 't4', { epoch: 1 }), 'StaleEpoch');
+  });
+
+  test('is refused while a rollback runs, and says until when', async () => {
+    const stage = await createWorkingStage();
+    let checkpoint: Promise<WalkbackError> | undefined;
+    stage.world.duringRestore = () => {
+      checkpoint ??= failing(stage.instance().checkpoint('m3', 't3'), 'RollbackInProgress');
+    };
+    await stage.instance().rollback({ messageId: 'm1', requestId: 'r1' });
+    const refused = await checkpoint;
     expect(refused?.retryable).toBe(true);
     expect(refused?.details).toMatchObject({ requestId: 'r1', untilMs: expect.any(Number) });
   });

@@ -12,6 +12,7 @@ import type {
   ReviewCopy,
   RollbackJournal,
   Session,
+  StoredUpload,
 } from '../../../core/checkpoint/model.ts';
 import { outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
@@ -29,6 +30,7 @@ import {
   rollbackKey,
   sessionKey,
   toolKey,
+  uploadKey,
 } from './session-keys.ts';
 
 /** DynamoDB's limit is 400 KB, measured on its own encoding; JSON is a little longer than that. */
@@ -111,6 +113,8 @@ export const linkItem = (link: ChainLink): Item => ({
   ...linkKey(link.sessionId, link.chainId, link.link, link.commit),
   ...link,
 });
+
+export const uploadItem = (upload: StoredUpload): Item => ({ ...uploadKey(upload.key), ...upload });
 
 export const rollbackItem = (journal: RollbackJournal): Item => ({
   ...rollbackKey(journal.sessionId, journal.requestId),

@@ -4,6 +4,7 @@ import type { CheckpointOutline, SessionStore, TreeNode } from '../../../core/ch
 import { nodeOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { hasVersion, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
+import { prolongInput } from '../lasting-item.ts';
 import type { Table } from '../table.ts';
 import type { Key } from '../table-reads.ts';
 import { type ConditionalPut, MAX_TRANSACTION } from '../table-writes.ts';
@@ -85,13 +86,7 @@ export const createCheckpointMethods = (
   };
 
   const prolong = async (key: Key, expiresAt: number): Promise<void> => {
-    const command = new UpdateCommand({
-      TableName: table.tableName,
-      Key: { ...key },
-      UpdateExpression: 'SET expiresAt = :expiresAt',
-      ConditionExpression: 'attribute_exists(pk) AND expiresAt < :expiresAt',
-      ExpressionAttributeValues: { ':expiresAt': expiresAt },
-    });
+    const command = new UpdateCommand(prolongInput(table.tableName, key, expiresAt));
     try {
       await table.client.send(command);
     } catch (error) {
@@ -107,6 +102,7 @@ export const createCheckpointMethods = (
       checkpoint,
       message,
       journal,
+      begins,
       copy,
       links = [],
     }) => {
@@ -119,7 +115,9 @@ export const createCheckpointMethods = (
       if (message !== undefined) {
         writes.push(...messageItems(sessionId, message, expiresAt).map((item) => ({ item })));
       }
-      if (journal !== undefined) writes.push({ item: rollbackItem(journal), condition: isOpen });
+      if (journal !== undefined) {
+        writes.push({ item: rollbackItem(journal), condition: begins === true ? isNew : isOpen });
+      }
       if (copy !== undefined) {
         writes.push({ item: copyItem(copy.copy), condition: hasVersion(copy.expectedVersion) });
       }

@@ -1,13 +1,13 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { RollbackJournal } from '../../../core/checkpoint/model.ts';
-import type { SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
+import type { KeptCheckpoint, SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
 import { and, hasAttempt, hasVersion, isHeld, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';
 import type { Table } from '../table.ts';
 import type { ConditionalPut } from '../table-writes.ts';
-import { copyItem, rehydrateItem, rollbackItem, sessionItem } from './session-items.ts';
-import { rehydrateKey, rollbackKey } from './session-keys.ts';
+import { copyItem, rehydrateItem, rollbackItem, sessionItem, uploadItem } from './session-items.ts';
+import { checkpointKey, rehydrateKey, rollbackKey, toolKey } from './session-keys.ts';
 import { outcomeFor, transactSession } from './store-sessions.ts';
 import { readRehydrate, readRollback } from './stored-items.ts';
 
@@ -27,15 +27,31 @@ const movePut = (move: TimelineMove): ConditionalPut => ({
   condition: hasVersion(move.expectedVersion),
 });
 
+const keptWrites = ({
+  checkpoint: { sessionId, seq, toolExecutionId },
+  expiresAt,
+  uploads,
+}: KeptCheckpoint) => [
+  ...uploads.map((one) => ({ item: uploadItem(one) })),
+  { prolong: toolKey(sessionId, toolExecutionId), expiresAt },
+  { prolong: checkpointKey(sessionId, seq), expiresAt },
+];
+
 const alsoPuts = (also: Parameters<Methods['moveRehydrate']>[2]): ConditionalPut[] => {
   if (also === undefined) return [];
   return ['session' in also ? movePut(also) : { item: copyItem(also.copy), condition: isNew }];
 };
 
 export const createJournalMethods = (table: Table): Methods => {
-  const writeRollback = async (journal: RollbackJournal, condition: typeof isNew, move: TimelineMove) => {
+  const writeRollback = async (
+    journal: RollbackJournal,
+    condition: typeof isNew,
+    move: TimelineMove,
+    kept?: KeptCheckpoint,
+  ) => {
     const item = rollbackItem(journal);
-    const outcome = await transactSession(table, [{ item, condition }, movePut(move)]);
+    const also = kept === undefined ? [] : keptWrites(kept);
+    const outcome = await transactSession(table, [{ item, condition }, movePut(move), ...also]);
     return outcomeFor(outcome, item.sk, readRollback);
   };
 
@@ -45,7 +61,7 @@ export const createJournalMethods = (table: Table): Methods => {
       return item === undefined ? undefined : readRollback(item);
     },
     beginRollback: (journal, move) => writeRollback(journal, isNew, move),
-    moveRollback: (journal, move) => writeRollback(journal, isOpen, move),
+    moveRollback: (journal, move, kept) => writeRollback(journal, isOpen, move, kept),
 
     getRehydrate: async (sessionId, requestId) => {
       const item = await table.get(rehydrateKey(sessionId, requestId));

@@ -4,7 +4,7 @@ import type { SessionStore, WriteOutcome } from '../../../core/checkpoint/ports/
 import { hasVersion, isNew } from '../conditions.ts';
 import { checkFormat, SESSION_FORMAT } from '../item-format.ts';
 import type { Table } from '../table.ts';
-import type { Item, Stored } from '../table-reads.ts';
+import type { Item, Key, Stored } from '../table-reads.ts';
 import { type ConditionalPut, type PutOutcome, transact } from '../table-writes.ts';
 import { createListSessions } from './session-index.ts';
 import { checkpointItem, copyItem, sessionItem, toolItem } from './session-items.ts';
@@ -36,7 +36,7 @@ export const outcomeFor = <T>(
 /** Writes all items or none. */
 export const transactSession = (
   { client, tableName }: Table,
-  writes: readonly (ConditionalPut | { lasting: Item })[],
+  writes: readonly (ConditionalPut | { lasting: Item } | { prolong: Key; expiresAt: number })[],
 ): Promise<PutOutcome> =>
   transact(
     client,

@@ -12,7 +12,7 @@ import { toWalkbackError } from '../errors.ts';
 import { lastingInput } from '../lasting-item.ts';
 import type { Table } from '../table.ts';
 import type { Item } from '../table-reads.ts';
-import { linkItem } from './session-items.ts';
+import { linkItem, uploadItem } from './session-items.ts';
 import { baseKey, linkPrefix, sessionKey, uploadKey } from './session-keys.ts';
 import { readBase, readLink, readUpload } from './stored-items.ts';
 
@@ -62,6 +62,6 @@ export const createBundleMethods = (table: Table): Methods => {
     },
     putUploads: (uploads) =>
       // A batch may not name an item twice.
-      table.putAll([...new Map(uploads.map((one) => [one.key, { ...uploadKey(one.key), ...one }])).values()]),
+      table.putAll([...new Map(uploads.map((one) => [one.key, uploadItem(one)])).values()]),
   };
 };

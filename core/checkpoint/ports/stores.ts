@@ -77,8 +77,15 @@ export type CheckpointOutline = TreeNode &
     tool?: string;
   };
 
+/** A checkpoint that is needed longer, and the objects that it alone needs. */
+export interface KeptCheckpoint {
+  checkpoint: Pick<Checkpoint, 'sessionId' | 'seq' | 'toolExecutionId'>;
+  expiresAt: number;
+  uploads: readonly StoredUpload[];
+}
+
 /** Items of one session that are wanted at the same time. */
-export interface WantedItems {
+interface WantedItems {
   session?: true;
   /** Only which checkpoint it has. */
   toolExecutionId?: string;
@@ -114,8 +121,8 @@ export interface SessionStore {
 
   /**
    * One transaction (C1). The session moves on from `expectedVersion`. The checkpoint and its tool
-   * execution are created. The message, the journal (if it is still open) and the review copy are created
-   * or moved. The links are stored or prolonged as `putLinks` does; those that are too many for one
+   * execution are created. The message, the journal (if it is still open, or with `begins` new) and the
+   * review copy are created or moved. The links are stored or prolonged as `putLinks` does; those that are too many for one
    * transaction, before it. `written: false` when any of these conditions does not hold.
    */
   commitCheckpoint(write: {
@@ -124,6 +131,8 @@ export interface SessionStore {
     checkpoint: Checkpoint;
     message?: Message;
     journal?: RollbackJournal;
+    /** The journal is created: the rollback begins with this checkpoint. */
+    begins?: boolean;
     copy?: { copy: ReviewCopy; expectedVersion: number };
     links?: readonly ChainLink[];
   }): Promise<WriteOutcome<Session>>;
@@ -164,8 +173,15 @@ export interface SessionStore {
   getRollback(sessionId: string, requestId: string): Promise<RollbackJournal | undefined>;
   /** One transaction: the journal is created and the timeline moves (busy; a session's epoch goes up). */
   beginRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
-  /** One transaction: the journal moves on or ends, if it has not ended yet, and the timeline moves. */
-  moveRollback(journal: RollbackJournal, move: TimelineMove): Promise<WriteOutcome<RollbackJournal>>;
+  /**
+   * One transaction: the journal moves on or ends, if it has not ended yet, and the timeline moves. `kept`
+   * lives at least as long as it says. `written: false` also when that is gone, or lives longer.
+   */
+  moveRollback(
+    journal: RollbackJournal,
+    move: TimelineMove,
+    kept?: KeptCheckpoint,
+  ): Promise<WriteOutcome<RollbackJournal>>;
 
   getRehydrate(sessionId: string, requestId: string): Promise<RehydrateJournal | undefined>;
   /** Creates the journal; a resume moves the session in the same transaction (busy). */

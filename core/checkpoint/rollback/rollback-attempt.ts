@@ -75,6 +75,7 @@ export const createRollbackAttempt = (deps: RollbackDeps) => {
           messageId: head?.messageId ?? null,
           reason: 'rollback',
           targets: target === undefined ? [] : targetsOf(target.repositories),
+          defersLinks: true,
           beside: async (outline) => {
             if (target === undefined) return;
             try {

@@ -15,6 +15,7 @@ import { workSince } from '../capture/whose-work.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { keptCheckpoint } from '../session/retention.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
 import { unfinished } from './restore-errors.ts';
 import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
@@ -33,12 +34,14 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
 
   /**
    * Ends the journal, even if other calls move the timeline meanwhile. Answers the ended journal, whichever
-   * call ended it. `last`: the timeline as it was read or written last, for the first try.
+   * call ended it. `last`: the timeline as it was read or written last, for the first try. `target`: is needed
+   * from now on.
    */
   const end = async (
     journal: RollbackJournal,
     headSeq: number | undefined,
     last?: Place,
+    target?: Checkpoint,
   ): Promise<RollbackJournal> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -50,7 +53,14 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         busy: busy?.requestId === journal.requestId ? undefined : busy,
         settledRollback: journal.settled,
       };
-      const outcome = await store.moveRollback(ended, movePlace(place, change, clock));
+      const kept =
+        attempt === 0 && target !== undefined ? keptCheckpoint(place.session, target, clock) : undefined;
+      const outcome = await store.moveRollback(ended, movePlace(place, change, clock), kept);
+      // It may be this that was refused, so it is prolonged by itself.
+      if (!outcome.written && kept !== undefined) {
+        await store.putUploads(kept.uploads);
+        await store.prolongCheckpoint(kept.checkpoint, kept.expiresAt);
+      }
       const stored = outcome.written ? ended : await store.getRollback(journal.sessionId, journal.requestId);
       if (stored !== undefined && !isOpen(stored)) return stored;
       await pauseAfterRace(clock, attempt);
@@ -147,9 +157,9 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     finish: async (
       journal: RollbackJournal,
       result: RollbackAnswer,
-      headSeq: number,
-      last?: Place,
-    ): Promise<RollbackAnswer> => answerOf(await end({ ...journal, phase: 'done', result }, headSeq, last)),
+      { target, last }: { target: Checkpoint; last?: Place | undefined },
+    ): Promise<RollbackAnswer> =>
+      answerOf(await end({ ...journal, phase: 'done', result }, target.seq, last, target)),
 
     /**
      * Ends the journal with an error, which this and every later call of the request throws. `headSeq`: the
@@ -165,15 +175,18 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
 
     /**
      * One transaction (C3): the capture of "now" becomes a checkpoint, the head moves to it, and the
-     * journal records it. The phase stays `writing` where an earlier run may have written.
+     * journal records it. The phase stays `writing` where an earlier run may have written. `begun`: the same
+     * transaction begins the rollback. `from` is the timeline that was read, and `place` the one that begins it.
      */
     noteCapture: async (
       journal: RollbackJournal,
       place: Place,
       head: Checkpoint | undefined,
       captured: Captured,
+      begun?: { from: Place; phase: 'captured' | 'writing' },
     ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
+      const before = begun?.from ?? place;
       const captures = journal.captures + 1;
       // May belong to a turn that was cut, whose message has no checkpoint of its own.
       const { messageId, unowned } =
@@ -205,7 +218,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const { seq, createdAt, checkpointId: id } = checkpoint;
       const noted: RollbackJournal = {
         ...journal,
-        phase: mayHaveWritten(journal) ? 'writing' : 'captured',
+        phase: begun?.phase ?? (mayHaveWritten(journal) ? 'writing' : 'captured'),
         notesWriting: true,
         captures,
         undoSeq: journal.undoSeq ?? seq,
@@ -217,13 +230,16 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       };
       const outcome = await store.commitCheckpoint({
         session: moved.session,
-        expectedVersion: session.version,
+        expectedVersion: before.session.version,
         checkpoint,
         journal: noted,
+        begins: begun !== undefined,
+        links: captured.links,
         ...(isNew && {
           message: moveMessage(session, undefined, messageId, { seq, id }, saidBefore(head, messageId)),
         }),
-        ...(copy && moved.copy && { copy: { copy: moved.copy, expectedVersion: copy.version } }),
+        ...(before.copy &&
+          moved.copy && { copy: { copy: moved.copy, expectedVersion: before.copy.version } }),
       });
       return outcome.written ? { journal: noted, checkpoint, place: moved } : undefined;
     },

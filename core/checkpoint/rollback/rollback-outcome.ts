@@ -5,7 +5,7 @@ import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { settledBy, settledIn } from '../session/place.ts';
-import { keepCheckpoint } from '../session/retention.ts';
+import { keepChains } from '../session/retention.ts';
 import { createLateWrites } from './late-writes.ts';
 import { isInterrupted, onlyChanged, restoreError, unfinished } from './restore-errors.ts';
 import { bringMissing } from './restore-plan.ts';
@@ -57,7 +57,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
     meanwhile: async ({ journal, place, target }: Noted): Promise<Meanwhile> => {
       const [tree] = await Promise.all([
         store.listTree(journal.sessionId),
-        keepCheckpoint(store, place.session, target, clock),
+        keepChains(store, place.session, target, clock),
       ]);
       return { tree };
     },
@@ -119,7 +119,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
             ...settled,
           };
           log.info('rollback', { requestId: journal.requestId, checkpointId: target.checkpointId });
-          return finish(journal, result, target.seq, kept.lateWrites === undefined ? last : undefined);
+          return finish(journal, result, { target, last: kept.lateWrites === undefined ? last : undefined });
         }
         case 'refused':
           return onlyChanged(report) ? undefined : refuse(attempt, restoreError(report, kept));

@@ -14,6 +14,7 @@ import { pauseAfterRace } from '../../shared/retry.ts';
 import { createComposeTarget } from '../merge/compose-target.ts';
 import type { Prepared } from '../merge/prepare.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { findPlace, headSeqOf, type Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { changedError, isSeenNext, unfinished } from './restore-errors.ts';
@@ -43,11 +44,23 @@ interface Goal {
   place: Place;
 }
 
-/** What the call that just began a rollback wrote, and what it had prepared. */
+/**
+ * What the call that just began a rollback wrote, and what it had prepared. `looked`: it began with its first
+ * capture, so the journal names that already.
+ */
 export interface Begun {
   journal: RollbackJournal;
   place: Place;
-  prepared: Prepared | undefined;
+  prepared?: Prepared | undefined;
+  looked?: Looked | undefined;
+}
+
+/** The first capture of a rollback to a checkpoint, which was made and committed by the write that began it. */
+interface Looked extends Taken {
+  sandbox: ExecutionAdapter;
+  target: Checkpoint;
+  head: Checkpoint | undefined;
+  checkpoint: Checkpoint;
 }
 
 /**
@@ -81,10 +94,17 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     return composeTarget(attempt, journal, now, last);
   };
 
-  /** Undefined: another call was faster. Try again from the start. */
-  const apply = async (attempt: Attempt, { captured, early }: Taken): Promise<RollbackAnswer | undefined> => {
+  /** Undefined: another call was faster. Try again from the start. `noted`: the capture is committed already. */
+  const apply = async (
+    attempt: Attempt,
+    { captured, early }: Taken,
+    noted?: Checkpoint,
+  ): Promise<RollbackAnswer | undefined> => {
     const { place } = attempt;
-    const committed = await noteCapture(attempt.journal, place, attempt.head, captured);
+    const committed =
+      noted === undefined
+        ? await noteCapture(attempt.journal, place, attempt.head, captured)
+        : { journal: attempt.journal, checkpoint: noted, place };
     if (committed === undefined) return undefined;
     const { checkpoint: now } = committed;
     let goal: Goal;
@@ -97,17 +117,17 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const { journal, target } = goal;
     const isUndo = journal.undoSeq === now.seq;
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
-    const noted: Noted = { ...attempt, journal, target, now, undo, early, last: goal.place };
+    const ready: Noted = { ...attempt, journal, target, now, undo, early, last: goal.place };
     const wanted = statesToBring(target.repositories, captured);
     const [restored, others] = await Promise.allSettled([
-      bringMissing(target.repositories, wanted, (states) => restoreTo(target, noted, states)),
-      meanwhile(noted),
+      bringMissing(target.repositories, wanted, (states) => restoreTo(target, ready, states)),
+      meanwhile(ready),
     ]);
-    if (restored.status === 'rejected') return notBegun(noted, restored.reason);
+    if (restored.status === 'rejected') return notBegun(ready, restored.reason);
     const { report } = restored.value;
     const { missingTargets } = captured;
     const isNext = isSeenNext(report, { wasComposed: attempt.target === undefined, missingTargets });
-    return isNext ? undefined : conclude(noted, restored.value, others);
+    return isNext ? undefined : conclude(ready, restored.value, others);
   };
 
   const drive = async (
@@ -116,7 +136,9 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     invocation: Invocation,
     begun: Begun | undefined,
   ): Promise<RollbackAnswer> => {
-    let mixed: boolean | undefined;
+    const looked = begun?.looked;
+    // The journal of a call that began with its capture says already that it may write.
+    let mixed: boolean | undefined = looked === undefined ? undefined : false;
     for (let round = 0; round < MAX_ATTEMPTS; round++) {
       const known = round === 0 ? begun : undefined;
       const journal = known?.journal ?? (await store.getRollback(sessionId, requestId));
@@ -124,6 +146,15 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       const answer = endedAnswer(journal);
       if (answer !== undefined) return answer;
       mixed ??= mayHaveWritten(journal);
+
+      if (known !== undefined && looked !== undefined) {
+        const { place } = known;
+        const attempt = { journal, place, ...looked, mixed: false, round, invocation };
+        const result = await apply(attempt, looked, looked.checkpoint);
+        if (result !== undefined) return result;
+        await pauseAfterRace(clock, round);
+        continue;
+      }
 
       const found = known?.place ?? (await findPlace(store, sessionId, copyOf(journal)));
       const place = await hold(journal, found, invocation);

@@ -7,24 +7,32 @@
 import { askedByOf } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
-import { WalkbackError } from '../../shared/errors.ts';
+import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import { createPrepare } from '../merge/prepare.ts';
-import type { RollbackJournal } from '../model.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import {
   busyOf,
-  findPlace,
   headSeqOf,
   movePlace,
   type Place,
   placeAfter,
+  placeIn,
   sandboxOf,
   settledBy,
 } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
-import { conflictingRequest, mayBegin, requireActive, withSandboxAdvice } from '../session/session-rules.ts';
-import type { RollbackDeps } from './rollback-attempt.ts';
+import {
+  conflictingRequest,
+  mayBegin,
+  requireActive,
+  requireFound,
+  withSandboxAdvice,
+} from '../session/session-rules.ts';
+import { statesToBring } from './restore-plan.ts';
+import { createRollbackAttempt, type RollbackDeps } from './rollback-attempt.ts';
+import { createRollbackJournal } from './rollback-journal.ts';
 import { endedAnswer } from './rollback-phase.ts';
 import {
   chooseTarget,
@@ -34,7 +42,7 @@ import {
   type RollbackRequest,
   type Wanted,
 } from './rollback-preview.ts';
-import { createRollbackRun } from './rollback-run.ts';
+import { type Begun, createRollbackRun } from './rollback-run.ts';
 import { createTargetBundles } from './target-bundles.ts';
 
 /** The engine behind every call that moves a sandbox to a checkpoint, or to a state composed for it. */
@@ -45,8 +53,11 @@ export const createMove = (deps: RollbackDeps) => {
   const { plan, preview } = createRollbackPreview(deps);
   const prepare = createPrepare(deps);
   const damageOf = createTargetBundles(deps);
+  const { captureNow } = createRollbackAttempt(deps);
+  const { noteCapture } = createRollbackJournal(deps);
 
-  const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
+  /** The journal and the write to the timeline that begin a rollback. */
+  const beginning = (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
     const { session, copy } = place;
     const now = clock.now().toISOString();
     const detached = copy !== undefined;
@@ -72,23 +83,68 @@ export const createMove = (deps: RollbackDeps) => {
       expiresAt: expiryOf(session, clock),
     };
     const busy = { kind: 'rollback', requestId: input.requestId, untilMs: invocation.deadlineMs } as const;
-    const move = movePlace(place, { busy, epoch }, clock);
+    return { journal, move: movePlace(place, { busy, epoch }, clock) };
+  };
+
+  const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
+    const { journal, move } = beginning(input, place, goal, invocation);
     const outcome = await store.beginRollback(journal, move);
     return outcome.written ? { journal, place: placeAfter(place, move) } : undefined;
   };
 
+  /**
+   * Looks at the sandbox, and begins with that first capture, in one transaction. The sandbox says what it
+   * lacks of the target, so only that is looked at in the store. Undefined: the timeline moved meanwhile.
+   */
+  const lookAndBegin = async (
+    input: Wanted,
+    place: Place,
+    target: Checkpoint,
+    invocation: Invocation,
+  ): Promise<Begun | undefined> => {
+    const { sessionId } = place.session;
+    const [sandbox, head] = await Promise.all([
+      sandboxes.open(sandboxOf(place), { fresh: true }),
+      store.getCheckpoint(sessionId, headSeqOf(place)),
+    ]);
+    const { journal, move } = beginning(input, place, { target }, invocation);
+    const attempt = { journal, place, target, head, sandbox, mixed: false, round: 0, invocation };
+    const taken = await captureNow(attempt).catch(async (error: unknown) => {
+      if (!isWalkbackError(error, 'CaptureFailed')) throw error;
+      // The store may have lost what the capture builds on, and what the target needs with it. The plan tells.
+      const lost = await damageOf(target, { sandboxId: sandboxOf(place), headSeq: headSeqOf(place) });
+      if (lost !== undefined) await plan(input, place, { target }, invocation);
+      throw error;
+    });
+    const lacking = statesToBring(target.repositories, taken.captured);
+    const damage = lacking.length === 0 ? undefined : await damageOf(target, { lacking });
+    // What it said was a quick look. If it does lack them, the plan throws the problem.
+    if (damage !== undefined) await plan(input, place, { target }, invocation);
+    // Where nothing has to be brought, the command that writes is the next thing that is sent.
+    const phase = lacking.length === 0 ? 'writing' : 'captured';
+    const begun = { from: place, phase } as const;
+    const noted = await noteCapture(journal, placeAfter(place, move), head, taken.captured, begun);
+    if (noted === undefined) return undefined;
+    const looked = { ...taken, sandbox, target, head, checkpoint: noted.checkpoint };
+    return { journal: noted.journal, place: noted.place, looked };
+  };
+
   /** An answer, or undefined when the timeline moved and everything must be read again. */
-  const attempt = async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer | undefined> => {
+  const attempt = async (
+    input: Wanted,
+    invocation: Invocation,
+    count: number,
+  ): Promise<RollbackAnswer | undefined> => {
     const { sessionId, requestId } = input;
-    // Read at the same time. Only a request that has not begun needs the place to be found.
-    const finding = findPlace(store, sessionId, input.sandboxId);
-    finding.catch(() => undefined);
-    const journal = await store.getRollback(sessionId, requestId);
+    const { session, rollback: journal } = await store.getItems(sessionId, {
+      session: true,
+      rollback: requestId,
+    });
     if (journal !== undefined && journal.requestHash !== input.hash) throw conflictingRequest(requestId);
     const ended = journal === undefined ? undefined : endedAnswer(journal);
     if (ended !== undefined) return ended;
     if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
-    const place = await finding;
+    const place = await placeIn(store, requireFound(session, sessionId), input.sandboxId);
     if (place.copy === undefined) {
       requireActive(place.session);
       // C9. Until the request begins, the version that was read here fences it.
@@ -105,9 +161,17 @@ export const createMove = (deps: RollbackDeps) => {
       return undefined;
     }
     const work = async () => {
+      // A timeline that moved meanwhile is held before it is looked at, so that a session at work cannot keep a
+      // rollback from beginning.
+      if ('target' in goal && count === 0) {
+        const begun = await lookAndBegin(input, place, goal.target, invocation);
+        return begun === undefined ? undefined : run(sessionId, requestId, invocation, begun);
+      }
       // Finds out that the sandbox or a bundle is gone before the epoch moves.
       const [damage] = await Promise.all([
-        'target' in goal ? damageOf(goal.target, sandboxOf(place), headSeqOf(place)) : undefined,
+        'target' in goal
+          ? damageOf(goal.target, { sandboxId: sandboxOf(place), headSeq: headSeqOf(place) })
+          : undefined,
         sandboxes.open(sandboxOf(place), { fresh: true }),
       ]);
       // The sandbox may still have objects that the store has lost. If it does not, the plan throws the
@@ -122,7 +186,7 @@ export const createMove = (deps: RollbackDeps) => {
   };
 
   return async (input: Wanted, invocation: Invocation): Promise<RollbackAnswer> => {
-    const result = await retrying(RACE, clock, () => attempt(input, invocation));
+    const result = await retrying(RACE, clock, (count) => attempt(input, invocation, count));
     if (result !== undefined) return result;
     throw new WalkbackError(
       'Throttled',

@@ -14,7 +14,7 @@ import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport, SettleReport } from '../ports/restore.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
-import { keepCheckpoint } from '../session/retention.ts';
+import { keepChains } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
 import type { Kept } from './asides.ts';
 import { createLateWrites } from './late-writes.ts';
@@ -58,7 +58,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     report: RestoreReport,
   ): Promise<void> => {
     const { target, undo } = facts;
-    await keepCheckpoint(store, place.session, target, clock);
+    await keepChains(store, place.session, target, clock);
     const settled = settledRollback(journal, facts, clock);
     const tree = await store.listTree(journal.sessionId);
     const warnings = [settled.message, ...report.warnings];
@@ -75,7 +75,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
       lateWrites,
     });
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
-    await finish({ ...journal, settled }, result, target.seq);
+    await finish({ ...journal, settled }, result, { target });
   };
 
   /** The end that a report stands for, and the checkpoint that the session then stands on. */

@@ -6,7 +6,7 @@
 import pLimit from 'p-limit';
 import { GIB } from '../../../contract/sizes.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
-import type { Checkpoint } from '../model.ts';
+import type { Checkpoint, RepositoryState } from '../model.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createNeededBundles, type NeededBundle, PARALLEL } from './needed-bundles.ts';
 
@@ -70,16 +70,18 @@ export const createTargetBundles = (deps: { store: SessionStore; bundles: Bundle
     return list(target.sessionId, captured).catch(() => []);
   };
 
-  /** The first problem with what the store has of a target, or undefined when all of it is intact. */
+  /**
+   * The first problem with what the store has of a target, or undefined when all of it is intact. `lacking`:
+   * the states that the sandbox does not have, when it was asked; only these are then looked at.
+   */
   return async (
     target: Checkpoint,
-    sandboxId: string,
-    headSeq: number,
+    of: { sandboxId: string; headSeq: number } | { lacking: readonly RepositoryState[] },
   ): Promise<WalkbackError | undefined> => {
     try {
       const [needed, has] = await Promise.all([
-        list(target.sessionId, target.repositories),
-        inSandbox(target, sandboxId, headSeq),
+        list(target.sessionId, 'lacking' in of ? of.lacking : target.repositories),
+        'lacking' in of ? [] : inSandbox(target, of.sandboxId, of.headSeq),
       ]);
       await proveAll(needed, bundlesToRead(needed, has));
       return undefined;

@@ -31,10 +31,10 @@ export const tellingEffects =
     // A rollback of some paths does not move the session back, so no work is left behind.
     if (paths !== undefined) return answer;
     try {
-      const [target, tree] = await Promise.all([
-        findTarget(store, sessionId, { checkpointId: answer.checkpointId }),
-        store.listTree(sessionId),
-      ]);
+      const tree = await store.listTree(sessionId);
+      const target =
+        tree.find(({ checkpointId }) => checkpointId === answer.checkpointId) ??
+        (await findTarget(store, sessionId, { checkpointId: answer.checkpointId }));
       const standing = await effects(sessionId, isAfterTarget(tree, target));
       if (standing.length === 0) return answer;
       return {

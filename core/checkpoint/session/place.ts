@@ -39,8 +39,15 @@ export const findPlace = async (
   store: SessionStore,
   sessionId: string,
   sandboxId: string | undefined,
+): Promise<Place> => placeIn(store, await requireSession(store, sessionId), sandboxId);
+
+/** The same, in a session that was just read. */
+export const placeIn = async (
+  store: SessionStore,
+  session: Session,
+  sandboxId: string | undefined,
 ): Promise<Place> => {
-  const session = await requireSession(store, sessionId);
+  const { sessionId } = session;
   if (sandboxId === undefined || sandboxId === session.sandboxId) return { session };
   const copy = await store.getCopy(sessionId, sandboxId);
   if (copy !== undefined) return { session, copy };

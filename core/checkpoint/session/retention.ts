@@ -8,7 +8,7 @@ import { DAY_MS, DAY_SECONDS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RepositoryState, Session } from '../model.ts';
-import type { SessionStore } from '../ports/stores.ts';
+import type { KeptCheckpoint, SessionStore } from '../ports/stores.ts';
 
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
@@ -70,6 +70,27 @@ export const keepChain = async (
 /** Number of repositories whose chains are looked after at the same time. */
 const PARALLEL = 8;
 
+/** Makes the chains below a checkpoint outlive it when it is prolonged now. */
+export const keepChains = async (
+  store: SessionStore,
+  session: Session,
+  { repositories }: Checkpoint,
+  clock: Clock,
+): Promise<void> => {
+  await mapAtOnce(repositories, PARALLEL, (state) => keepChain(store, session, state, clock));
+};
+
+/** What is written to prolong a checkpoint, once its chains are kept. */
+export const keptCheckpoint = (session: Session, checkpoint: Checkpoint, clock: Clock): KeptCheckpoint => {
+  const key = checkpoint.content?.object?.key;
+  const place = { contentOf: session.sessionId };
+  return {
+    checkpoint,
+    expiresAt: expiryOf(session, clock),
+    uploads: key === undefined ? [] : [{ key, place, expiresAt: contentExpiryOf(session, clock) }],
+  };
+};
+
 /** An old checkpoint that becomes the head again is needed from now on. */
 export const keepCheckpoint = async (
   store: SessionStore,
@@ -77,14 +98,8 @@ export const keepCheckpoint = async (
   checkpoint: Checkpoint,
   clock: Clock,
 ): Promise<void> => {
-  const key = checkpoint.content?.object?.key;
-  const place = { contentOf: session.sessionId };
-  await Promise.all([
-    mapAtOnce(checkpoint.repositories, PARALLEL, (state) => keepChain(store, session, state, clock)),
-    key === undefined
-      ? undefined
-      : store.putUploads([{ key, place, expiresAt: contentExpiryOf(session, clock) }]),
-  ]);
+  const { expiresAt, uploads } = keptCheckpoint(session, checkpoint, clock);
+  await Promise.all([keepChains(store, session, checkpoint, clock), store.putUploads(uploads)]);
   // Last: what it needs lives at least as long.
-  await store.prolongCheckpoint(checkpoint, expiryOf(session, clock));
+  await store.prolongCheckpoint(checkpoint, expiresAt);
 };

@@ -124,6 +124,7 @@ export const createFakeStore = (): FakeStore => {
       checkpoint,
       message,
       journal,
+      begins,
       copy,
       links: added,
     }) => {
@@ -132,7 +133,10 @@ export const createFakeStore = (): FakeStore => {
         mayMove({ session, expectedVersion }) &&
         !checkpoints.has(key(sessionId, seq)) &&
         !tools.has(key(sessionId, toolExecutionId)) &&
-        (journal === undefined || isOpen(rollbacks.get(key(sessionId, journal.requestId)))) &&
+        (journal === undefined ||
+          (begins === true
+            ? !rollbacks.has(key(sessionId, journal.requestId))
+            : isOpen(rollbacks.get(key(sessionId, journal.requestId))))) &&
         (copy === undefined || mayMove(copy));
       // As the real one: what stood in the way, and that is the session only when it moved.
       if (!mayWrite) {
@@ -202,9 +206,13 @@ export const createFakeStore = (): FakeStore => {
       doMove(move);
       return { written: true };
     },
-    moveRollback: async (journal, move) => {
+    moveRollback: async (journal, move, kept) => {
       const existing = rollbacks.get(key(journal.sessionId, journal.requestId));
-      if (!isOpen(existing) || !mayMove(move)) return refused(existing);
+      const found = kept && checkpoints.get(key(kept.checkpoint.sessionId, kept.checkpoint.seq));
+      const mayKeep = kept === undefined || (found !== undefined && found.expiresAt <= kept.expiresAt);
+      if (!isOpen(existing) || !mayMove(move) || !mayKeep) return refused(existing);
+      if (found !== undefined && kept !== undefined) found.expiresAt = kept.expiresAt;
+      for (const upload of kept?.uploads ?? []) uploads.set(key(upload.key), copyOf(upload));
       rollbacks.set(key(journal.sessionId, journal.requestId), copyOf(journal));
       doMove(move);
       return { written: true };
