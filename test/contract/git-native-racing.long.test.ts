@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { callNative, nativeProgram } from '../support/git-native.ts';
@@ -12,7 +11,8 @@ import { chosenSeed } from '../support/sampling.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 150);
 
-const support = (name: string): string => join(import.meta.dirname, '../support', name);
+const WRITER = new URL('../support/git-native-racing-child.ts', import.meta.url);
+const MAPPER = new URL('../support/mapping-child.ts', import.meta.url);
 
 const told = async (child: ChildProcess, message: string): Promise<void> => {
   const answered = once(child, 'message');
@@ -54,8 +54,8 @@ test('what changed during a look is seen by the next one', { timeout: 1_200_000 
     );
     return report.repositories[0]?.tree;
   };
-  const writer = fork(support('git-native-racing-child.ts'), [String(seed)], { cwd: app });
-  const mapper = fork(support('mapping-child.ts'), ['database'], { cwd: app });
+  const writer = fork(WRITER, [String(seed)], { cwd: app });
+  const mapper = fork(MAPPER, ['database'], { cwd: app });
   try {
     await once(mapper, 'message');
     let seen = 0;
