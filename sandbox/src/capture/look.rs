@@ -1,12 +1,12 @@
 //! One look at the working files of a repository: walk, decide, read, and make the tree and the sidecar.
 
+use crate::capture::look_result::unknown_root;
 use crate::capture::sort::{Sorting, sort};
 use crate::capture::state::{SkippedPath, WorkingState};
 use crate::capture::trees::TreeMaker;
 use crate::capture::{barred, targets, wanted};
 use crate::fs::clock;
 use crate::fs::kind::Kind;
-use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::host::place::Host;
 use crate::host::stores;
@@ -119,7 +119,7 @@ pub(crate) struct Looked {
     /// Whether all that was forced was captured.
     pub(crate) has_forced: bool,
     /// What the next look is to know, where that is news.
-    table: Option<Table>,
+    pub(super) table: Option<Table>,
 }
 
 impl Looked {
@@ -291,24 +291,4 @@ fn own_files(tracked: &mut Names) -> bool {
             .collect(),
     );
     true
-}
-
-fn unknown_root(shadow: &Shadow) -> Looked {
-    let empty = shadow.format.empty_tree();
-    let state = WorkingState {
-        // No caller uses it.
-        tree: Id::from_hex(empty.as_bytes())
-            .unwrap_or_else(|| unreachable!("the ids of the formats are ids")),
-        modes: Vec::new(),
-        empty: Vec::new(),
-        left_out: Vec::new(),
-        failures: Vec::new(),
-        skipped: Vec::new(),
-        has_unknown_root: true,
-    };
-    Looked {
-        state,
-        has_forced: false,
-        table: None,
-    }
 }

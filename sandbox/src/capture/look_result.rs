@@ -1,14 +1,16 @@
 //! What a look leaves: the state of the working files, and the table for the next look.
 
-use crate::capture::look::Look;
+use crate::capture::look::{Look, Looked};
 use crate::capture::read_all::Kept;
 use crate::capture::sidecar::{self, Held};
 use crate::capture::sort::Sorted;
 use crate::capture::state::{SkippedPath, WorkingState};
 use crate::capture::trees::Trees;
+use crate::git::id::Id;
 use crate::scan::decide::Decisions;
 use crate::scan::table::{Entry, Folder, Table};
 use crate::scan::walk::{Item, Walked};
+use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
 use bstr::BString;
 use std::collections::{HashMap, HashSet};
@@ -107,5 +109,26 @@ impl Look<'_> {
             skipped: sorted.skipped,
             has_unknown_root: false,
         })
+    }
+}
+
+/// What a look answers that met a repository which discovery does not know.
+pub(super) fn unknown_root(shadow: &Shadow) -> Looked {
+    let empty = shadow.format.empty_tree();
+    let state = WorkingState {
+        // No caller uses it.
+        tree: Id::from_hex(empty.as_bytes())
+            .unwrap_or_else(|| unreachable!("the ids of the formats are ids")),
+        modes: Vec::new(),
+        empty: Vec::new(),
+        left_out: Vec::new(),
+        failures: Vec::new(),
+        skipped: Vec::new(),
+        has_unknown_root: true,
+    };
+    Looked {
+        state,
+        has_forced: false,
+        table: None,
     }
 }

@@ -1,7 +1,8 @@
 //! Reads objects through one process of `git cat-file --batch`.
 
-use crate::git::process::{Git, killed_by, messages};
-use crate::git::{heard, watch};
+use crate::git::heard;
+use crate::git::process::{Git, messages};
+use crate::git::watch::{self, killed_by};
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use std::io::{self, BufRead, BufReader, Read, Write};

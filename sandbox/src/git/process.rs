@@ -1,13 +1,14 @@
 //! One process of git.
 
-use crate::git::{heard, watch};
+use crate::git::heard;
+use crate::git::watch::{self, killed_by};
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 
@@ -296,13 +297,6 @@ impl Git {
             stderr,
         })
     }
-}
-
-/// The signal that ended a process, or a process that it had started.
-pub(crate) fn killed_by(status: ExitStatus) -> Option<i32> {
-    status
-        .signal()
-        .or_else(|| status.code().filter(|code| *code > 129).map(|code| code - 128))
 }
 
 fn not_started(error: io::Error) -> Failure {

@@ -1,7 +1,9 @@
-//! Ends what this call started when its time is over.
+//! Ends what this call started when its time is over, and says which signal ended a process.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashSet;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -37,4 +39,11 @@ pub(crate) fn begin(after: Duration) {
         eprintln!("the call reached its deadline");
         std::process::exit(DEADLINE_EXIT);
     });
+}
+
+/// The signal that ended a process, or a process that it had started.
+pub(crate) fn killed_by(status: ExitStatus) -> Option<i32> {
+    status
+        .signal()
+        .or_else(|| status.code().filter(|code| *code > 129).map(|code| code - 128))
 }
