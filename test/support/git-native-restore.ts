@@ -5,8 +5,8 @@
 import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import { createNativeRestore, notNative } from '../../adapters/git/program/restore.ts';
-import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
+import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { files, gitState } from './fingerprint.ts';
 import { runSync } from './run-sync.ts';
 import { programHere } from './sandbox-program.ts';

@@ -183,3 +183,7 @@ fn collect(directory: BorrowedFd<'_>, path: BString, found: &mut Vec<BString>) -
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -57,7 +57,8 @@ pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<Rest
     let mut report = restore.run()?;
     if let Some((call, phase)) = before {
         report.warnings.push(format!(
-            "the restore {call} ended before it was done ({phase:?}); what it put aside was looked after"
+            "the restore {call} was ended {}; what it put aside was looked after",
+            phase.words()
         ));
     }
     Ok(report)

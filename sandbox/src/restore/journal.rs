@@ -19,6 +19,17 @@ pub(crate) enum Phase {
     PuttingBack,
 }
 
+impl Phase {
+    /// What a person is told of a restore that ended there.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Phase::Moving => "while it moved files, branches and indexes",
+            Phase::Proving => "while it proved what it had moved",
+            Phase::PuttingBack => "while it put everything back",
+        }
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     call: String,

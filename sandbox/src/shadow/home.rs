@@ -8,13 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Names of files and of directories of ours, or how they begin.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "lock",
     ".gitignore",
     "index-bytes-",
     "nested-",
     "slow-",
     "beside-",
+    "journal-",
 ];
 const DIRECTORIES: [&str; 7] = ["bin", "run-", "room-", "in-", "aside-", "parked-", "replaced-"];
 
