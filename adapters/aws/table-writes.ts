@@ -19,8 +19,8 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { COLLISION, pauseMs, retrying, retryingErrors } from '../../core/shared/retry.ts';
 import { type Condition, conditionInput } from './conditions.ts';
-import { lastingInput, prolongInput } from './lasting-item.ts';
 import { calling, isNamed, toWalkbackError } from './errors.ts';
+import { lastingInput, prolongInput } from './lasting-item.ts';
 import type { Item, Key, Stored } from './table-reads.ts';
 
 const SERVICE = 'DynamoDB';

@@ -16,7 +16,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 export const replacedCommand = (name: string, script: string) => replacedCommands({ [name]: script });
 
 /** The same for several commands, of which the first that removes `$armed` is the only one that acts. */
-export const replacedCommands = (scripts: Record<string, string>) => {
+const replacedCommands = (scripts: Record<string, string>) => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
   const armed = join(bin, 'armed');
   for (const [name, script] of Object.entries(scripts)) {

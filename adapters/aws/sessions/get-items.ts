@@ -3,8 +3,8 @@ import type { FoundItems, SessionStore } from '../../../core/checkpoint/ports/st
 import type { Table } from '../table.ts';
 import type { Key, Stored } from '../table-reads.ts';
 import { checkpointKey, messageIdKey, rollbackKey, sessionKey, toolKey } from './session-keys.ts';
-import { readCheckpoint, readMessage, readRollback } from './stored-items.ts';
 import { readMovable } from './store-sessions.ts';
+import { readCheckpoint, readMessage, readRollback } from './stored-items.ts';
 
 export const createGetItems =
   (table: Table): SessionStore['getItems'] =>

@@ -3,9 +3,9 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { documentClient } from '../document-client.ts';
 import { createTable } from '../table.ts';
+import { createGetItems } from './get-items.ts';
 import { createCheckpointMethods } from './store-checkpoints.ts';
 import { createJournalMethods } from './store-journals.ts';
-import { createGetItems } from './get-items.ts';
 import { createSessionMethods } from './store-sessions.ts';
 import { createBundleMethods } from './stored-bundles.ts';
 

@@ -3,9 +3,9 @@
  * stores the links, or answers them for the write that names them. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
  */
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
+import { batched } from '../../shared/batched.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
-import { batched } from '../../shared/batched.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { createKeepContent } from '../content/keep-content.ts';
 import type { RepositoryState, StoredUpload } from '../model.ts';

@@ -5,8 +5,8 @@
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { linksTo } from '../capture/chain.ts';
 import type { LinkBundle, RepositoryState } from '../model.ts';
-import { linksHashOf } from '../session/keys.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
+import { linksHashOf } from '../session/keys.ts';
 
 /** Number of requests to the store at the same time. */
 export const PARALLEL = 32;

@@ -15,8 +15,8 @@ import { workSince } from '../capture/whose-work.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { keptCheckpoint } from '../session/retention.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
+import { keptCheckpoint } from '../session/retention.ts';
 import { unfinished } from './restore-errors.ts';
 import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
 

@@ -4,10 +4,10 @@ import type { WalkbackEvent } from '../../shared/events.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type {
   Checkpoint,
+  LinkBundle,
   RehydrateJournal,
   RollbackJournal,
   Session,
-  LinkBundle,
   StoredBundle,
   StoredUpload,
 } from '../model.ts';
