@@ -46,12 +46,12 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
       journal,
       begins: true,
     };
-    const { commitCheckpoint, getRollback, getCheckpoint } = table.store;
-    expect(await commitCheckpoint({ ...write, expectedVersion: 9 })).toMatchObject({ written: false });
-    expect(await getRollback('with-capture', 'r1')).toBeUndefined();
-    expect(await getCheckpoint('with-capture', 2)).toBeUndefined();
-    expect(await won(commitCheckpoint(write), commitCheckpoint(write))).toBe(1);
-    expect(await getRollback('with-capture', 'r1')).toMatchObject({ phase: 'writing', undoSeq: 2 });
+    const { store } = table;
+    expect(await store.commitCheckpoint({ ...write, expectedVersion: 9 })).toMatchObject({ written: false });
+    expect(await store.getRollback('with-capture', 'r1')).toBeUndefined();
+    expect(await store.getCheckpoint('with-capture', 2)).toBeUndefined();
+    expect(await won(store.commitCheckpoint(write), store.commitCheckpoint(write))).toBe(1);
+    expect(await store.getRollback('with-capture', 'r1')).toMatchObject({ phase: 'writing', undoSeq: 2 });
     expect(await table.store.getSession('with-capture')).toMatchObject({ busy, epoch: 2, headSeq: 2 });
     // Whatever began before is not begun again.
     const later = {
@@ -60,8 +60,8 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
       expectedVersion: 3,
       checkpoint: checkpointOf('with-capture', 3),
     };
-    expect(await commitCheckpoint(later)).toMatchObject({ written: false });
-    expect(await commitCheckpoint({ ...later, begins: false })).toEqual({ written: true });
+    expect(await store.commitCheckpoint(later)).toMatchObject({ written: false });
+    expect(await store.commitCheckpoint({ ...later, begins: false })).toEqual({ written: true });
   });
 
   test('a rollback that ends lets its target live longer, all or none', async () => {

@@ -114,9 +114,9 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await page.getByRole('button', { name: 'Roll back exactly this' }).waitFor();
       // The lines that go back, and the button beside them, however long the page is.
       expect(await page.locator('mark').allInnerTexts()).toEqual(expect.arrayContaining(['ceil', 'round']));
-      await expect(
-        await page.getByRole('button', { name: 'Roll back exactly this' }).boundingBox(),
-      ).toMatchObject({ y: expect.toSatisfy((y: number) => y < 800) });
+      expect(await page.getByRole('button', { name: 'Roll back exactly this' }).boundingBox()).toMatchObject({
+        y: expect.toSatisfy((y: number) => y < 800),
+      });
       await look(page, `plan-${place}`);
       await expectOnlyText(person);
       await confirm(page, 'Roll back exactly this', 'Rolled back');

@@ -71,7 +71,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     ...own,
     // The native program's captures are compared with these.
     capture: (sandbox, request, ...more) =>
-      (besideCaptures.native === undefined ? own.capture : scripted)(sandbox, request, ...more),
+      besideCaptures.native === undefined
+        ? own.capture(sandbox, request, ...more)
+        : scripted(sandbox, request, ...more),
   };
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {
