@@ -55,7 +55,7 @@ const whole = (input: string): string => {
   return told ?? (texts.length === 1 ? (texts[0]?.[1] ?? '') : '');
 };
 
-/** `npm test`, `api/price.ts`: what the call was run on, on one line. Empty when its input does not say it. */
+/** `npm test`, `price.ts`: what the call was run on, on one line. Empty when its input does not say it. */
 export const callSubject = ({ input = '' }: Pick<Call, 'input'>): string => {
   const [first = '', ...more] = whole(input).trim().split(/\r?\n/);
   const cut = clip(first, LONGEST);

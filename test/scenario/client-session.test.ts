@@ -469,7 +469,7 @@ test('what a function refuses is an error of its literal name, with what to do',
     name: 'SessionNotFound',
     kind: 'refusal',
     retryable: false,
-    advice: expect.stringContaining('walkback session list') as string,
+    advice: expect.stringContaining('walkback.sessions.list()') as string,
   });
   await expect(asked).rejects.toBeInstanceOf(errors.SessionNotFound);
 });
