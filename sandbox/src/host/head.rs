@@ -244,7 +244,9 @@ pub(crate) fn is_in_reftable(host: &Host) -> bool {
 /// The branches and the marks of a bisect. Git is asked where their files do not say it plainly.
 pub(crate) fn read_branches(host: &Host, settings: &Settings) -> Outcome<Result<Branches, HeadProblem>> {
     // With settings that git refuses, nothing of the repository can be read or restored, so nothing counts as read.
+    // A pipe beside the branches holds up every git of the user, so it is named although no branch is there.
     if settings.are_plain
+        && in_refs(host, &[]).is_none()
         && let Some(branches) = refs::branches_in_files(host, settings.format)
     {
         return Ok(Ok(branches));
