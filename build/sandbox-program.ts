@@ -54,13 +54,27 @@ export const cargo = (words: readonly string[], env: Record<string, string> = {}
   execFileSync('cargo', words, { cwd: CRATE, stdio: 'inherit', env: { ...process.env, ...env } });
 };
 
-export const hasCargo = (): boolean => {
+const starts = (program: string): boolean => {
   try {
-    execFileSync('cargo', ['--version'], { cwd: CRATE, stdio: 'ignore' });
+    execFileSync(program, ['--version'], { cwd: CRATE, stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
+};
+
+export const hasCargo = (): boolean => starts('cargo');
+
+/** Debian's package `qemu-user-static` has it. */
+const EMULATOR = 'qemu-aarch64-static';
+
+/** Runs the crate's own tests as the program for arm64, emulated. False: the emulator is missing here. */
+export const testEmulated = (): boolean => {
+  if (!starts(EMULATOR)) return false;
+  cargo(['test', '--locked', '--quiet', '--target', 'aarch64-unknown-linux-musl'], {
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER: EMULATOR,
+  });
+  return true;
 };
 
 export const buildBinary = (architecture: Architecture): Uint8Array => {
