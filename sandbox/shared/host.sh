@@ -177,6 +177,8 @@ read_head() {
   read_branches && resolve_head || status=$?
   [ $status != 0 ] || return 0
   HEAD_KIND=unreadable HEAD_COMMIT=''
+  # What git refuses as a whole has no branches, also where an earlier look noted some.
+  [ -z "$BRANCHES" ] || ended $status || "${HOST_GIT[@]}" --git-dir="$HG" rev-parse --git-dir >/dev/null 2>&1 || BRANCHES=''
   return $status
 }
 

@@ -89,6 +89,10 @@ pub(crate) fn read(top: &Path) -> Outcome<HostReading> {
     if let Some(problem) = problem {
         reading.kind = HeadKind::Unreadable;
         let said = refused(top, &host, &problem)?;
+        // What git refuses as a whole, it lists no branches of.
+        if !said.is_empty() && matches!(problem, HeadProblem::Unreadable) {
+            reading.branches = Branches::default();
+        }
         reading.problem = Some(format!(
             "HEAD or the branches of the host repository cannot be read{said}"
         ));
