@@ -7,7 +7,7 @@ import { fill } from './markdown.ts';
 import { PARTS } from './parts.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const PAGES = ['README.md', 'docs/functions.md', 'docs/cli.md', 'docs/api.md', 'docs/templates.md'];
+const PAGES = ['docs/functions.md', 'docs/cli.md', 'docs/api.md', 'docs/templates.md'];
 
 /** Made whole, not filled in. The catalog is read by the functions, which are not to make it of schemas each time they start. */
 const WHOLE: Readonly<Record<string, () => string>> = {

@@ -15,12 +15,12 @@ const called = (): readonly NamedRow[] => FUNCTION_ROWS.filter(isForCallers);
 
 const deployed = ({ name }: NamedRow): string => `walkback-${name}`;
 
-/** README: which functions there are. */
+/** Which functions there are. */
 const functionList = (): string =>
   table(
     ['function', 'does', 'called by'],
     called().map((row) => [
-      `[${code(deployed(row))}](docs/functions.md#${deployed(row)})`,
+      `[${code(deployed(row))}](#${deployed(row)})`,
       row.description,
       row.callers.join(', '),
     ]),

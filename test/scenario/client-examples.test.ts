@@ -1,4 +1,4 @@
-/** The samples of the README and the turns of examples/client, on the embedded cloud; the model is a script. */
+/** The samples of the README and of docs/api.md, and the turns of examples/client, on the embedded cloud; the model is a script. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test('the first undo of the README: the file is as the first message left it', a
   expect(world.read('api/notes.txt')).toBe('written by msg-1\n');
 });
 
-test('an agent is rolled back and refunded, as the README has it', async () => {
+test('an agent is rolled back and refunded, as docs/api.md has it', async () => {
   const sample = join(PROJECT, 'examples/client/rolled-back.ts');
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, WALKBACK_DATA: world.cloud.dataDir };

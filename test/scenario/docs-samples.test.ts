@@ -1,4 +1,4 @@
-/** The sample of the README against the embedded cloud: a tool runs after its checkpoint, and not when that is refused. */
+/** The sample of docs/functions.md against the embedded cloud: a tool runs after its checkpoint, and not when that is refused. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type * as Sample from '../../examples/backend/checkpoint.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';

@@ -1,7 +1,7 @@
 /**
  * Random work of turns, also of those that are cut, of merges, and of nobody, among checkpoints and rollbacks: a revert of a
  * message takes back the work of that message, and no other, and an undo brings it back. Each piece of work is a file, so that whose it is can be told.
- * Turns are taken by the client, by a backend of one's own as in the README, and by the tool that runs a command in a workspace.
+ * Turns are taken by the client, by a backend of one's own as in docs/functions.md, and by the tool that runs a command in a workspace.
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, vi } from 'vitest';

@@ -69,11 +69,13 @@ test('every block of code in a page is closed before the next one begins', () =>
   }
 });
 
-test('the README says of every dependency what it is for', () => {
+test('CONTRIBUTING.md says of every dependency what it is for', () => {
   const { dependencies } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  const [, why = ''] = readFileSync(join(PROJECT, 'README.md'), 'utf8').split('Dependencies and why:');
+  const [, why = ''] = readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8').split(
+    '## Dependencies and why\n',
+  );
   const unnamed = Object.keys(dependencies).filter(
     (name) => !why.includes(`\`${name}\``) && !/^@aws-(?:sdk|lambda-powertools)\//.test(name),
   );

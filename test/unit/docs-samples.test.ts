@@ -46,10 +46,13 @@ test.each(blocks)('%s, block %i, is code of an example', (_page, _number, block)
 });
 
 /** A program as it stands, with the paragraph before it. */
-const programs = [...read('README.md').matchAll(/((?:[^\n]+\n)+)\n```ts\n(.*?)^```$/gms)].flatMap(
-  ([, before = '', block = '']) =>
+const programs = ['README.md', 'docs/api.md']
+  .flatMap((page) => [...read(page).matchAll(/((?:[^\n]+\n)+)\n```ts\n(.*?)^```$/gms)])
+  .flatMap(([, before = '', block = '']) =>
     /^(?:const \w+ = )?await /m.test(block) ? [[before, block] as const] : [],
-);
+  );
+
+test('there are such programs', () => expect(programs.length).toBe(2));
 
 test.each(programs)(
   '%s a program is read as it stands, whatever modules the project has',
