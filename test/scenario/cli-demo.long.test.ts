@@ -1,11 +1,15 @@
-/** All acts of the demo, one after the other. */
+/** All acts of the demo, one after the other; and the picture of the README, which shows what a fresh run answers. */
 import './cli-demo.test.ts';
+import { readFileSync } from 'node:fs';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { drawPicture } from '../../build/picture/draw.ts';
+import { playPictureRun } from '../../build/picture/run.ts';
 import { ACTS } from '../../cli/demo/acts.ts';
 import { visibleLength } from '../../cli/terminal/columns.ts';
+import { PROJECT } from '../../local/template.ts';
 import { openCliScene } from '../support/cli.ts';
 
 describe('walkback demo', () => {
@@ -48,4 +52,15 @@ describe('walkback demo', () => {
     });
     expect(await readdir(directory.path)).toEqual([]);
   });
+});
+
+test('docs/picture.svg shows what its run answers now (npm run picture)', async () => {
+  const run = await playPictureRun();
+  expect(run.rewound.repositories).toEqual(run.before.repositories);
+  expect(run.worked.repositories).not.toEqual(run.before.repositories);
+  expect(run.rewound.payments).toEqual([
+    { kind: 'payment', cents: 4200 },
+    { kind: 'refund', cents: 4200 },
+  ]);
+  expect(readFileSync(join(PROJECT, 'docs/picture.svg'), 'utf8')).toBe(drawPicture(run));
 });
