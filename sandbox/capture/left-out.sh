@@ -89,6 +89,16 @@ add_ignored() {
     printf '%s\n' "${EXCLUDE[@]}" >"$SHADOW/info/exclude-session" || return
     git ls-files -z -c -i --exclude-from="$SHADOW/info/exclude-session" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
   fi
+  [ ${#LEFT_OUT[@]} -eq 0 ] || leave_taken_back
+}
+
+# leave_taken_back: a rule with `!` takes back the pattern that leaves out a file for its size. It is left out all
+# the same, and so is its mode.
+leave_taken_back() {
+  local entry modes=()
+  printf '%s\0' "${!LEFT_OUT[@]}" | git update-index --force-remove -z --stdin 2>>"$OUT.err" || return
+  while IFS= read -r -d '' entry; do [ -n "${LEFT_OUT[${entry#*/}]-}" ] || modes+=("$entry"); done <"$OUT.modes"
+  list_into "$OUT.modes" "${modes[@]}"
 }
 
 # outlaw: drops what is ignored now, and lists which of these files the host tracks.

@@ -121,7 +121,7 @@ test('rollbacks', NEEDS_MOUNT, async () => {
   await using harness = made;
   const from = await harness.capture(first);
   save(harness, 'now');
-  const ends = await sweep('rollback', { kib: 1200, files: 500 }, async (room) => {
+  const ends = await sweep('rollback', { kib: 2400, files: 1000 }, async (room) => {
     disk.grow();
     load(harness, 'now');
     harness.standOn(from);
