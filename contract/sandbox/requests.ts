@@ -136,14 +136,14 @@ const restore = z.strictObject({
     .array(
       z.strictObject({
         path: name,
-        target: state,
-        now: state.describe('that it must be in'),
-        undo: state.describe('to put back if anything fails'),
+        target: state.nullable().describe('null: the target does not have it'),
+        now: state.nullable().describe('that it must be in; null: it is not there'),
+        undo: state.nullable().describe('to put back if anything fails; null: it was not there'),
         skipped: z.array(name).describe('files that the target left out for their size'),
         stash: z.array(id).describe('entries of the stash that were there'),
       }),
     )
-    .describe('each is there, now and at the target'),
+    .describe('each is there now, or at the target, or both'),
 });
 
 const sandboxCommand = z.discriminatedUnion('kind', [

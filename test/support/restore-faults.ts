@@ -35,6 +35,8 @@ interface Change {
   repositories: readonly string[];
   make: readonly (readonly [path: string, script: string])[];
   change: readonly (readonly [path: string, script: string])[];
+  /** Made after `make`, and parked before `change`: they come back from there. */
+  parked?: readonly (readonly [path: string, script: string])[];
 }
 
 const CHANGES = {
@@ -111,6 +113,29 @@ const CHANGES = {
     ],
     change: [['.', 'rm -rf app']],
   },
+  /** Two that nothing is around leave, and one stays. One of them is a linked worktree of that one. */
+  leaving: {
+    repositories: ['app', 'gone', 'tree'],
+    make: [['app', APP]],
+    change: [
+      ['app', 'echo two > f; git commit -qam two; git worktree add -q ../tree -b topic'],
+      ['.', 'mkdir gone'],
+      ['gone', `${PLAIN} && mkdir empty && echo u > untracked`],
+      ['tree', 'echo two > f; echo new > new'],
+    ],
+  },
+  /** They come back from where they are parked, and one stays. */
+  unparked: {
+    repositories: ['app', 'gone', 'tree'],
+    make: [['app', APP]],
+    parked: [
+      ['app', 'git worktree add -q ../tree -b topic'],
+      ['.', 'mkdir gone'],
+      ['gone', `${PLAIN} && mkdir -p empty d/e && echo e > d/e/f && echo p > private && chmod 600 private`],
+      ['tree', 'echo two > f; echo new > new'],
+    ],
+    change: [['app', 'echo two > f; git commit -qam two']],
+  },
   /** Files that git converts: their sizes are not those of their entries. */
   converted: {
     repositories: ['app', 'same'],
@@ -130,7 +155,10 @@ const CHANGES = {
 
 export type Changed = keyof typeof CHANGES;
 
-export const CHANGED = Object.keys(CHANGES) as Changed[];
+/** Played by the native program alone (git-native-parking.test.ts): in the scripts, two worktrees that leave at once race. */
+const PARKED: readonly string[] = ['leaving', 'unparked'] satisfies Changed[];
+
+export const CHANGED = (Object.keys(CHANGES) as Changed[]).filter((one) => !PARKED.includes(one));
 
 interface FaultWorld {
   harness: Harness;
@@ -147,7 +175,7 @@ interface FaultWorld {
 const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
 
 const faultWorld = async (changed: Changed): Promise<FaultWorld> => {
-  const { repositories, make, change }: Change = CHANGES[changed];
+  const { repositories, make, parked, change }: Change = CHANGES[changed];
   const faults = commandFaults();
   const harness = await createHarness({ env: faults.env });
   const looks = (): string[] => world(harness, [...repositories]);
@@ -155,8 +183,11 @@ const faultWorld = async (changed: Changed): Promise<FaultWorld> => {
     mkdirSync(`${harness.root}/${path}`, { recursive: true });
     harness.sh(script, path);
   }
+  const without = parked && (await harness.capture());
+  for (const [path, script] of parked ?? []) harness.sh(script, path);
   const before = looks();
   const first = await harness.capture();
+  if (without !== undefined) expect((await harness.rollback(without)).report.outcome).toBe('applied');
   for (const [path, script] of change) harness.sh(script, path);
   const after = looks();
   const second = await harness.capture(first);

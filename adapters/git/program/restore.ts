@@ -1,4 +1,4 @@
-/** Restores with the native program: repositories that are there, and that the target has as well. */
+/** Restores with the native program. What it does not restore yet is left to the scripts. */
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
 import { SANDBOX_REPORTS } from '../../../contract/sandbox/reports.ts';
@@ -19,20 +19,54 @@ type Report = z.infer<(typeof SANDBOX_REPORTS)['restore']>;
 
 /** What the native program does not restore yet. Undefined: it restores this request. */
 export const notNative = (request: RestoreRequest): string | undefined => {
-  const { repositories, settle, fresh, company } = request;
+  const { repositories, settle, fresh, company, filesOnly } = request;
   if (settle !== undefined) return 'a rollback that broke off is settled by the scripts';
   if (fresh === true) return 'a fresh sandbox is filled by the scripts';
   if (company === true) return 'beside processes that go on writing, the scripts restore';
-  if (repositories.some(({ bundles }) => bundles.length > 0)) return 'bundles are brought in by the scripts';
-  if (repositories.some((one) => stays(one) === undefined))
-    return 'repositories that come or go are restored by the scripts';
+  if (repositories.some((one) => stays(one) && one.bundles.length > 0))
+    return 'bundles are brought in by the scripts';
+  const moving = repositories.filter((one) => !stays(one) && !isAbsent(one));
+  if (moving.some((one) => !leaves(one) && !comes(one)))
+    return 'repositories that were half there are restored by the scripts';
+  if (moving.length > 0 && filesOnly)
+    return 'the files of repositories that come or go are restored by the scripts';
+  const paths = repositories.map(({ path }) => path);
+  if (moving.some((one) => paths.some((path) => isWithin(one.path, path) || isWithin(path, one.path))))
+    return 'repositories that come or go inside or around others are restored by the scripts';
   return undefined;
 };
 
-type Staying = Pick<Command['repositories'][number], 'target' | 'now' | 'undo'>;
+/**
+ * Whether this report says that a repository which comes is not parked in the sandbox, or not whole. Nothing was changed then:
+ * the scripts make it from its bundles.
+ */
+export const isToBeMade = (request: RestoreRequest, { outcome, problems }: RestoreReport): boolean => {
+  const coming = new Set(request.repositories.filter((one) => comes(one)).map(({ path }) => path));
+  return (
+    (outcome === 'refused' || outcome === 'reverted') &&
+    problems.some(({ path, kind }) => kind === 'missing-objects' && coming.has(path))
+  );
+};
 
-const stays = ({ target, now, undo }: RestoreRepository): Staying | undefined =>
-  target === null || now === null || undo === null ? undefined : { target, now, undo };
+const stays = ({ target, now, undo }: RestoreRepository): boolean =>
+  target !== null && now !== null && undo !== null;
+
+const leaves = ({ target, now, undo }: RestoreRepository): boolean =>
+  target === null && now !== null && undo !== null;
+
+const comes = ({ target, now, undo }: RestoreRepository): boolean =>
+  target !== null && now === null && undo === null;
+
+/** It is not there, and is to stay so. */
+const isAbsent = ({ target, now, undo }: RestoreRepository): boolean =>
+  target === null && now === null && undo === null;
+
+const isWithin = (inner: string, outer: string): boolean =>
+  inner !== outer && (outer === '.' || inner.startsWith(`${outer}/`));
+
+/** The repositories that the program is asked about. */
+const there = ({ repositories }: RestoreRequest): RestoreRepository[] =>
+  repositories.filter((one) => !isAbsent(one));
 
 const restoreCommand = (request: RestoreRequest, call: string): Command => ({
   kind: 'restore',
@@ -46,33 +80,57 @@ const restoreCommand = (request: RestoreRequest, call: string): Command => ({
   filesOnly: request.filesOnly,
   dryRun: request.dryRun,
   targetTag: request.targetTag === undefined ? null : refName(request.targetTag),
-  repositories: request.repositories.flatMap((one) => {
-    const states = stays(one);
-    const { path, skipped = [], stash = [] } = one;
-    return states === undefined ? [] : [{ path, ...states, skipped, stash }];
-  }),
+  repositories: there(request).map(({ path, target, now, undo, skipped = [], stash = [] }) => ({
+    path,
+    target,
+    now,
+    undo,
+    skipped,
+    stash,
+  })),
 });
 
-const restored = ({
-  path,
-  written,
-  deleted,
-  host,
-  verified,
-  paths,
-}: Report['repositories'][number]): RestoredRepository => ({
-  path,
-  action: written + deleted === 0 && host === undefined ? 'unchanged' : 'restored',
-  written,
-  deleted,
-  ...(host && { host }),
-  verified: verified ?? null,
-  paths,
+type Restored = Report['repositories'][number];
+
+const restored = (one: Restored, action: RestoredRepository['action']): RestoredRepository => ({
+  path: one.path,
+  action,
+  written: one.written,
+  deleted: one.deleted,
+  ...(one.host && { host: one.host }),
+  verified: one.verified ?? null,
+  paths: one.paths,
 });
 
-const restoreReport = ({ outcome, repositories, asides, warnings }: Report): RestoreReport => ({
+const actionOf = (
+  wanted: RestoreRepository | undefined,
+  { written, deleted, host, problems }: Restored,
+  outcome: RestoreReport['outcome'],
+): RestoredRepository['action'] => {
+  const isRefused = outcome === 'refused' && problems.length > 0;
+  if (wanted?.target === null && !isRefused) return 'parked';
+  if (wanted?.now === null && !isRefused) return 'created';
+  return written + deleted === 0 && host === undefined ? 'unchanged' : 'restored';
+};
+
+const absent = ({ path }: RestoreRepository): RestoredRepository => ({
+  path,
+  action: 'parked',
+  written: 0,
+  deleted: 0,
+  verified: null,
+  paths: [],
+});
+
+const restoreReport = (
+  { outcome, repositories, asides, warnings }: Report,
+  request: RestoreRequest,
+): RestoreReport => ({
   outcome,
-  repositories: repositories.map((one) => restored(one)),
+  repositories: [
+    ...repositories.map((one, at) => restored(one, actionOf(there(request)[at], one, outcome))),
+    ...request.repositories.filter((one) => isAbsent(one)).map((one) => absent(one)),
+  ],
   problems: repositories.flatMap(({ path, problems }) => problems.map((one) => ({ path, ...one }))),
   warnings: [
     ...warnings,
@@ -96,5 +154,6 @@ export const createNativeRestore =
     const { projectsRoot, timeoutMs } = request;
     return restoreReport(
       await program.call(sandbox, command, SANDBOX_REPORTS.restore, { projectsRoot, timeoutMs }),
+      request,
     );
   };

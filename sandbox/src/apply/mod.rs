@@ -8,6 +8,7 @@ pub(crate) mod aside;
 pub(crate) mod beneath;
 pub(crate) mod contents;
 pub(crate) mod host;
+pub(crate) mod parking;
 pub(crate) mod place;
 pub(crate) mod sidecar;
 pub(crate) mod stage;

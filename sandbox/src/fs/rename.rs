@@ -1,9 +1,11 @@
 //! Renames that never overwrite.
 
+use crate::fs::kind::kind;
 use bstr::{BStr, ByteSlice};
-use rustix::fs::{AtFlags, RenameFlags, linkat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 
 /// A name in an open directory.
 pub(crate) type Named<'name> = (BorrowedFd<'name>, &'name BStr);
@@ -28,6 +30,18 @@ pub(crate) fn rename_to_free(from: Named<'_>, to: Named<'_>) -> Result<(), Errno
             linkat(from.0, from.1.as_bytes(), to.0, to.1.as_bytes(), AtFlags::empty())?;
             unlinkat(from.0, from.1.as_bytes(), AtFlags::empty())
         }
+        other => other,
+    }
+}
+
+/// Gives a file or a directory another path. `EXIST`: there is something already. Where the file system has no such rename,
+/// it is looked at before.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), Errno> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(error) if is_unknown(error) => match kind(to) {
+            Some(_) => Err(Errno::EXIST),
+            None => rustix::fs::rename(from, to),
+        },
         other => other,
     }
 }

@@ -65,7 +65,8 @@ fn git_directory(directory: &Path) -> Option<PathBuf> {
     }
 }
 
-fn with_common(git: PathBuf) -> Option<Host> {
+/// The repository with this git directory, when git could use it.
+pub(crate) fn with_common(git: PathBuf) -> Option<Host> {
     let named = git.join("commondir");
     let common = match kind_behind(&named) {
         Some(Kind::File) => std::fs::canonicalize(path_from(&named, &git)?).ok()?,

@@ -13,6 +13,8 @@ pub(crate) enum Why {
     IgnoredNow,
     /// It lies in a git directory of another repository, which is told of as a whole.
     Held,
+    /// It was there before the repository was, which is told of as a whole.
+    Before,
 }
 
 impl Why {
@@ -22,7 +24,7 @@ impl Why {
             Why::TooLarge => Some("was too large for it"),
             Why::IgnoredThen => Some("its rules ignore it"),
             Why::IgnoredNow => Some("the rules of now ignore it"),
-            Why::Held => None,
+            Why::Held | Why::Before => None,
         }
     }
 }

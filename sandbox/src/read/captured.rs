@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) type Entries = BTreeMap<BString, String>;
 
 /// The parts of one host state.
+#[derive(Default)]
 pub(crate) struct HostState {
     pub(crate) parts: Entries,
     pub(crate) head: CapturedHead,

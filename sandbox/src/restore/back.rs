@@ -3,9 +3,8 @@
 use crate::apply::aside::Aside;
 use crate::apply::host::Moved;
 use crate::parallel;
-use crate::restore::check::problem;
+use crate::restore::check::{Way, problem};
 use crate::restore::command::{Restore, Results, kept};
-use crate::restore::journal::Phase;
 use crate::restore::look_all::Looks;
 use crate::restore::plan_of::Plan;
 use crate::restore::prove::{Allowed, prove};
@@ -14,7 +13,7 @@ use crate::restore::reach::stage;
 use crate::restore::ready::Ready;
 use crate::restore::stand::Stand;
 use crate::wire::error::{Failure, Outcome};
-use crate::wire::restore::{ProblemKind, RestoreRepository, Verified};
+use crate::wire::restore::{ProblemKind, RestoreRepository, State, Verified};
 use bstr::BString;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,20 +31,18 @@ struct Returned {
     moved: Moved,
 }
 
-fn undo(one: &RestoreRepository) -> &str {
-    &one.undo.tree
+fn undo(one: &RestoreRepository) -> Option<&State> {
+    one.undo.as_ref()
 }
 
 impl Back<'_> {
-    /// Puts every repository back that may have been touched. Whether all of them are where they were. Why not is among
+    /// Puts every repository back that was there and may have been touched. Whether all of them are where they were. Why not is among
     /// the results.
     pub(crate) fn all(&self, results: &mut Results) -> Outcome<bool> {
-        // Whether this can be noted or not, going back is all that is left.
-        let _ = self.restore.journal.enter(Phase::PuttingBack);
         let touched: Vec<&Ready> = self
             .ready
             .iter()
-            .filter(|one| one.plan().is_ok_and(|plan| !plan.is_there()))
+            .filter(|one| one.is_moved() && !matches!(one.checked.way, Way::Comes(_)))
             .collect();
         let mut is_back = true;
         let mut seen = self.look(&touched)?;
@@ -111,8 +108,9 @@ impl Back<'_> {
     }
 
     fn put_back(&self, one: &Ready, stand: &Stand) -> Outcome<Returned> {
-        let wanted = &self.restore.request.repositories[one.at];
-        let made = Plan::make(stand, &wanted.undo)?;
+        let undo = undo(&self.restore.request.repositories[one.at])
+            .ok_or_else(|| Failure::Fault("the state to put back is not named".into()))?;
+        let made = Plan::make(stand, undo)?;
         let mut plan =
             made.map_err(|lacks| Failure::Fault(format!("the sandbox lacks what it needs: {lacks}")))?;
         let late = leave_late(&mut plan, one.plan()?);

@@ -12,7 +12,8 @@ use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 
-/// The host state and the lists of one capture.
+/// The host state and the lists of one capture. The default is that of a repository that is not there.
+#[derive(Default)]
 pub(crate) struct Captured {
     pub(crate) meta: String,
     pub(crate) host: HostState,

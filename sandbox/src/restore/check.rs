@@ -2,7 +2,6 @@
 
 use crate::apply::contents::sizes;
 use crate::git::id::Id;
-use crate::git::process::Git;
 use crate::host::head::{read_branches, read_head};
 use crate::host::links;
 use crate::host::place::Host;
@@ -10,6 +9,7 @@ use crate::host::reading::HeadKind;
 use crate::host::waits::{WAITS_WHY, in_refs};
 use crate::restore::exposed;
 use crate::restore::kept::Asking;
+use crate::restore::leaving::Leaving;
 use crate::restore::owner;
 use crate::restore::plan_of::Plan;
 use crate::restore::reach::Moving;
@@ -17,8 +17,9 @@ use crate::restore::stand::Stand;
 use crate::wire::error::Outcome;
 use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
-use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest};
+use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest, State};
 use bstr::BString;
+use std::path::PathBuf;
 
 const REFS: [&str; 5] = [
     "refs/heads",
@@ -28,15 +29,40 @@ const REFS: [&str; 5] = [
     "logs/refs/heads",
 ];
 
+/// Whether a repository is there now and in the target.
+#[derive(Debug)]
+pub(crate) enum Way {
+    Stays,
+    /// The target does not have it.
+    Leaves(Leaving),
+    /// Only the target has it. It is parked here.
+    Comes(PathBuf),
+}
+
 /// What is known of a repository when everything was checked.
 pub(crate) struct Checked {
     /// Nothing when it could not be looked at.
     pub(crate) stand: Option<Stand>,
     /// Only without problems.
     pub(crate) plan: Option<Plan>,
+    pub(crate) way: Way,
     pub(crate) host: Option<HostChange>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<BString>,
+}
+
+impl Checked {
+    /// There is nothing to look at, or it could not be looked at.
+    pub(crate) fn without_look(way: Way) -> Self {
+        Checked {
+            stand: None,
+            plan: None,
+            way,
+            host: None,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem {
@@ -48,7 +74,7 @@ pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem
 
 pub(super) struct Checking<'check> {
     pub(super) moving: &'check Moving<'check>,
-    request: &'check RestoreRequest,
+    pub(super) request: &'check RestoreRequest,
     pub(super) wanted: &'check RestoreRepository,
     pub(super) stand: &'check Stand,
     problems: Vec<Problem>,
@@ -58,6 +84,7 @@ pub(super) struct Checking<'check> {
 pub(crate) fn check(
     (moving, request): (&Moving<'_>, &RestoreRequest),
     wanted: &RestoreRepository,
+    now: &State,
     stand: Stand,
 ) -> Outcome<Checked> {
     let mut checking = Checking {
@@ -68,9 +95,15 @@ pub(crate) fn check(
         problems: Vec::new(),
         warnings: Vec::new(),
     };
-    let plan = checking.run()?;
+    let found = match &wanted.target {
+        Some(target) => checking.run(now, target)?.map(|plan| (plan, Way::Stays)),
+        None => checking.leave(now)?,
+    };
+    let (plan, way) = found.map_or((None, Way::Stays), |(plan, way)| (Some(plan), way));
     let host = match &plan {
-        Some(plan) if checking.problems.is_empty() && !request.files_only => checking.host(plan)?,
+        Some(plan) if wanted.target.is_some() && checking.problems.is_empty() && !request.files_only => {
+            checking.host(plan)?
+        }
         Some(_) | None => None,
     };
     let Checking {
@@ -78,6 +111,7 @@ pub(crate) fn check(
     } = checking;
     Ok(Checked {
         plan: plan.filter(|_| problems.is_empty()),
+        way,
         host,
         problems,
         warnings,
@@ -94,11 +128,23 @@ impl Checking<'_> {
         self.problems.push(problem(kind, message));
     }
 
+    pub(super) fn is_as_captured(&mut self, now: &State) -> bool {
+        let is_same = self.stand.tree.to_string() == now.tree
+            && (self.request.files_only || self.stand.meta.to_string() == now.meta);
+        if !is_same {
+            self.refuse(
+                ProblemKind::Changed,
+                "files or host state changed after the capture; stop what still works in this repository",
+            );
+        }
+        is_same
+    }
+
     /// The plan, as far as it could be made.
-    fn run(&mut self) -> Outcome<Option<Plan>> {
+    fn run(&mut self, now: &State, target: &State) -> Outcome<Option<Plan>> {
         let (stand, wanted) = (self.stand, self.wanted);
         let format = stand.shadow.format;
-        if wanted.target.tree.len() != 2 * format.width() {
+        if target.tree.len() != 2 * format.width() {
             self.refuse(
                 ProblemKind::UnsafePath,
                 format!(
@@ -108,16 +154,10 @@ impl Checking<'_> {
             );
             return Ok(None);
         }
-        let is_same = stand.tree.to_string() == wanted.now.tree
-            && (self.request.files_only || stand.meta.to_string() == wanted.now.meta);
-        if !is_same {
-            self.refuse(
-                ProblemKind::Changed,
-                "files or host state changed after the capture; stop what still works in this repository",
-            );
+        if !self.is_as_captured(now) {
             return Ok(None);
         }
-        let mut plan = match Plan::make(stand, &wanted.target)? {
+        let mut plan = match Plan::make(stand, target)? {
             Ok(plan) => plan,
             Err(lacks) => {
                 self.refuse(ProblemKind::MissingObjects, lacks);
@@ -161,7 +201,7 @@ impl Checking<'_> {
 
     /// What of the target cannot be read, in git's words. A restore reads the contents of files before it writes anything.
     fn lacks(&self, plan: &Plan) -> Outcome<Option<String>> {
-        let Plan { goal, from, to, .. } = plan;
+        let Plan { from, to, .. } = plan;
         if self.request.dry_run {
             let ids: Vec<Id> = plan
                 .differences
@@ -176,18 +216,7 @@ impl Checking<'_> {
         if from.meta == to.meta {
             return Ok(None);
         }
-        let shadow = &self.stand.shadow;
-        let git = Git::on_shadow(&shadow.top, &shadow.git).args(["rev-list", "--objects", "--quiet"]);
-        let is_partial = self.stand.reading.base.as_ref().is_some_and(|base| base.partial);
-        let git = if is_partial {
-            // The history of a partial clone was never whole.
-            git.arg(&goal.tree)
-        } else {
-            let tree = self.stand.tree.to_string();
-            git.args([&goal.tree, &goal.meta, "--not", &tree, &from.meta])
-        };
-        let answer = git.run_to_its_end()?;
-        Ok((!answer.status.success()).then(|| answer.said()))
+        plan.lacks(self.stand)
     }
 
     /// A commit that is gone does not count: the target brings its own.

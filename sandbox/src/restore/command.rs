@@ -6,16 +6,18 @@ use crate::capture::parking::finish_parking;
 use crate::lock::Lock;
 use crate::parallel;
 use crate::restore::back::Back;
-use crate::restore::check::{Checked, check, problem};
+use crate::restore::check::{Checked, Way, check, problem};
+use crate::restore::coming::check_coming;
 use crate::restore::journal::{Journal, Phase};
-use crate::restore::look_all::{Looks, user_settings};
-use crate::restore::prove::prove;
+use crate::restore::look_all::{Looks, Seen, user_settings};
 use crate::restore::reach::Moving;
 use crate::restore::ready::Ready;
 use crate::restore::report::{refused, report};
 use crate::restore::settle::settle;
 use crate::wire::error::{Failure, Outcome};
-use crate::wire::restore::{Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRequest, Verified};
+use crate::wire::restore::{
+    Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRepository, RestoreRequest, Verified,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
@@ -104,47 +106,58 @@ impl Restore<'_> {
             request: self.request,
             umask: None,
             which: &all,
-            target: |one| &one.target.tree,
+            target: |one| one.target.as_ref(),
         }
         .all()?;
         let seen: Mutex<BTreeMap<usize, _>> = Mutex::new(seen);
         let checked = parallel::map(&all, |at| {
-            let wanted = &self.request.repositories[*at];
             let stand = seen.lock().ok().and_then(|mut seen| seen.remove(at));
-            Ok((
-                *at,
-                match stand {
-                    None => refused(problem(
-                        ProblemKind::Changed,
-                        "the repository vanished after the capture",
-                    )),
-                    Some(Err(why)) => refused(problem(
-                        ProblemKind::Failed,
-                        format!("the repository cannot be read as it is now: {why}"),
-                    )),
-                    Some(Ok(stand)) => match check((&self.moving, self.request), wanted, stand) {
-                        Ok(checked) => checked,
-                        Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
-                        Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),
-                    },
-                },
-            ))
+            Ok((*at, self.check_one(&self.request.repositories[*at], stand)?))
         })?;
         Ok(checked.into_iter().collect())
     }
 
-    fn act(&self, ready: Vec<Ready>) -> Outcome<RestoreReport> {
-        let is_any = ready
-            .iter()
-            .any(|one| one.plan().is_ok_and(|plan| !plan.is_there()));
+    fn check_one(&self, wanted: &RestoreRepository, stand: Option<Seen>) -> Outcome<Checked> {
+        Ok(match (stand, &wanted.now, &wanted.target) {
+            (None, None, Some(target)) => check_coming(&self.moving, wanted, target),
+            (None, _, _) => refused(problem(
+                ProblemKind::Changed,
+                "the repository vanished after the capture",
+            )),
+            (Some(_), None, _) => refused(problem(
+                ProblemKind::Changed,
+                "a directory with files appeared where this repository was",
+            )),
+            (Some(Err(why)), Some(_), _) => refused(problem(
+                ProblemKind::Failed,
+                format!("the repository cannot be read as it is now: {why}"),
+            )),
+            (Some(Ok(stand)), Some(now), _) => {
+                match check((&self.moving, self.request), wanted, now, stand) {
+                    Ok(checked) => checked,
+                    Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
+                    Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),
+                }
+            }
+        })
+    }
+
+    fn act(&self, mut ready: Vec<Ready>) -> Outcome<RestoreReport> {
+        let is_any = ready.iter().any(Ready::is_moved);
         if is_any && let Err(failure) = self.journal.enter(Phase::Moving) {
             self.drop_ready(&ready);
             return Err(Failure::unavailable(format!(
                 "{failure}. Free some disk space, then call again."
             )));
         }
-        let mut results = self.move_all(&ready)?;
         let has_failed = |results: &Results| results.values().any(|one| !one.problems.is_empty());
+        let mut results = self.park_all(&mut ready);
+        if !has_failed(&results) {
+            results.extend(self.move_all(&ready)?);
+        }
+        if !has_failed(&results) {
+            self.come_all(&mut ready, &mut results)?;
+        }
         if !has_failed(&results) {
             if is_any {
                 self.note(Phase::Proving, &mut results);
@@ -152,16 +165,18 @@ impl Restore<'_> {
             self.prove_all(&ready, &mut results)?;
         }
         let outcome = if has_failed(&results) {
+            let is_away = self.take_away_all(&mut ready, &mut results)?;
             let back = Back {
                 restore: self,
                 ready: &ready,
             };
-            if back.all(&mut results)? {
+            if back.all(&mut results)? && is_away {
                 RestoreOutcome::Reverted
             } else {
                 RestoreOutcome::Broken
             }
         } else {
+            self.leave_places(&ready)?;
             RestoreOutcome::Applied
         };
         let asides = settle(self.projects, &self.request.session_id);
@@ -183,8 +198,34 @@ impl Restore<'_> {
         }
     }
 
+    fn park_all(&self, ready: &mut [Ready]) -> Results {
+        let mut results = Results::new();
+        for one in ready {
+            if let Err(failure) = self.park_one(one) {
+                let problems = &mut results.entry(one.at).or_default().problems;
+                problems.push(problem(ProblemKind::Failed, failure.to_string()));
+                break;
+            }
+        }
+        results
+    }
+
+    fn park_one(&self, one: &mut Ready) -> Outcome<()> {
+        let Checked { stand, plan, way, .. } = &one.checked;
+        let (Way::Leaves(leaving), Some(stand), Some(plan)) = (way, stand, plan) else {
+            return Ok(());
+        };
+        let stage = one.stage.lock().ok().and_then(|mut stage| stage.take());
+        let ready = (stage, one.aside.as_ref());
+        self.moving.park((stand, plan), leaving, ready, &mut one.parking)
+    }
+
     fn move_all(&self, ready: &[Ready]) -> Outcome<Results> {
-        let moved = parallel::map(ready, |one| {
+        let stays: Vec<&Ready> = ready
+            .iter()
+            .filter(|one| matches!(one.checked.way, Way::Stays))
+            .collect();
+        let moved = parallel::map(&stays, |one| {
             let mut result = Came::default();
             match self.move_one(one) {
                 Ok(moved) => result.moved = moved,
@@ -207,48 +248,6 @@ impl Restore<'_> {
         }
         let stage = one.stage.lock().ok().and_then(|mut stage| stage.take());
         self.moving.reach(stand, plan, (stage, one.aside.as_ref()))
-    }
-
-    fn prove_all(&self, ready: &[Ready], results: &mut Results) -> Outcome<()> {
-        let mut by_umask: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for one in ready {
-            let plan = one.plan()?;
-            if plan.is_there() {
-                // This call has just looked at it.
-                let result = results.entry(one.at).or_default();
-                result.verified = Some(Verified {
-                    tree: plan.goal.tree.clone(),
-                    meta: plan.goal.meta.clone(),
-                    apart: Vec::new(),
-                });
-            } else {
-                let umask = plan.to.sidecar.umask();
-                by_umask.entry(umask).or_default().push(one.at);
-            }
-        }
-        for (umask, which) in by_umask {
-            let mut seen = Looks {
-                projects: self.projects,
-                request: self.request,
-                umask: Some(umask),
-                which: &which,
-                target: |one| &one.target.tree,
-            }
-            .all()?;
-            for one in ready.iter().filter(|one| which.contains(&one.at)) {
-                let result = results.entry(one.at).or_default();
-                let proved = match seen.remove(&one.at) {
-                    None => Err("the repository vanished while it was restored".to_owned()),
-                    Some(Err(why)) => Err(why),
-                    Some(Ok(stand)) => prove(&stand, one.plan()?, &one.allowed, &result.moved)?,
-                };
-                match proved {
-                    Ok(verified) => result.verified = Some(verified),
-                    Err(why) => result.problems.push(problem(ProblemKind::Failed, why)),
-                }
-            }
-        }
-        Ok(())
     }
 }
 

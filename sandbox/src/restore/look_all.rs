@@ -3,7 +3,7 @@
 use crate::capture::call::{Asked, Call};
 use crate::restore::stand::{Stand, stand};
 use crate::wire::error::{Failure, Outcome};
-use crate::wire::restore::{RestoreRepository, RestoreRequest};
+use crate::wire::restore::{RestoreRepository, RestoreRequest, State};
 use bstr::ByteSlice;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) struct Looks<'look> {
     /// Places in the request.
     pub(crate) which: &'look [usize],
     /// What is in the way of this tree is captured although it is ignored.
-    pub(crate) target: fn(&RestoreRepository) -> &str,
+    pub(crate) target: fn(&RestoreRepository) -> Option<&State>,
 }
 
 /// How a repository stands, or why that cannot be told.
@@ -48,7 +48,7 @@ impl Looks<'_> {
                 .find(|at| request.repositories[**at].path.0 == root);
             let Some(at) = place else { return Ok(Some(None)) };
             let target = (self.target)(&request.repositories[*at]);
-            match stand(call, root, is_last, Some(target)) {
+            match stand(call, root, is_last, target.map(|state| &*state.tree)) {
                 Ok(Some(stand)) => Ok(Some(Some((*at, Ok(stand))))),
                 Ok(None) => Ok(None),
                 Err(refused @ Failure::Refused { .. }) => Err(refused),

@@ -1,6 +1,7 @@
 //! The plan of one repository: from how it stands to a captured state.
 
 use crate::git::batch::Batch;
+use crate::git::process::Git;
 use crate::plan::files::{self, Difference, Summary, summary};
 use crate::plan::keep::{Why, staying};
 use crate::restore::captured::{Captured, differences, is_in};
@@ -43,13 +44,32 @@ impl Plan {
             Ok(all) => all,
             Err(said) => return Ok(Err(said)),
         };
+        Ok(Ok(Plan::of(stand, goal.clone(), (from, to), all)))
+    }
+
+    /// To nothing: the target does not have this repository.
+    pub(crate) fn leave(stand: &Stand) -> Outcome<Self> {
+        let shadow = &stand.shadow;
+        let mut objects = Batch::open(&shadow.top, &shadow.git)?;
+        let from = Captured::read(&mut objects, &stand.meta.to_string())?
+            .ok_or_else(|| Failure::Fault("the host state that was just made cannot be read".into()))?;
+        let goal = State {
+            tree: shadow.format.empty_tree().to_owned(),
+            meta: String::new(),
+        };
+        let all = differences(shadow, &stand.tree.to_string(), &goal.tree)?
+            .map_err(|said| Failure::Fault(format!("its files cannot be listed: {said}")))?;
+        Ok(Plan::of(stand, goal, (from, Captured::default()), all))
+    }
+
+    fn of(stand: &Stand, goal: State, (from, to): (Captured, Captured), all: Vec<Difference>) -> Self {
         let others: Vec<BString> = stand.others.iter().chain(&to.held).cloned().collect();
         let own = all
             .into_iter()
             .filter(|one| !is_in(one.path.as_bstr(), &others))
             .collect();
         let mut plan = Plan {
-            goal: goal.clone(),
+            goal,
             from,
             to,
             others,
@@ -62,7 +82,15 @@ impl Plan {
         plan.from.sidecar = std::mem::take(&mut plan.from.sidecar).outside(&plan.others);
         plan.to.sidecar = std::mem::take(&mut plan.to.sidecar).outside(&plan.others);
         plan.summary = summary(&plan.differences);
-        Ok(Ok(plan))
+        plan
+    }
+
+    /// Decides that these files and directories stay when all others leave.
+    pub(crate) fn decide_leaving(&mut self, files: BTreeSet<BString>, directories: BTreeSet<BString>) {
+        self.summary.deleted -= files.len();
+        self.changes = files::changes(&self.differences, &files, &directories);
+        self.to.sidecar.empty = directories;
+        self.stays = files.into_iter().map(|path| (path, Why::Before)).collect();
     }
 
     /// Decides it, for these reasons.
@@ -72,6 +100,22 @@ impl Plan {
         let stays: BTreeSet<BString> = self.stays.keys().cloned().collect();
         self.summary.deleted -= stays.len();
         self.changes = files::changes(&self.differences, &stays, empty);
+    }
+
+    /// What of the host state of the target is missing, in git's words.
+    pub(crate) fn lacks(&self, stand: &Stand) -> Outcome<Option<Lacks>> {
+        let shadow = &stand.shadow;
+        let git = Git::on_shadow(&shadow.top, &shadow.git).args(["rev-list", "--objects", "--quiet"]);
+        let is_partial = stand.reading.base.as_ref().is_some_and(|base| base.partial);
+        let git = if is_partial {
+            // The history of a partial clone was never whole.
+            git.arg(&self.goal.tree)
+        } else {
+            let tree = stand.tree.to_string();
+            git.args([&self.goal.tree, &self.goal.meta, "--not", &tree, &self.from.meta])
+        };
+        let answer = git.run_to_its_end()?;
+        Ok((!answer.status.success()).then(|| answer.said()))
     }
 
     /// Whether nothing has to be done.

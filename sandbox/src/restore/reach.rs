@@ -72,22 +72,29 @@ impl Moving<'_> {
         if has_work {
             open_closed(&tree, sidecars.0)?;
         }
-        if let Some(stage) = stage {
-            if let Some(aside) = aside {
-                Placing {
-                    tree: &tree,
-                    stage: &stage,
-                    aside,
-                    modes: sidecars.1,
-                }
-                .act(&plan.changes)?;
-            }
-            stage.remove()?;
-        }
+        place(plan, &tree, (stage, aside))?;
         if has_work {
             self.move_sidecar(stand, plan, &tree)?;
         }
         self.move_host(stand, plan)
+    }
+
+    /// Puts aside what leaves, and removes the directories that held nothing else.
+    pub(super) fn empty_out(
+        &self,
+        stand: &Stand,
+        plan: &Plan,
+        ready: (Option<Stage>, Option<&Aside>),
+    ) -> Outcome<()> {
+        let top = &stand.shadow.top;
+        let tree = Beneath::new(top).context("it cannot be opened", top)?;
+        let (from, to) = (&plan.from.sidecar, &plan.to.sidecar);
+        open_closed(&tree, from)?;
+        place(plan, &tree, ready)?;
+        // What is nested goes first.
+        let empty = from.empty.iter().rev().filter(|path| !to.empty.contains(*path));
+        let steps: Vec<_> = empty.cloned().map(sidecar::Change::RemoveEmpty).collect();
+        act(&tree, &steps, to)
     }
 
     fn move_sidecar(&self, stand: &Stand, plan: &Plan, tree: &Beneath) -> Outcome<()> {
@@ -149,6 +156,20 @@ impl Moving<'_> {
         }
         moving.all()
     }
+}
+
+fn place(plan: &Plan, tree: &Beneath, (stage, aside): (Option<Stage>, Option<&Aside>)) -> Outcome<()> {
+    let Some(stage) = stage else { return Ok(()) };
+    if let Some(aside) = aside {
+        Placing {
+            tree,
+            stage: &stage,
+            aside,
+            modes: &plan.to.sidecar,
+        }
+        .act(&plan.changes)?;
+    }
+    stage.remove()
 }
 
 /// Whether a path lies in what belongs to others.

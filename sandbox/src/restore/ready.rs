@@ -1,8 +1,9 @@
 //! A repository that passed all checks, with everything that can be written before anything of the user's is touched.
 
 use crate::apply::aside::Aside;
+use crate::apply::parking::Parking;
 use crate::apply::stage::Stage;
-use crate::restore::check::{Checked, problem};
+use crate::restore::check::{Checked, Way, problem};
 use crate::restore::command::Restore;
 use crate::restore::plan_of::Plan;
 use crate::restore::prove::Allowed;
@@ -19,10 +20,17 @@ pub(crate) struct Ready {
     pub(crate) checked: Checked,
     pub(super) stage: Mutex<Option<Stage>>,
     pub(crate) aside: Option<Aside>,
+    /// What was done to park it, or to bring it back.
+    pub(super) parking: Parking,
     pub(super) allowed: Allowed,
 }
 
 impl Ready {
+    /// Whether the repository may be otherwise than before.
+    pub(crate) fn is_moved(&self) -> bool {
+        !matches!(self.checked.way, Way::Stays) || self.plan().is_ok_and(|plan| !plan.is_there())
+    }
+
     pub(crate) fn plan(&self) -> Outcome<&Plan> {
         let plan = self.checked.plan.as_ref();
         plan.ok_or_else(|| Failure::Fault("a repository without a plan is not moved".into()))
@@ -63,6 +71,7 @@ impl Restore<'_> {
             checked,
             stage: Mutex::new(ready.0),
             aside: ready.1,
+            parking: Parking::default(),
             allowed,
         }
     }

@@ -1,7 +1,7 @@
 //! What is answered.
 
 use crate::plan::files::Difference;
-use crate::restore::check::Checked;
+use crate::restore::check::{Checked, Way};
 use crate::restore::command::Results;
 use crate::wire::name::Name;
 use crate::wire::restore::{
@@ -16,11 +16,8 @@ const PATHS_MOST: usize = 200;
 /// A repository that was refused before it was looked at.
 pub(crate) fn refused(problem: Problem) -> Checked {
     Checked {
-        stand: None,
-        plan: None,
-        host: None,
         problems: vec![problem],
-        warnings: Vec::new(),
+        ..Checked::without_look(Way::Stays)
     }
 }
 
@@ -60,7 +57,9 @@ pub(crate) fn report(
             one.problems.extend(checked.problems);
             one.warnings.extend(checked.warnings.into_iter().map(Name));
             one.host = checked.host;
-            if let Some(plan) = checked.plan {
+            // Of one that comes, only whether it came is told.
+            let plan = checked.plan.filter(|_| wanted.now.is_some());
+            if let Some(plan) = plan {
                 one.written = plan.summary.written;
                 one.deleted = plan.summary.deleted;
                 if request.dry_run {

@@ -168,12 +168,16 @@ fn list(directory: &Path, path: BString, found: &mut Vec<BString>) -> std::io::R
     Ok(())
 }
 
-/// The files below a directory that processes hold open. Nothing when that cannot be told. Processes of other users are
+/// The files below a directory that other processes hold open. Nothing when that cannot be told. Processes of other users are
 /// not seen, unless this program runs as root.
 fn open_below(directory: &Path) -> Option<Vec<BString>> {
     let top = [directory.as_os_str().as_bytes(), b"/"].concat();
     let mut found = Vec::new();
+    let own = std::process::id().to_string();
     for process in fs::read_dir("/proc").ok()?.flatten() {
+        if process.file_name() == *own {
+            continue;
+        }
         if !process.file_name().as_bytes().iter().all(u8::is_ascii_digit) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Request and report of a restore of repositories that are there and stay.
+//! Request and report of a restore.
 
 use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
@@ -36,11 +36,12 @@ pub(crate) struct State {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RestoreRepository {
     pub(crate) path: Name,
-    pub(crate) target: State,
-    /// The state that it must be in.
-    pub(crate) now: State,
-    /// The state to put back if anything fails.
-    pub(crate) undo: State,
+    /// The target does not have a repository without it.
+    pub(crate) target: Option<State>,
+    /// The state that it must be in. It is not there without it.
+    pub(crate) now: Option<State>,
+    /// The state to put back if anything fails. Without it, it was not there.
+    pub(crate) undo: Option<State>,
     /// Files that the target left out for their size, relative to the repository.
     pub(crate) skipped: Vec<Name>,
     /// Entries of the stash that were there.
