@@ -17,6 +17,7 @@ import {
   PREBUILT,
   sha256,
   sourcesHash,
+  testCrate,
   testEmulated,
 } from './sandbox-program.ts';
 
@@ -39,7 +40,7 @@ const writeBinaries = (): void => {
 const checkCrate = (): string[] => {
   cargo(['fmt', '--check']);
   cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings']);
-  cargo(['test', '--locked', '--quiet']);
+  testCrate();
   if (!testEmulated())
     say('Skipped, because qemu-aarch64-static is missing: the tests of the crate did not run as arm64.');
   return licences()

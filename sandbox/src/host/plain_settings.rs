@@ -9,6 +9,7 @@ use bstr::{BStr, ByteSlice};
 enum Section {
     Core,
     Extensions,
+    User,
     /// Git reads nothing of it to list refs, or takes any text.
     Free,
 }
@@ -43,8 +44,10 @@ fn section_of(head: &[u8]) -> Option<Section> {
         return match &head.to_ascii_lowercase()[..] {
             b"core" => Some(Section::Core),
             b"extensions" => Some(Section::Extensions),
-            b"user" | b"pull" | b"lfs" | b"gui" | b"commit" | b"merge" | b"rebase" | b"http" | b"init"
-            | b"rerere" => Some(Section::Free),
+            b"user" => Some(Section::User),
+            b"pull" | b"lfs" | b"gui" | b"commit" | b"merge" | b"rebase" | b"http" | b"init" | b"rerere" => {
+                Some(Section::Free)
+            }
             _ => None,
         };
     };
@@ -99,6 +102,11 @@ fn is_taken(section: &Section, name: &[u8], value: &[u8]) -> bool {
             b"partialclone" => true,
             _ => false,
         },
+        Section::User => match name {
+            b"name" | b"email" | b"signingkey" => true,
+            b"useconfigonly" => is_boolean,
+            _ => false,
+        },
     }
 }
 
@@ -134,6 +142,7 @@ mod tests {
             "[core\n",
             "[branch]\n\tautosetupmerge = odd\n",
             "[include]\n\tpath = other\n",
+            "[user]\n\tuseConfigOnly = input\n",
         ] {
             assert!(!are_plain(odd.into()), "{odd}");
         }
