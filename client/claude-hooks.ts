@@ -76,15 +76,26 @@ const refusal = (
 };
 
 /** Where a prompt began. */
-export interface BegunPrompt {
+interface BegunPrompt {
   sessionId: string;
   epoch: number;
 }
 
-/** Remembers prompts that began before a restart, so that a rollback since then ends their work. */
+/**
+ * Remembers prompts beyond a restart: where they began, so that a rollback since then ends their work, and what the
+ * person wrote, until a checkpoint has it.
+ */
 export interface BegunPrompts {
   find(promptId: string): Promise<BegunPrompt | undefined>;
   add(promptId: string, begun: BegunPrompt): Promise<void>;
+  textOf(promptId: string): Promise<string | undefined>;
+  /** A checkpoint has the text. */
+  dropText(promptId: string): Promise<void>;
+}
+
+interface SaidMessage {
+  id?: string;
+  text?: string;
 }
 
 /** Most prompts whose work may still go on. A conversation may have any number. */
@@ -104,7 +115,7 @@ export const createClaudeHooks = (
    */
   const runs = new Map<string | undefined, Promise<Run>>();
   /** What was said of a prompt. Its run reads this when it takes a checkpoint. */
-  const messages = new Map<string | undefined, { id?: string; text?: string }>();
+  const messages = new Map<string | undefined, SaidMessage>();
   /** Prompts under which a tool was called that may change something. */
   const worked = new Set<string | undefined>();
   const seen = new Set<string>();
@@ -117,11 +128,16 @@ export const createClaudeHooks = (
 
   const begin = (id: string | undefined, text: string | undefined): Promise<Run> => {
     promptId = id;
-    const message = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
+    const message: SaidMessage = { ...(id ? { id } : {}), ...(text === undefined ? {} : { text }) };
     messages.set(id, message);
     const begun = (async () => {
       const session = await sessionOf();
       const known = id === undefined ? undefined : await prompts?.find(id);
+      // The prompt was heard of before a restart, and no tool since.
+      if (id !== undefined && message.text === undefined) {
+        const kept = await prompts?.textOf(id);
+        if (kept !== undefined) message.text ??= kept;
+      }
       // The conversation may have gone on in another session, which was not rolled back.
       const since = known?.sessionId === session.sessionId ? { epoch: known.epoch } : undefined;
       const run = session.run({ ...options, message, ...since });
@@ -181,6 +197,9 @@ export const createClaudeHooks = (
       // A read waits neither for the session nor for its baseline.
       run = isRead ? await Promise.race([running, Promise.resolve(undefined)]) : await running;
       if (run !== undefined) await hear(input, run);
+      // The checkpoint of the tool has the text.
+      const isKept = event.includes('ToolUse') && !isRead;
+      if (isKept && input.prompt_id !== undefined) await prompts?.dropText(input.prompt_id);
       return {};
     } catch (error) {
       // A read needs no checkpoint, so it needs no session either: there may be no repository or no cloud

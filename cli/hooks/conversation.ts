@@ -1,9 +1,10 @@
 /** What the service keeps of one conversation of Claude Code: its hooks, its last prompt, and what is to be told. */
-import { type BegunPrompts, type ClaudeHookAnswer, createClaudeHooks } from '../../client/claude-hooks.ts';
+import { type ClaudeHookAnswer, createClaudeHooks } from '../../client/claude-hooks.ts';
 import { findHostSession, hostSession } from '../../client/host-session.ts';
 import { fitId } from '../../client/ids.ts';
 import type { CheckpointWarning, Session, Walkback } from '../../client/index.ts';
 import type { Asked, HookInput } from './asked.ts';
+import type { KeptPrompts } from './begun-prompts.ts';
 import { isOwnLook } from './own-command.ts';
 import { createSlash, type SlashName } from './slash/commands.ts';
 import type { LastPrompt } from './slash/points.ts';
@@ -43,7 +44,7 @@ const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Prom
     ? hostSession(walkback, root, `claude-${input.session_id}`)
     : walkback.sessions.get(sessionId);
 
-export const openConversation = (walkback: Walkback, asked: Asked, prompts: BegunPrompts): Conversation => {
+export const openConversation = (walkback: Walkback, asked: Asked, prompts: KeptPrompts): Conversation => {
   const { sessionId, mode, input: first } = asked;
   const notices: string[] = [];
   let last: LastPrompt | undefined;
@@ -65,10 +66,14 @@ export const openConversation = (walkback: Walkback, asked: Asked, prompts: Begu
   });
 
   /** The session and its baseline begin now, and the first tool waits for what is left of that. */
-  const submit = (input: HookInput): PromptAnswer => {
+  const submit = async (input: HookInput): Promise<PromptAnswer> => {
     const { prompt = '', prompt_id: id } = input;
     if (prompt.startsWith('/walkback:')) return {};
-    if (id !== undefined) last = { messageId: fitId(id), title: titleOf(prompt) };
+    if (id !== undefined) {
+      last = { messageId: fitId(id), title: titleOf(prompt) };
+      // The cloud may end before a tool comes, and with it what only memory has.
+      if (prompt !== '') await prompts.keepText(id, prompt);
+    }
     // The first tool tells what is wrong.
     void hear(input);
     if (moved === undefined) return {};

@@ -152,6 +152,41 @@ sampled(
   },
 );
 
+sampled('what the person wrote is not lost when the cloud ends before the first tool', async () => {
+  const text = `Fix the rounding.\n${'It is one cent too much. '.repeat(10)}`;
+  const restart = async () => {
+    await service.close();
+    service = await startHookService(world().cloud.dataDir);
+  };
+  const prompts = () => readFileSync(join(world().cloud.dataDir, 'hooks.json'), 'utf8');
+  const submitted = await say('UserPromptSubmit', { session_id: 'told', prompt_id: 'p1', prompt: text });
+  expect(submitted).toMatchObject({ code: 0, stdout: '{}\n' });
+  // Durable by then, and in a file of the person only.
+  expect(prompts()).toContain('It is one cent too much.');
+  expect(statSync(join(world().cloud.dataDir, 'hooks.json')).mode & 0o077).toBe(0);
+  await restart();
+  // A read takes no checkpoint, so the text stays.
+  await say('PreToolUse', {
+    session_id: 'told',
+    prompt_id: 'p1',
+    tool_use_id: 'r1',
+    tool_name: 'Read',
+    tool_input: {},
+  });
+  await restart();
+  await say('PreToolUse', { session_id: 'told', ...bash('t1', 'p1') });
+  world().write('api/file.txt', 'rounded');
+  await say('Stop', { session_id: 'told', prompt_id: 'p1' });
+  const session = await world().walkback.sessions.get('claude-told');
+  const { messages } = await session.timeline();
+  expect(messages).toContainEqual(expect.objectContaining({ messageId: 'p1', title: 'Fix the rounding.' }));
+  const { checkpoints } = await session.changes({ messageId: 'p1' });
+  expect(checkpoints.map(({ message }) => message?.text)).toContain(text);
+  // Once the checkpoint has it, it is kept nowhere else.
+  expect(prompts()).not.toContain('one cent');
+  await session.end();
+});
+
 sampled('where prompts began cannot be kept: the person is told once, and the tools run', async () => {
   const ask = async (event: string, id: string, prompt: string) =>
     JSON.parse((await say(event, { session_id: 'unkept', ...bash(id, prompt) })).stdout);

@@ -39,7 +39,9 @@ test.each([
   ['Stop', 'No checkpoint at the end of the turn.'],
 ])('%s: no tool is there to speak of', async (hook_event_name, said) => {
   for (const onCheckpointError of ['block', 'warn'] as const) {
-    const prompts = { find: async () => ({ sessionId: 's', epoch: 1 }), add: async () => undefined };
+    const none = async () => undefined;
+    const find = async () => ({ sessionId: 's', epoch: 1 });
+    const prompts = { find, add: none, textOf: none, dropText: none };
     const hear = createClaudeHooks(gone, { onCheckpointError }, prompts);
     expect(await hear({ hook_event_name, prompt_id: 'p' })).toEqual({
       systemMessage: `Walkback: ${said} ProjectsRootNotFound: /gone does not exist.`,
