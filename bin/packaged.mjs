@@ -7,6 +7,8 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
 const MINIMUM = 20;
+/** On macOS it calls deployed functions; the embedded cloud needs Linux. */
+const PLATFORMS = ['linux', 'darwin'];
 /** As contract/exit-codes.ts has it for what is to be set up. */
 const EXIT_CONFIGURATION = 7;
 
@@ -60,8 +62,8 @@ const start = async () => {
   await import('../lib/main.mjs');
 };
 
-if (process.platform !== 'linux') {
-  process.stderr.write(`walkback needs Linux on x64; this is ${process.platform} on ${process.arch}.\n`);
+if (!PLATFORMS.includes(process.platform)) {
+  process.stderr.write(`walkback runs on Linux and macOS; this is ${process.platform} on ${process.arch}.\n`);
   process.exitCode = EXIT_CONFIGURATION;
 } else if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
   void start();

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 /** What the program itself needs; `engines` in package.json says what this file and npm need. */
 const MINIMUM = 24;
+/** On macOS it calls deployed functions; the embedded cloud needs Linux. */
+const PLATFORMS = ['linux', 'darwin'];
 /** As contract/exit-codes.ts has it for what is to be set up. */
 const EXIT_CONFIGURATION = 7;
 
@@ -43,8 +45,8 @@ const startOn = (node) => {
 };
 
 const bundled = findBundled();
-if (process.platform !== 'linux') {
-  process.stderr.write(`walkback needs Linux on x64; this is ${process.platform} on ${process.arch}.\n`);
+if (!PLATFORMS.includes(process.platform)) {
+  process.stderr.write(`walkback runs on Linux and macOS; this is ${process.platform} on ${process.arch}.\n`);
   process.exitCode = EXIT_CONFIGURATION;
 } else if (Number(process.versions.node.split('.')[0]) >= MINIMUM) {
   modules.enableCompileCache(cache);

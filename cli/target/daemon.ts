@@ -13,6 +13,7 @@ import { type CloudFile, findRunningCloud, isAlive } from '../../local/data-dir.
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
 import { idleMinutesIn, MINUTES_HELP } from '../options.ts';
+import { requireLinux } from './platform.ts';
 
 const POLL_MS = 50;
 const PATIENCE_MS = 120_000;
@@ -142,6 +143,7 @@ export const ensureDaemon = async (
   dataDir: string,
   { signal, ...options }: DaemonOptions & { signal: AbortSignal },
 ): Promise<{ daemon: CloudFile; isNew: boolean }> => {
+  requireLinux();
   const deadline = Date.now() + PATIENCE_MS;
   let launched: Launched | undefined;
   for (;;) {

@@ -11,6 +11,7 @@ import { readJson, writePrivately } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
 import { shellWord } from '../options.ts';
 import { keepNotify, readNotify } from './kept-notify.ts';
+import { requireLinux } from './platform.ts';
 
 /** Paths of directories and modules, as `--functions` takes them. */
 const schema = z.object({
@@ -72,6 +73,7 @@ const startAsBefore = async (options: Start): Promise<Cloud> => {
  * the same people as before, unless `notify` names others.
  */
 export const startCloudHere = async (options: Start, functions?: readonly string[]): Promise<Cloud> => {
+  requireLinux();
   const { dataDir } = options;
   if (functions === undefined) {
     const notify = options.notify ?? (await readNotify(dataDir));

@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openCliScene } from '../support/cli.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
+
+const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
 
 const upSchema = z.object({
   dataDir: z.string(),
@@ -38,6 +43,27 @@ describe('walkback up', () => {
     expect(await ended).toBe(0);
     for (const url of Object.values(up.endpoints)) expect(await answers(url)).toBe(false);
     expect(existsSync(join(scene.dataDir, 'cloud.json'))).toBe(false);
+  });
+
+  test('deployed functions are used from macOS, too, and nothing is written there', async () => {
+    await using scene = await openCliScene();
+    const { firstLine } = await scene.start(['up', '--json']);
+    const { environment } = upSchema.parse(JSON.parse(firstLine));
+    const asMac = join(scene.work, 'mac.mjs');
+    const values = { platform: 'darwin', arch: 'arm64' };
+    const lines = Object.entries(values).map(
+      ([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' });`,
+    );
+    await writeFile(asMac, lines.join('\n'));
+    const home = join(scene.work, 'home');
+    // What the functions are reached by is the same as on AWS.
+    const env = { ...environment, PATH: process.env['PATH'], HOME: home, NO_COLOR: '1' };
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, ['--import', asMac, LAUNCHER, ...args, '--aws'], { env });
+    expect(JSON.parse((await run('session', 'list', '--json')).stdout)).toMatchObject({ sessions: [] });
+    expect((await run('saga', 'list')).stdout).toBe('No sagas.\n');
+    expect((await run('catalog', 'list')).stdout).toContain('begin_work');
+    expect(existsSync(home)).toBe(false);
   });
 
   test('refuses a port that is taken, by its number', async () => {

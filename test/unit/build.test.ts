@@ -8,7 +8,7 @@ const ROOT: RootManifest = {
   version: '1.2.3',
   license: 'UNLICENSED',
   engines: { node: '>=20' },
-  os: ['linux'],
+  os: ['linux', 'darwin'],
   cpu: ['x64', 'arm64'],
   dependencies: { zod: '4.6.7', '@aws-sdk/client-lambda': '3.1.0', tracer: '2.0.0' },
   devDependencies: { ai: '7.1.0', 'aws-cdk-lib': '2.276.0', 'cdk-nag': '2.38.2' },

@@ -65,30 +65,55 @@ describe.runIf(oldNode !== undefined)('on the old Node of this machine', () => {
   });
 });
 
+/** A module that makes a process believe that it is on another machine. */
+const elsewhere = async (directory: string, platform: string): Promise<string> => {
+  const path = join(directory, `${platform}.mjs`);
+  const values = { platform, arch: 'arm64' };
+  const lines = Object.entries(values).map(
+    ([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' });`,
+  );
+  await writeFile(path, lines.join('\n'));
+  return path;
+};
+
 test.each(['bin/walkback.mjs', 'bin/packaged.mjs'])(
   '%s: on another system it says in one sentence where it runs, before anything else',
   async (launcher) => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-launcher-'));
-    const asMac = join(directory.path, 'mac.mjs');
-    const values = { platform: 'darwin', arch: 'arm64' };
-    await writeFile(
-      asMac,
-      Object.entries(values)
-        .map(([name, value]) => `Object.defineProperty(process, '${name}', { value: '${value}' });`)
-        .join('\n'),
-    );
-    const ended = spawnSync(process.execPath, ['--import', asMac, join(PROJECT, launcher), 'log'], {
+    const module = await elsewhere(directory.path, 'win32');
+    const ended = spawnSync(process.execPath, ['--import', module, join(PROJECT, launcher), 'log'], {
       encoding: 'utf8',
     });
     expect(ended).toMatchObject({
       status: EXIT_CODES.configuration.code,
       stdout: '',
-      stderr: 'walkback needs Linux on x64; this is darwin on arm64.\n',
+      stderr: 'walkback runs on Linux and macOS; this is win32 on arm64.\n',
     });
   },
 );
 
-test('package.json asks of whoever installs it what the launcher and npm need', () => {
+test.each([[['log']], [['up']], [['up', '--detach']], [['env']], [['demo']]])(
+  'on macOS, walkback %j says in one sentence what cannot run there, and what can',
+  async (command) => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-launcher-'));
+    const module = await elsewhere(directory.path, 'darwin');
+    const ended = spawnSync(process.execPath, ['--import', module, LAUNCHER, ...command], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: directory.path, WALKBACK_DATA: join(directory.path, 'data') },
+    });
+    expect(ended.stderr).toContain(
+      'ConfigurationError: The embedded cloud needs Linux on x64; this is darwin on arm64.',
+    );
+    expect(ended.stderr).toContain('--aws');
+    expect(ended.status).toBe(EXIT_CODES.configuration.code);
+  },
+);
+
+test('package.json asks of whoever installs it what the launcher and npm need', async () => {
+  for (const launcher of ['bin/walkback.mjs', 'bin/packaged.mjs']) {
+    const source = await readFile(join(PROJECT, launcher), 'utf8');
+    expect(source).toContain(`const PLATFORMS = [${manifest.os.map((name) => `'${name}'`).join(', ')}];`);
+  }
   expect(manifest.engines.node).toBe('>=20');
   expect(Number(manifest.devDependencies.node.split('.')[0])).toBe(24);
 });
