@@ -5,6 +5,7 @@ import { getCookie } from 'hono/cookie';
 import { isZone, UTC } from '../contract/zones.ts';
 import { sameSecret } from '../core/shared/same-secret.ts';
 import type { Act, Ask, DirectoryOf, Elsewhere, Show, Visit } from './context.ts';
+import { type Failure, told } from './failure-words.ts';
 import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { isAtWork, questionsOf } from './known-failures.ts';
@@ -15,13 +16,11 @@ import { openCopy } from './pages/copy.ts';
 import { ledgerCsv, showLedger } from './pages/ledger.ts';
 import {
   askedPage,
-  type Failure,
   failurePage,
   goingPage,
   type PageStatus,
   pageStatusOf,
   stillPage,
-  told,
   waitingPage,
 } from './pages/outcomes.ts';
 import { rollBack, showPlan } from './pages/plan.ts';
@@ -301,7 +300,7 @@ export const createPages = ({
     if (isPage && isAtWork(failure)) return send(c, waitingPage(failure), status);
     const back = c.req.method === 'GET' ? pathname + search : pageAbove(pathname);
     const again = status === 401 ? gate.signInAgain?.(back) : undefined;
-    return send(c, failurePage(failure, again), status);
+    return send(c, failurePage(failure, again, pathname), status);
   });
   return app;
 };

@@ -1,6 +1,7 @@
 /** What every page is given. Pages contain no logic: they show what the functions answer. */
 import type { AnswerOf, CallableName } from '../contract/functions.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import type { Failure } from './failure-words.ts';
 import type { Page, Viewer } from './parts/page.ts';
 
 /** Calls a function for the person who looks at the page. */
@@ -20,6 +21,8 @@ export interface Visit {
   directoryOf: DirectoryOf;
   /** The time zone that the reader's browser named, else UTC. */
   zone: string;
+  /** What a page says of an error of `ask`. */
+  failureOf: (error: unknown) => Failure;
   /** Whether an error of `ask` means that the thing does not exist. */
   isNotFound: (error: unknown) => boolean;
   /** For an error of `ask` about a saga that is not stored as it was written: its message. */
@@ -28,6 +31,8 @@ export interface Visit {
   isStale: (error: unknown) => boolean;
   /** The same, or somebody else is about to move it. */
   isOvertaken: (error: unknown) => boolean;
+  /** Whether an error of `ask` means that nothing of the work stands any more. */
+  isLeftBehind: (error: unknown) => boolean;
   /** Whether this person may not make that call. The function decides this, not the page. */
   isForbidden: (error: unknown) => boolean;
   params: Readonly<Record<string, string>>;

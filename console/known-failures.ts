@@ -2,13 +2,17 @@
 import { type ErrorName, errorRow } from '../contract/errors.ts';
 import { statusOf } from '../contract/http-status.ts';
 import type { Visit } from './context.ts';
-import type { Failure } from './pages/outcomes.ts';
+import { type Failure, told } from './failure-words.ts';
 
-type Questions = Pick<Visit, 'isNotFound' | 'brokenBy' | 'isStale' | 'isOvertaken' | 'isForbidden'>;
+type Questions = Pick<
+  Visit,
+  'failureOf' | 'isNotFound' | 'brokenBy' | 'isStale' | 'isOvertaken' | 'isLeftBehind' | 'isForbidden'
+>;
 
 const STALE: string = 'StaleEpoch' satisfies ErrorName;
 const OTHER_RESIDUE: string = 'ResidueChanged' satisfies ErrorName;
 const AT_WORK: string = 'RollbackInProgress' satisfies ErrorName;
+const LEFT_BEHIND: string = 'WorkLeftBehind' satisfies ErrorName;
 const BROKEN: string = 'LedgerBroken' satisfies ErrorName;
 
 /** Somebody else works on the session. */
@@ -17,6 +21,7 @@ export const isAtWork = ({ name }: Failure): boolean => name === AT_WORK;
 export const questionsOf = (failureOf: (error: unknown) => Failure): Questions => {
   const nameOf = (error: unknown): string => failureOf(error).name;
   return {
+    failureOf: (error) => told(failureOf(error)),
     isNotFound: (error) => errorRow(nameOf(error))?.exitCode === 'notFound',
     brokenBy: (error) => {
       const { name, message } = failureOf(error);
@@ -24,6 +29,7 @@ export const questionsOf = (failureOf: (error: unknown) => Failure): Questions =
     },
     isStale: (error) => [STALE, OTHER_RESIDUE].includes(nameOf(error)),
     isOvertaken: (error) => [STALE, AT_WORK].includes(nameOf(error)),
+    isLeftBehind: (error) => nameOf(error) === LEFT_BEHIND,
     isForbidden: (error) => statusOf(nameOf(error)) === 403,
   };
 };

@@ -19,13 +19,14 @@ interface Task {
   since: Date;
   ended: Promise<Result>;
   endedAt?: number;
-  hasFailed?: true;
+  /** Untold: it failed when nobody waited for it any more. The next look tells it. */
+  failure?: 'untold' | 'told';
 }
 
 export interface Work {
   /**
    * Begins the work, or joins the same work of the same person. Answers after `patienceMs` at the latest.
-   * Work that ended more than `keptMs` ago is begun anew. `name`: for work that begins now; a request that
+   * Work that ended more than `keptMs` ago is begun anew, and so is work whose failure was told. `name`: for work that begins now; a request that
    * joins gets the name of the work under way.
    */
   begin(
@@ -35,7 +36,7 @@ export interface Work {
     keptMs?: number,
     name?: string,
   ): Promise<Outcome>;
-  /** Begins or joins it without waiting. Answers the id for `look`. */
+  /** Begins it without waiting, or joins it unless it has failed. Answers the id for `look`. */
   start(owner: string, what: readonly string[], task: () => Promise<Result>): string;
   /** Undefined: this person has no work with this id. */
   look(owner: string, id: string): Promise<Outcome | undefined>;
@@ -56,12 +57,16 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     }
   };
 
-  const waited = async (id: string, { ended, since, name }: Task): Promise<Outcome> => {
+  const waited = async (id: string, task: Task): Promise<Outcome> => {
+    const { ended, since, name } = task;
     const timer = Promise.withResolvers<undefined>();
     const handle = setTimeout(() => timer.resolve(undefined), patienceMs);
     try {
       const result = await Promise.race([ended, timer.promise]);
       return result === undefined ? { isDone: false, id, since, name } : { isDone: true, result };
+    } catch (error) {
+      task.failure = 'told';
+      throw error;
     } finally {
       clearTimeout(handle);
     }
@@ -74,22 +79,19 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
     owner: string,
     what: readonly string[],
     run: () => Promise<Result>,
-    keptMs: number,
-    name: string,
+    { keptMs, name = '', again }: { keptMs: number; name?: string; again: readonly Task['failure'][] },
   ): [string, Task] => {
     tidy();
     const id = idOf(owner, what);
     const task = tasks.get(id);
     const isOld = (task?.endedAt ?? Infinity) < now().getTime() - keptMs;
-    // Failed work may be tried again.
-    if (task !== undefined && task.hasFailed !== true && !isOld) return [id, task];
+    if (task !== undefined && !isOld && !again.includes(task.failure)) return [id, task];
     const begun: Task = { owner, name, since: now(), ended: run() };
     const end = (): void => {
       begun.endedAt = now().getTime();
     };
-    // A request that looks gets the error. Perhaps none does.
     begun.ended.then(end, () => {
-      begun.hasFailed = true;
+      begun.failure ??= 'untold';
       end();
     });
     tasks.set(id, begun);
@@ -98,8 +100,9 @@ export const createWork = ({ patienceMs, now }: { patienceMs: number; now: () =>
 
   return {
     begin: (owner, what, run, keptMs = KEPT_MS, name = '') =>
-      waited(...joined(owner, what, run, keptMs, name)),
-    start: (owner, what, run) => joined(owner, what, run, KEPT_MS, '')[0],
+      waited(...joined(owner, what, run, { keptMs, name, again: ['told'] })),
+    // Whoever sends a form again wants it tried again.
+    start: (owner, what, run) => joined(owner, what, run, { keptMs: KEPT_MS, again: ['told', 'untold'] })[0],
     look: async (owner, id) => {
       const task = tasks.get(id);
       return task === undefined || task.owner !== owner ? undefined : waited(id, task);

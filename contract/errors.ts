@@ -100,6 +100,10 @@ const CHECKPOINT_ERRORS = {
     'conflict',
     'nothing was changed: make the plan again, look at what came since, and merge that',
   ),
+  WorkLeftBehind: refusal(
+    'conflict',
+    'nothing is left to take back: the timeline shows what stands, and a rollback to that message brings its work back',
+  ),
   UncapturedWork: refusal(
     'conflict',
     'nothing was destroyed: the message says what no checkpoint holds, and how to go on',

@@ -4,7 +4,14 @@ import { checkpointId, decidedEpoch, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
-import { observation, plannedResidue, SAGA_STATUSES, toldWarnings, undoPlan } from './saga-answers.ts';
+import {
+  observation,
+  plannedResidue,
+  SAGA_STATUSES,
+  sagaSubject,
+  toldWarnings,
+  undoPlan,
+} from './saga-answers.ts';
 import { acceptedResidue, acceptResidue, stepId, words } from './saga-inputs.ts';
 
 const STEP_TARGET = '{ stepId } or { steps }';
@@ -104,6 +111,8 @@ const rewoundSaga = () =>
     status: z.enum(SAGA_STATUSES),
     epoch: z.int().describe('it rises when the effects are undone'),
     after: z.string().nullable().describe('the last step that stays; null: none does'),
+    definition: z.string().optional().describe('its template, in the rewind of a session'),
+    subject: sagaSubject().optional().describe('what it is about, in the rewind of a session'),
     plan: undoPlan().describe('what is left to take back'),
     observation: observation()
       .optional()

@@ -522,7 +522,7 @@ export const ledgerAnswer = () =>
 export type LedgerAnswer = z.infer<ReturnType<typeof ledgerAnswer>>;
 
 /** What its title is made of. */
-const sagaSubject = () =>
+export const sagaSubject = () =>
   z.object({
     tool: z.string().describe('the tool of what it moved, else of what it did or asked for first'),
     amount: z.string().optional().describe('what that moved, or would move: an exact decimal'),

@@ -75,22 +75,6 @@ export const sagaTitle = ({
   return [what || sagaId, ...(reference === undefined ? [] : [reference])].join(', ');
 };
 
-/** The same from the steps of a plan, where nothing else is at hand. */
-export const sagaTitleOf = (sagaId: string, steps: readonly ObservedStep[]): string => {
-  const step = steps.find(({ amount }) => amount !== undefined) ?? steps[0];
-  if (step === undefined) return sagaId;
-  const { tool, amount, currency, externalRef } = step;
-  return sagaTitle({
-    sagaId,
-    subject: {
-      tool,
-      ...(amount !== undefined && { amount }),
-      ...(currency !== undefined && { currency }),
-      ...(externalRef !== null && { externalRef }),
-    },
-  });
-};
-
 const MOST_EFFECTS = 5;
 
 /** `issue_refund 25.00 EUR (re_1)`. */

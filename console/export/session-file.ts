@@ -10,6 +10,7 @@ import type { TimelineAnswer, TimelineMessage } from '../../contract/checkpoint-
 import type { SagaSummary, SagasAnswer, SessionEffect } from '../../contract/saga-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import type { Ask } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { callsPart, messageText } from '../parts/calls.ts';
@@ -49,16 +50,19 @@ const readTimeline = async (ask: Ask, sessionId: string): Promise<TimelineAnswer
   return { ...first, checkpoints, cursor: undefined };
 };
 
-const readSagas = async (
-  ask: Ask,
-  sessionId: string,
-): Promise<{ sagas: SagaSummary[]; effects: SessionEffect[] }> => {
+interface Outside {
+  sagas: SagaSummary[];
+  effects: SessionEffect[];
+}
+
+const readSagas = async (ask: Ask, sessionId: string): Promise<Outside> => {
   const sagas: SagaSummary[] = [];
   const effects: SessionEffect[] = [];
   let cursor: string | undefined;
   do {
     const page: SagasAnswer = await ask('list-sagas', {
       sessionId,
+      subject: true,
       limit: 100,
       ...(cursor === undefined ? {} : { cursor }),
     });
@@ -90,7 +94,7 @@ const messagePart = (
   headSeq: number,
   id: string,
   changes: readonly CheckpointChanges[] | undefined,
-  effects: readonly SessionEffect[],
+  outside: Outside,
   toSaga: (sagaId: string) => string,
 ): Markup => {
   const room = roomFor(`${id}-file`);
@@ -99,13 +103,14 @@ const messagePart = (
   const calls = callsPart(changes ?? [], { room, messageId, headSeq });
   return html`<section id="${id}" class="message"><h2>${shown(message.title ?? messageId)} ${message.discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
     <p class="meta">${shown(message.role)} ${ident(messageId)}</p>${messageText(changes ?? [])}
-    <div class="beside"><div class="side">${fileTreePart(room.files)}${outsidePart(effects, toSaga)}</div><div>${changes === undefined ? html`<p class="empty">Its checkpoints have expired.</p>` : calls}</div></div></section>`;
+    <div class="beside"><div class="side">${fileTreePart(room.files)}${outsidePart(outside, toSaga)}</div><div>${changes === undefined ? html`<p class="empty">Its checkpoints have expired.</p>` : calls}</div></div></section>`;
 };
 
 const sagaPart = async (ask: Ask, saga: SagaSummary, id: string): Promise<Markup> => {
   const { entries = [], cursor } = await ask('query-ledger', { sagaId: saga.sagaId, limit: 500 });
-  return html`<section id="${id}"><h2>Saga ${shown(saga.sagaId)} ${badge(saga.status)}</h2>
+  return html`<section id="${id}"><h2>${shown(sagaTitle(saga))} ${badge(saga.status)}</h2>
     ${facts([
+      ['Id', ident(saga.sagaId)],
       ['Template', shown(saga.definition ?? 'no template')],
       ['Asked for by', shown(saga.requestedBy)],
       ['Began', time(saga.createdAt)],
@@ -168,7 +173,7 @@ export const exportSession = async (options: ExportOptions): Promise<Exported> =
   for (const message of messages) {
     const { messageId } = message;
     const changes = await readChanges(ask, sessionId, messageId, isNotFound);
-    const of = effects.filter((one) => one.messageId === messageId);
+    const of = { sagas, effects: effects.filter((one) => one.messageId === messageId) };
     if (
       !(await put(
         messagePart(message, session.headSeq, toMessage(messageId), changes, of, (id) => `#${toSaga(id)}`),

@@ -1,15 +1,9 @@
 /** Pages for outcomes without a page of their own: a call that failed, or that is not over. */
 import { html } from 'hono/html';
-import { type ErrorName, errorRow } from '../../contract/errors.ts';
 import { statusOf } from '../../contract/http-status.ts';
-import { formAgain, link, shown, time } from '../parts/markup.ts';
+import { adviceOf, type Failure, messageOf } from '../failure-words.ts';
+import { formAgain, link, NOTHING, shown, time } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
-import { withoutCommands } from '../parts/without-commands.ts';
-
-export interface Failure {
-  name: string;
-  message: string;
-}
 
 /** The status of a page for this error. Work that goes on also has a page, which says so. */
 export const pageStatusOf = (name: string): PageStatus => {
@@ -20,66 +14,23 @@ export const pageStatusOf = (name: string): PageStatus => {
 const PAGE_STATUSES = [200, 202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503] as const;
 export type PageStatus = (typeof PAGE_STATUSES)[number];
 
-/** An error that is not ours is an internal mistake: its name and text are not shown to anybody. */
-export const told = (failure: Failure): Failure =>
-  errorRow(failure.name) === undefined
-    ? { name: 'InternalError', message: 'Something went wrong inside Walkback. Load the page again.' }
-    : failure;
+const PLACES: Readonly<Record<string, string>> = { sessions: 'session', sagas: 'saga' };
 
-const SAGA_PAGE = 'the page of the saga shows where it stands';
-const TIMELINE = 'the page of the session shows its messages and checkpoints';
-const OTHER_CHECKPOINT = 'choose another checkpoint: the page of the session lists them';
-/** A remedy that no page offers. */
-const FRESH_SANDBOX = 'whoever runs the agent can bring the session back in a fresh sandbox';
-const BY_HAND =
-  'the queue has the forms: retry, undone by hand, or left standing, for each step that is left';
-
-/** What to do on a page, for errors whose advice names a command that a page can replace. */
-const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
-  InvalidInput: 'go back, and mend what the message names',
-  SessionNotFound: 'the page Sessions lists them',
-  SessionEnded:
-    'the page of the session opens a review copy of a message; the page Sessions lists those that run',
-  MessageNotFound: TIMELINE,
-  CheckpointNotFound: TIMELINE,
-  IncompleteTarget:
-    'choose another checkpoint: the page of the session says what each misses. Whoever runs the agent can restore the rest of this one',
-  BundleMissing: `${OTHER_CHECKPOINT}. Whoever runs Walkback has to look at the bucket`,
-  BundleCorrupt: `${OTHER_CHECKPOINT}. Whoever runs Walkback has to look at the bucket`,
-  SandboxNotFound: `the page of the session opens a review copy; ${FRESH_SANDBOX}`,
-  RollbackInProgress: 'wait until it is done: the page of the session says whether one is at work',
-  RollbackIncomplete: `send the form again, which goes on with it, or ${FRESH_SANDBOX}`,
-  SagaNotFound: 'the page Sagas lists them',
-  StepNotFound: 'the page of the saga lists its steps',
-  AnswerConflict:
-    'look at it again: the queue shows what is asked now, the page of the saga what was answered',
-  OperationConflict:
-    'look at it again: the page of the saga shows what became of the step, and who decided it',
-  OperationRefused: SAGA_PAGE,
-  SagaNotInteractive: `it has a plan: ${SAGA_PAGE}`,
-  PointOfNoReturn: 'plan it again: the tick and the reason there leave standing what the message names',
-  ChildFailed: BY_HAND,
-  CompensationBlocked: BY_HAND,
-  CompensationFailed: BY_HAND,
+/** From a page about a session or a saga, the way to that itself. */
+const backPart = (at: string) => {
+  const [, place = '', id = ''] = /^\/(sessions|sagas)\/([^/]+)\//.exec(at) ?? [];
+  const name = PLACES[place];
+  return name === undefined ? NOTHING : html`<p><a href="/${place}/${id}">Back to the ${name}</a></p>`;
 };
 
-const onPages = (name: string): string | undefined =>
-  new Map<string, string>(Object.entries(ON_PAGES)).get(name);
-
-const adviceOf = (name: string): string | undefined => onPages(name) ?? errorRow(name)?.advice;
-
-/** When the page says what to do, the message need not name a command. */
-const messageOf = ({ name, message }: Failure): string =>
-  onPages(name) === undefined ? message : withoutCommands(message);
-
-/** `again`: where to sign in, when that is what is missing. */
-export const failurePage = ({ name, message }: Failure, again?: string): Page => ({
+/** `again`: where to sign in, when that is what is missing. `at`: the address that was asked for. */
+export const failurePage = ({ name, message }: Failure, again?: string, at = ''): Page => ({
   title: 'That did not work',
-  body: html`<section class="card stop" role="alert"><h2>${shown(name)}</h2><p>${shown(messageOf({ name, message }))}</p>${
+  body: html`<section class="card stop" role="alert"><p>${shown(messageOf({ name, message }))}</p>${
     again === undefined
-      ? html`${adviceOf(name) === undefined ? html`` : html`<p class="hint">What to do: ${adviceOf(name)}</p>`}`
+      ? html`${adviceOf(name) === undefined ? NOTHING : html`<p class="hint">What to do: ${adviceOf(name)}</p>`}`
       : html`<p>${link(again, 'Sign in again')}</p>`
-  }</section>`,
+  }<p class="meta">Error <code>${shown(name)}</code></p></section>${backPart(at)}`,
   data: { error: { name, message } },
 });
 

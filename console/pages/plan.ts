@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
+import { failedData } from '../further.ts';
 import {
   backBody,
   backPath,
@@ -45,16 +46,16 @@ const planPage = async (visit: Visit, target: Target, before?: string): Promise<
   const plan = await makePlan(visit, target, requestId);
   const { sessionId, message } = target;
   const moved = plan.repositories.filter(({ action }) => action !== 'unchanged');
-  const [title, lines] = await Promise.all([
+  const [{ title, untitled }, lines] = await Promise.all([
     pageTitle(visit, target, 'Go back to'),
     moved.length === 0 ? undefined : linesTo(visit, sessionId, plan.checkpointId),
   ]);
   const left = plan.discardedMessageIds.length;
-  const body = html`${refusedPart(before, digestOf(plan))}${warningsPart(plan.warnings)}
+  const body = html`${refusedPart(before, digestOf(plan))}${untitled}${warningsPart(plan.warnings)}
     ${standingPart(plan.effects)}
     ${repositoriesPart(plan.repositories)}
     ${left === 0 ? NOTHING : html`<p>${plural(left, 'later message')} would be left behind. The undo brings ${left === 1 ? 'it' : 'them'} back.</p>`}
-    ${moved.length === 0 ? NOTHING : linesPart(lines)}
+    ${lines === undefined ? NOTHING : linesPart(lines)}
     ${form(
       path('sessions', sessionId, 'rollback'),
       visit.formToken,
@@ -67,7 +68,7 @@ const planPage = async (visit: Visit, target: Target, before?: string): Promise<
   return {
     title,
     body: backBody(target, 'files', { body, button: 'Roll back exactly this', what }),
-    data: plan,
+    data: { ...plan, ...failedData({ lines: lines ?? {} }) },
     isWide: true,
   };
 };

@@ -8,6 +8,7 @@ import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
 import { sagaTitle } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { type Further, failedData, failedPart, further, never } from '../further.ts';
 import { alertPart } from '../parts/alert.ts';
 import { choice } from '../parts/choice.ts';
 import { money } from '../parts/ledger-tables.ts';
@@ -207,12 +208,18 @@ const text = (value: string | undefined): string | undefined => (value?.trim() =
 const WAIT_SECONDS = 5;
 
 /** Where the saga stands after the answer, which is recorded whether or not this can be told. */
-const lookAfter = (ask: Visit['ask'], sagaId: string): Promise<Observation | undefined> =>
-  ask('describe-saga', { sagaId, subject: true, waitSeconds: WAIT_SECONDS }).catch(() => undefined);
+const lookAfter = (visit: Visit, sagaId: string): Promise<Further<Observation>> =>
+  further(visit, visit.ask('describe-saga', { sagaId, subject: true, waitSeconds: WAIT_SECONDS }), never);
+
+const afterPart = (after: Further<Observation>): Markup =>
+  after.read === undefined
+    ? failedPart('What happened next', after, 'The answer is recorded.')
+    : html`<h2>What happened next</h2><p>${badge(after.read.status)} ${shown(nextForPeople(after.read))}</p>${stepsPart(after.read)}`;
 
 const DECISIONS = ['approve', 'reject'] as const;
 
-export const answer: Act = async ({ ask, by, fields }) => {
+export const answer: Act = async (sent) => {
+  const { ask, by, fields } = sent;
   const { saga = '', step = '', decision, hash, epoch } = fields;
   const note = text(fields['note']);
   const answered = await ask('answer', {
@@ -225,13 +232,13 @@ export const answer: Act = async ({ ask, by, fields }) => {
     ...(note === undefined ? {} : { note }),
   });
   const first = answered.answered;
-  const after = await lookAfter(ask, saga);
+  const after = await lookAfter(sent, saga);
   return {
     title: 'Answered',
     body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at, 'clock')}.`}</p>${warningsPart(answered.warnings ?? [])}
-      ${after === undefined ? NOTHING : html`<h2>What happened next</h2><p>${badge(after.status)} ${shown(nextForPeople(after))}</p>${stepsPart(after)}`}
-      <p>${link(path('sagas', saga), after === undefined ? 'The saga' : sagaTitle(after))} · <a href="/queue">The queue</a></p>`,
-    data: answered,
+      ${afterPart(after)}
+      <p>${link(path('sagas', saga), after.read === undefined ? 'The saga' : sagaTitle(after.read))} · <a href="/queue">The queue</a></p>`,
+    data: { ...answered, ...failedData({ after }) },
   };
 };
 

@@ -7,6 +7,7 @@ import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
+import { type Further, failedData, failedPart, further } from '../further.ts';
 import { backBody, backPath, CONFIRM_FORM, pageTitle } from '../parts/back-frame.ts';
 import { callsPart } from '../parts/calls.ts';
 import { form, list, type Markup, NOTHING, path, said, shown } from '../parts/markup.ts';
@@ -32,21 +33,16 @@ const makePlan = (
 /** Each plan captures the present, so its checkpoint has another id each time. */
 const digest = (plan: RollbackAnswer): string => digestOf({ ...plan, checkpointId: '' });
 
-/** What the message changed, as it was kept. Undefined: it cannot be told. */
-const changesOf = (
-  { ask }: Visit,
-  sessionId: string,
-  messageId: string,
-): Promise<ChangesAnswer | undefined> =>
-  // The plan names every path, also where its lines were not kept.
-  ask('changes', { sessionId, messageId }).catch(() => undefined);
+/** What the message changed, as it was kept. Where that has expired, the plan still names every path. */
+const changesOf = (visit: Visit, sessionId: string, messageId: string): Promise<Further<ChangesAnswer>> =>
+  further(visit, visit.ask('changes', { sessionId, messageId }));
 
-const changesShown = (messageId: string, answer: ChangesAnswer | undefined): Markup => {
-  const changed = (answer?.checkpoints ?? []).filter(({ repositories }) => repositories.length > 0);
+const changesShown = (messageId: string, changes: Further<ChangesAnswer>): Markup => {
+  const changed = (changes.read?.checkpoints ?? []).filter(({ repositories }) => repositories.length > 0);
   // No checkpoint is the head here: nothing of what comes next is taken back.
   const look = { room: roomFor(), messageId, headSeq: 0 };
   return changed.length === 0
-    ? NOTHING
+    ? failedPart('What it changed', changes, 'The paths above are what changes.')
     : html`<h2>What it changed, and what is taken back</h2>${callsPart(changed, look)}`;
 };
 
@@ -59,13 +55,13 @@ const revertPage = async (
   const request = `console-${crypto.randomUUID()}`;
   const point = { sessionId, message };
   const plan = await makePlan(visit, sessionId, message, request);
-  const [title, changes] = await Promise.all([
+  const [{ title, untitled }, changes] = await Promise.all([
     pageTitle(visit, point, 'Take back'),
     changesOf(visit, sessionId, message),
   ]);
   const { conflicts = [] } = plan;
   const isPossible = conflicts.length === 0;
-  const body = html`${refusedPart(before, digest(plan))}
+  const body = html`${refusedPart(before, digest(plan))}${untitled}
     ${warningsPart(plan.warnings)}
     ${
       isPossible
@@ -79,7 +75,12 @@ const revertPage = async (
     ${repositoriesPart(plan.repositories)}${changesShown(message, changes)}
     ${isPossible ? form(path('sessions', sessionId, 'revert'), visit.formToken, { message, request, digest: digest(plan) }, NOTHING, CONFIRM_FORM) : NOTHING}`;
   const button = isPossible ? 'Take back exactly this' : undefined;
-  return { title, body: backBody(point, 'message', { body, button }), data: plan, isWide: true };
+  return {
+    title,
+    body: backBody(point, 'message', { body, button }),
+    data: { ...plan, ...failedData({ changes }) },
+    isWide: true,
+  };
 };
 
 const donePage = async (
@@ -119,5 +120,7 @@ export const revert: Act = async (sent) => {
     await sent.ask('revert', { sessionId, messageId: message, requestId: request, epoch, by });
     return at({ request });
   };
-  return unlessOvertaken(sent, act, at({ request, confirmed }));
+  // When a rollback left the message behind meanwhile, the page of the plan says so.
+  const isOvertaken = (error: unknown): boolean => sent.isOvertaken(error) || sent.isLeftBehind(error);
+  return unlessOvertaken({ isOvertaken }, act, at({ request, confirmed }));
 };

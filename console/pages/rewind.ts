@@ -7,8 +7,9 @@ import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../cont
 import { standsIn } from '../../core/rewind/count-effects.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { sagaTitleOf } from '../../present/saga-words.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import type { Act, Elsewhere, Show, Visit } from '../context.ts';
+import { failedData } from '../further.ts';
 import {
   backBody,
   backPath,
@@ -77,9 +78,11 @@ const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindSessionA
 /** The plan does not name what is left of such a saga: only people can take that back. */
 const isStopped = (status: RewoundSaga['status']): boolean => status === 'COMPENSATION_FAILED';
 
-const sagaPart = ({ sagaId, status, after, plan }: RewoundSaga): Markup =>
-  html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaTitleOf(sagaId, [...plan.undo, ...plan.stands]))} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
+const sagaPart = (saga: RewoundSaga): Markup => {
+  const { sagaId, status, after, plan } = saga;
+  return html`<section class="card${plan.stands.length > 0 || isStopped(status) ? ' stop' : ''}"><h3>${link(path('sagas', sagaId), sagaTitle(saga))} ${badge(status)}${after === null ? NOTHING : html` <span class="meta">stays up to step ${shown(after)}</span>`}</h3>
     ${undoPlanTable(`What saga ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
+};
 
 const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
   sagasNotListed === undefined
@@ -97,7 +100,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   const point = { sessionId, ...pointOf(input) };
   const scope = input.scope ?? 'all';
   const isMoved = files?.repositories.some(({ action }) => action !== 'unchanged') === true;
-  const [title, lines] = await Promise.all([
+  const [{ title, untitled }, lines] = await Promise.all([
     pageTitle(visit, point, 'Go back to'),
     isMoved ? linesTo(visit, sessionId, files.checkpointId) : undefined,
   ]);
@@ -109,9 +112,9 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
     request: input.requestId,
     digest: digest(plan),
   };
-  const body = html`${refusedPart(before, digest(plan))}
+  const body = html`${refusedPart(before, digest(plan))}${untitled}
     ${scope === 'conversation' ? NOTHING : html`<h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}`}
-    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${isMoved ? linesPart(lines) : NOTHING}`}
+    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${lines === undefined ? NOTHING : linesPart(lines)}`}
     ${form(
       path('sessions', sessionId, 'rewind'),
       visit.formToken,
@@ -124,7 +127,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   return {
     title,
     body: backBody(point, scope === 'files' ? 'all' : scope, { body, button: 'Rewind exactly this', what }),
-    data: plan,
+    data: { ...plan, ...failedData({ lines: lines ?? {} }) },
     isWide: true,
   };
 };

@@ -9,6 +9,7 @@ import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
 import { notListedTexts, provenText, sagaTitle } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
+import { failedData, failedPart, further } from '../further.ts';
 import { alertPart } from '../parts/alert.ts';
 import { approvalsPart } from '../parts/approvals.ts';
 import { byHandForm, effectFields } from '../parts/by-hand.ts';
@@ -118,16 +119,6 @@ const treeOf = (children: readonly Child[], above: string | undefined): Markup =
 
 type Locks = AnswerOf<'list-locks'>;
 
-/** A person who may not see locks is shown none. */
-const readLocks = async ({ ask, isForbidden }: Visit, sagaId: string): Promise<Locks> => {
-  try {
-    return await ask('list-locks', { sagaId });
-  } catch (error) {
-    if (isForbidden(error)) return { locks: [] };
-    throw error;
-  }
-};
-
 const locksPart = ({ locks, cursor }: Locks): Markup =>
   locks.length === 0
     ? NOTHING
@@ -148,7 +139,7 @@ const locksPart = ({ locks, cursor }: Locks): Markup =>
 
 const statePart = (seen: Observation, formToken: string): Markup =>
   html`${seen.guidance === undefined ? NOTHING : html`<p class="card warn">${shown(seen.guidance.by)}, ${shown(provenText(seen.guidance.proof))}, says: ${said(seen.guidance.text)}</p>`}
-  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)} ${money(seen.awaiting.amount, seen.awaiting.currency)}, until ${time(seen.awaiting.until, 'clock')}</p>${answerPart(seen, seen.awaiting, formToken)}</section>`}
+  ${seen.awaiting === undefined ? NOTHING : html`<section class="card warn"><h2>Waits for an approval</h2><p>${shown(seen.awaiting.tool)}${seen.awaiting.amount === undefined ? NOTHING : html` ${money(seen.awaiting.amount, seen.awaiting.currency)}`}, until ${time(seen.awaiting.until, 'clock')}</p>${answerPart(seen, seen.awaiting, formToken)}</section>`}
   ${(seen.awaitingBelow ?? []).map((one) => html`<p class="card warn">${link(path('sagas', one.sagaId), one.sagaId)} waits for an approval of ${shown(one.tool)}, until ${time(one.until, 'clock')}. <a href="/queue${query({ saga: one.sagaId })}">Answer it in the queue</a></p>`)}
   ${seen.awaitingBelowNotListed === undefined ? NOTHING : html`<p class="card warn">${plural(seen.awaitingBelowNotListed, 'more approval is', 'more approvals are')} waited for below, in <a href="/queue">the queue</a></p>`}
   ${seen.failed === undefined ? NOTHING : html`<section class="card stop"><h2>Turned back</h2><p>${seen.failed.step == null ? NOTHING : html`${shown(seen.failed.step)}: `}${shown(seen.failed.error.name)}: ${said(seen.failed.error.message)}</p>${seen.failed.by === undefined ? NOTHING : html`<p>by ${shown(seen.failed.by)}, ${shown(provenText(seen.failed.proof))}: ${said(seen.failed.reason ?? 'no reason given')}</p>`}</section>`}
@@ -199,7 +190,7 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   const [seen, { entries = [], cursor }, held] = await Promise.all([
     ask('describe-saga', { sagaId, subject: true }),
     ask('query-ledger', { sagaId, limit: ROWS }),
-    readLocks(visit, sagaId),
+    further<Locks>(visit, ask('list-locks', { sagaId })),
   ]);
   const ledger = `/ledger${query({ saga: sagaId })}`;
   const isOver = seen.doing === undefined && seen.awaiting === undefined && seen.status !== 'PARKED';
@@ -222,14 +213,22 @@ const sagaPage = async (visit: Visit, sagaId: string): Promise<Page> => {
   ${seen.status === 'COMPLETED' && seen.parent === undefined ? html`<p><a class="button" href="${path('sagas', sagaId, 'undo')}">Undo it: the plan first</a></p>` : NOTHING}
   ${approvalsPart(seen)}${acceptedPart(seen, visit)}
   ${seen.children === undefined || seen.children.length === 0 ? NOTHING : html`<h2>Sagas below</h2><div class="card">${treeOf(seen.children, undefined)}${seen.childrenNotListed === undefined ? NOTHING : html`<p class="cut">Cut here: ${plural(seen.childrenNotListed, 'more saga')} below. Their ledgers have what they did.</p>`}</div>`}
-  ${locksPart(held)}
+  ${failedPart('Its locks', held)}${locksPart(held.read ?? { locks: [] })}
   <h2>Ledger</h2>${check !== undefined ? verdict(check) : html`<p>${link(ledger, 'Verify it, and show all entries')}</p>`}
   ${entryRows(entries)}
   ${cursor === undefined ? NOTHING : html`<p class="cut">Cut here, after the first ${plural(entries.length, 'entry', 'entries')}: ${link(ledger, 'all entries')}.</p>`}`;
   return {
     title: sagaTitle(seen),
     body,
-    data: { saga: seen, entries, cursor, locks: held.locks, locksCursor: held.cursor, check },
+    data: {
+      saga: seen,
+      entries,
+      cursor,
+      locks: held.read?.locks ?? [],
+      locksCursor: held.read?.cursor,
+      check,
+      ...failedData({ locks: held }),
+    },
     isWide: true,
     ...(seen.doing === undefined || seen.doing.what === 'waiting' ? {} : { refreshSeconds: 5 }),
   };

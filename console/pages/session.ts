@@ -10,6 +10,7 @@ import type { SagasAnswer } from '../../contract/saga-answers.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
+import { type Further, failedData, failedPart, further } from '../further.ts';
 import { callsPart, messageText } from '../parts/calls.ts';
 import { counts } from '../parts/counts.ts';
 import { outsidePart } from '../parts/effects.ts';
@@ -83,13 +84,15 @@ const sessionFacts = ({ session }: TimelineAnswer, files: string | undefined): M
 interface Chosen {
   message: TimelineMessage;
   checkpoints: TimelineCheckpoint[];
-  changes: ChangesAnswer | undefined;
-  sagas: SagasAnswer | undefined;
+  changes: Further<ChangesAnswer>;
+  sagas: Further<SagasAnswer>;
 }
 
 const chosenPart = (visit: Visit, { session }: TimelineAnswer, chosen: Chosen): Markup => {
   const { sessionId, headSeq } = session;
-  const { message, checkpoints, changes, sagas } = chosen;
+  const { message, checkpoints } = chosen;
+  const { read: changes } = chosen.changes;
+  const { read: sagas } = chosen.sagas;
   const { messageId, title, role, discarded } = message;
   const here = path('sessions', sessionId);
   const room = roomFor();
@@ -106,38 +109,41 @@ const chosenPart = (visit: Visit, { session }: TimelineAnswer, chosen: Chosen): 
   return html`<h2>${shown(title ?? messageId)} ${discarded ? badge('left behind by a rollback', 'calm') : NOTHING}</h2>
     <p class="meta">${shown(role)} ${time(checkpoints[0]?.createdAt)} ${counts(linesOf(checkpoints))} ${ident(messageId)}</p>
     ${acts(visit, sessionId, message)}${messageText(changes?.checkpoints ?? [])}
-    <div class="beside"><div class="side">${fileTreePart(room.files)}${outsidePart(sagas?.effects ?? [])}${
+    <div class="beside"><div class="side">${fileTreePart(room.files)}${chosen.sagas.failed === undefined ? outsidePart(sagas ?? { sagas: [] }) : failedPart('What sagas did outside', chosen.sagas)}${
       sagas?.cursor === undefined
         ? NOTHING
         : html`<p class="cut">Cut here: <a href="${at({ outside: sagas.cursor })}">what further sagas of this message did</a>.</p>`
     }</div>
-    <div>${changes === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : calls}
+    <div>${failedPart('What it changed', chosen.changes)}${changes !== undefined ? calls : chosen.changes.failed === undefined ? html`<p class="empty">No checkpoint of it is kept.</p>` : NOTHING}
     ${changes?.cursor === undefined ? NOTHING : html`<p class="cut">Cut here: <a href="${at({ more: changes.cursor })}">further calls of this message</a>.</p>`}</div></div>`;
 };
 
 /** A person who may not see sagas still sees the rest of the page. */
-const sagasOf = async (
-  { ask, isForbidden, query: { outside } }: Visit,
-  sessionId: string,
-  messageId: string,
-): Promise<SagasAnswer | undefined> => {
-  try {
-    return await ask('list-sagas', {
-      sessionId,
-      messageId,
-      limit: 50,
-      ...(outside ? { cursor: outside } : {}),
-    });
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
+const sagasOf = (visit: Visit, sessionId: string, messageId: string): Promise<Further<SagasAnswer>> => {
+  const { outside } = visit.query;
+  const cursor = outside ? { cursor: outside } : {};
+  return further(
+    visit,
+    visit.ask('list-sagas', { sessionId, messageId, subject: true, limit: 50, ...cursor }),
+  );
+};
+
+/** Nothing where all its checkpoints have expired. */
+const changesOf = (visit: Visit, sessionId: string, messageId: string): Promise<Further<ChangesAnswer>> => {
+  const { repository, more } = visit.query;
+  const request = {
+    sessionId,
+    messageId,
+    ...(repository ? { path: repository } : {}),
+    ...(more ? { cursor: more } : {}),
+  };
+  return further(visit, visit.ask('changes', request));
 };
 
 export const showSession: Show = async (visit) => {
-  const { ask, params, query: asked, isNotFound } = visit;
+  const { ask, params, query: asked } = visit;
   const sessionId = params['id'] ?? '';
-  const { message, before, repository, more } = asked;
+  const { message, before } = asked;
   const timeline = await ask('timeline', {
     sessionId,
     limit: PAGE,
@@ -154,16 +160,7 @@ export const showSession: Show = async (visit) => {
   if (meant !== undefined) {
     const { messageId } = meant;
     const [changes, sagas] = await Promise.all([
-      ask('changes', {
-        sessionId,
-        messageId,
-        ...(repository ? { path: repository } : {}),
-        ...(more ? { cursor: more } : {}),
-      }).catch((error: unknown) => {
-        // All its checkpoints have expired.
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }),
+      changesOf(visit, sessionId, messageId),
       sagasOf(visit, sessionId, messageId),
     ]);
     const of = checkpoints.filter((one) => one.messageId === messageId && isWork(one));
@@ -183,12 +180,13 @@ export const showSession: Show = async (visit) => {
     body,
     data: {
       ...timeline,
-      changes: chosen?.changes?.checkpoints ?? [],
-      sagas: chosen?.sagas?.sagas ?? [],
-      effects: chosen?.sagas?.effects ?? [],
+      changes: chosen?.changes.read?.checkpoints ?? [],
+      sagas: chosen?.sagas.read?.sagas ?? [],
+      effects: chosen?.sagas.read?.effects ?? [],
       // Named as in the addresses of the further pages.
-      more: chosen?.changes?.cursor,
-      outside: chosen?.sagas?.cursor,
+      more: chosen?.changes.read?.cursor,
+      outside: chosen?.sagas.read?.cursor,
+      ...failedData(chosen === undefined ? {} : { changes: chosen.changes, sagas: chosen.sagas }),
     },
     isWide: true,
   };

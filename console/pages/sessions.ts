@@ -6,6 +6,7 @@ import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { sagaTitle } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
+import { failedData, failedPart, further } from '../further.ts';
 import { counts } from '../parts/counts.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 import { showLedger } from './ledger.ts';
@@ -27,19 +28,16 @@ const readSessions = async ({ ask }: Visit): Promise<{ sessions: ListedSession[]
   return { sessions, hasMore: cursor !== undefined };
 };
 
-/** Open sagas by session. A person who may not see sagas is shown none. */
-const readOpenSagas = async ({ ask, isForbidden }: Visit): Promise<Map<string, SagaSummary[]>> => {
-  const found = new Map<string, SagaSummary[]>();
-  try {
-    const pages = await Promise.all(
-      OPEN_STATUSES.map((status) => ask('list-sagas', { status, limit: MOST_OPEN })),
-    );
-    for (const saga of pages.flatMap(({ sagas }) => sagas)) {
-      if (saga.sessionId === undefined || saga.parent !== undefined) continue;
-      found.set(saga.sessionId, [...(found.get(saga.sessionId) ?? []), saga]);
-    }
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
+type BySession = Map<string, SagaSummary[]>;
+
+const readOpenSagas = async ({ ask }: Visit): Promise<BySession> => {
+  const found: BySession = new Map();
+  const pages = await Promise.all(
+    OPEN_STATUSES.map((status) => ask('list-sagas', { status, subject: true, limit: MOST_OPEN })),
+  );
+  for (const saga of pages.flatMap(({ sagas }) => sagas)) {
+    if (saga.sessionId === undefined || saga.parent !== undefined) continue;
+    found.set(saga.sessionId, [...(found.get(saga.sessionId) ?? []), saga]);
   }
   return found;
 };
@@ -76,14 +74,18 @@ export const showSessions: Show = async (visit) => {
 
 const sessionsPage: Show = async (visit) => {
   const { q = '', page = '1' } = visit.query;
-  const [{ sessions, hasMore }, sagas] = await Promise.all([readSessions(visit), readOpenSagas(visit)]);
+  const [{ sessions, hasMore }, open] = await Promise.all([
+    readSessions(visit),
+    further(visit, readOpenSagas(visit)),
+  ]);
+  const sagas: BySession = open.read ?? new Map();
   const found = sessions
     .filter((one) => fits(one, q.trim().toLowerCase()))
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   const last = Math.max(1, Math.ceil(found.length / PAGE));
   const at = Math.min(last, Math.max(1, Math.trunc(Number(page)) || 1));
   const rows = found.slice((at - 1) * PAGE, at * PAGE);
-  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="36" value="${q}" placeholder="session, agent, project, directory" /></div><button type="submit">Find</button></form>
+  const body = html`<form class="filters" method="get" action="/"><div><label for="q">Find</label><input id="q" name="q" type="search" size="36" value="${q}" placeholder="session, agent, project, directory" /></div><button type="submit">Find</button></form>${failedPart('Open sagas', open)}
     ${table(
       'Sessions, last changed first',
       [
@@ -110,6 +112,12 @@ const sessionsPage: Show = async (visit) => {
     <p class="hint">${plural(found.length, 'session')}${hasMore ? ` of the first ${sessions.length} that were read; there are more` : ''}.</p>
     <p class="acts">${at > 1 ? html`<a class="button" href="/${query({ q, page: String(at - 1) })}">Newer</a>` : NOTHING}${found.length > at * PAGE ? html`<a class="button" href="/${query({ q, page: String(at + 1) })}">Older</a>` : NOTHING}</p>`;
   const openSagas = rows.flatMap(({ sessionId }) => sagas.get(sessionId) ?? []);
-  const data = { sessions: rows, openSagas, found: found.length, hasMore };
+  const data = {
+    sessions: rows,
+    openSagas,
+    found: found.length,
+    hasMore,
+    ...failedData({ openSagas: open }),
+  };
   return { title: 'Sessions', body, data, isWide: true };
 };

@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import type { OperatedSaga, UndoPlan } from '../../contract/saga-answers.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
-import { sagaTitleOf } from '../../present/saga-words.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
+import { failedData, failedPart, further } from '../further.ts';
 import { badge, form, link, path } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { refusedPart } from '../parts/plan-parts.ts';
@@ -18,16 +19,18 @@ const digestOf = ({ undo, stands }: UndoPlan): string => sha256Hex(JSON.stringif
 const planned = ({ ask, by, params }: Visit): Promise<OperatedSaga> =>
   ask('operate-saga', { sagaId: params['id'] ?? '', action: 'undo', by, dryRun: true });
 
-const planPage = (
-  { formToken }: Visit,
+const planPage = async (
+  visit: Visit,
   { sagaId, status, plan = EMPTY }: OperatedSaga,
   before?: string,
-): Page => {
+): Promise<Page> => {
+  const { formToken } = visit;
   const digest = digestOf(plan);
-  const saga = link(path('sagas', sagaId), sagaTitleOf(sagaId, [...plan.undo, ...plan.stands]));
+  const seen = await further(visit, visit.ask('describe-saga', { sagaId, subject: true }));
+  const saga = link(path('sagas', sagaId), sagaTitle(seen.read ?? { sagaId }));
   return {
     title: 'Undo: the plan',
-    body: html`${refusedPart(before, digest)}
+    body: html`${refusedPart(before, digest)}${failedPart('What it is about', seen)}
       <p>${saga} ${badge(status)} Effects are undone one after the other, in this order. When one cannot be undone, ${link('/queue', 'the queue')} has it.</p>
       ${undoPlanTable(`What ${sagaId} did`, plan, 'Nothing is left to take back.')}
       ${
@@ -41,7 +44,7 @@ const planPage = (
             )
           : html`<p class="hint">Its undo was asked for already, and this is what was left of it.</p>`
       }`,
-    data: { sagaId, status, plan },
+    data: { sagaId, status, plan, ...failedData({ saga: seen }) },
   };
 };
 

@@ -6,6 +6,7 @@ import type { DiffAnswer } from '../../contract/change-answers.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import type { Visit } from '../context.ts';
 import { diffMarkup, roomFor } from '../diff/markup.ts';
+import { type Further, failedPart, further, never } from '../further.ts';
 import { choice } from './choice.ts';
 import { fileTreePart } from './file-tree.ts';
 import { link, type Markup, NOTHING, path, query, repositoryName } from './markup.ts';
@@ -66,12 +67,17 @@ const scopesPart = (point: BackPoint, chosen: BackScope): Markup => {
 };
 
 /** What people know the point by. */
-const pointTitle = async ({ ask }: Visit, { sessionId, message, checkpoint }: BackPoint): Promise<string> => {
-  if (!message)
-    return checkpoint?.replace(/^cp-0*(\d+)-.*$/, (_, seq) => shortCheckpointId(Number(seq))) ?? '';
-  // Without its title, the plan is the same.
-  const timeline = await ask('timeline', { sessionId, limit: 1, brief: true }).catch(() => undefined);
-  return timeline?.messages.find(({ messageId }) => messageId === message)?.title ?? message;
+const pointTitle = async (
+  visit: Visit,
+  { sessionId, message, checkpoint }: BackPoint,
+): Promise<[string, Markup]> => {
+  if (!message) {
+    const short = checkpoint?.replace(/^cp-0*(\d+)-.*$/, (_, seq) => shortCheckpointId(Number(seq)));
+    return [short ?? '', NOTHING];
+  }
+  const timeline = await further(visit, visit.ask('timeline', { sessionId, limit: 1, brief: true }));
+  const meant = timeline.read?.messages.find(({ messageId }) => messageId === message);
+  return [meant?.title ?? message, failedPart('The title of this message', timeline)];
 };
 
 /** The id of the form of a plan, whose button is in the bar. */
@@ -87,18 +93,19 @@ export const backBody = (
   { body, button, what = '' }: { body: Markup; button: string | undefined; what?: string },
 ): Markup => html`${scopesPart(point, scope)}${body}${confirmBar(point.sessionId, button, what)}`;
 
-/** What becomes of the lines: from what is there now to the target. Undefined: it cannot be told. */
-export const linesTo = async (
-  { ask }: Visit,
+/** What becomes of the lines: from what is there now to the target. */
+export const linesTo = (
+  visit: Visit,
   sessionId: string,
   checkpointId: string,
-): Promise<DiffAnswer | undefined> =>
-  // The plan names every path, also where its lines cannot be read.
-  ask('diff', { sessionId, from: 'now', to: checkpointId }).catch(() => undefined);
+): Promise<Further<DiffAnswer>> =>
+  further(visit, visit.ask('diff', { sessionId, from: 'now', to: checkpointId }), never);
 
-export const linesPart = (answer: DiffAnswer | undefined): Markup => {
+export const linesPart = (lines: Further<DiffAnswer>): Markup => {
+  const { read: answer } = lines;
+  // The plan names every path, also where its lines cannot be read.
   if (answer === undefined)
-    return html`<p class="hint">Its lines cannot be shown now. The paths above are what changes.</p>`;
+    return failedPart('The lines that change', lines, 'The paths above are what changes.');
   const room = roomFor();
   const changed = answer.repositories.filter(({ diff }) => diff !== '');
   if (changed.length === 0) return NOTHING;
@@ -109,6 +116,12 @@ export const linesPart = (answer: DiffAnswer | undefined): Markup => {
   return html`<h2>What changes in the files</h2>${fileTreePart(room.files)}${parts}`;
 };
 
-/** The title of a page about the point. */
-export const pageTitle = async (visit: Visit, point: BackPoint, words: string): Promise<string> =>
-  `${words} ${await pointTitle(visit, point)}`;
+/** The title of a page about the point, and what to say when it could not be read. */
+export const pageTitle = async (
+  visit: Visit,
+  point: BackPoint,
+  words: string,
+): Promise<{ title: string; untitled: Markup }> => {
+  const [name, untitled] = await pointTitle(visit, point);
+  return { title: `${words} ${name}`, untitled };
+};

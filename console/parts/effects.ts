@@ -1,7 +1,8 @@
 /** What sagas did outside: the effects of a message, and those that a plan leaves standing. */
 import { html } from 'hono/html';
 import type { StandingEffect } from '../../contract/rollback-answers.ts';
-import type { SessionEffect } from '../../contract/saga-answers.ts';
+import type { SagasAnswer, SessionEffect } from '../../contract/saga-answers.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import { money, reference } from './ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table } from './markup.ts';
 
@@ -36,18 +37,25 @@ const standing = ({ stands, reversible, rejected, residue }: SessionEffect): Mar
         ? badge('stands', 'good')
         : badge('cannot be undone', 'bad');
 
-/** Shown beside the code changes of the same message. `to`: where a saga is shown. */
+const effectPart = (one: SessionEffect, to: string): Markup =>
+  html`<li><p><a href="${to}">${shown(one.tool)}</a> ${money(one.amount, one.currency)}</p>
+        <p class="meta">${standing(one)} ${one.externalRef === null && one.externalUrl === undefined ? NOTHING : reference(one.externalRef, one.externalUrl)}</p></li>`;
+
+/** Shown beside the code changes of the same message, saga by saga. `to`: where a saga is shown. */
 export const outsidePart = (
-  effects: readonly SessionEffect[],
+  { effects = [], sagas }: Pick<SagasAnswer, 'effects' | 'sagas'>,
   to = (sagaId: string) => path('sagas', sagaId),
-): Markup =>
-  html`<section><h3>Outside the repositories</h3>${
+): Markup => {
+  const titles = new Map(sagas.map((one) => [one.sagaId, sagaTitle(one)]));
+  const ids = [...new Set(effects.map(({ sagaId }) => sagaId))];
+  return html`<section><h3>Outside the repositories</h3>${
     effects.length === 0
       ? html`<p class="empty">No saga did anything for this message.</p>`
-      : html`<ul class="effects">${effects.map(
-          (
-            one,
-          ) => html`<li><p><a href="${to(one.sagaId)}">${shown(one.tool)}</a> ${money(one.amount, one.currency)}</p>
-        <p class="meta">${standing(one)} ${one.externalRef === null && one.externalUrl === undefined ? NOTHING : reference(one.externalRef, one.externalUrl)}</p></li>`,
+      : html`<ul class="effects">${ids.map(
+          (sagaId) =>
+            html`<li class="of"><a href="${to(sagaId)}">${shown(titles.get(sagaId) ?? sagaId)}</a></li>${effects
+              .filter((one) => one.sagaId === sagaId)
+              .map((one) => effectPart(one, to(sagaId)))}`,
         )}</ul>`
   }</section>`;
+};

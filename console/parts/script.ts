@@ -47,8 +47,11 @@ const copyButton = (text, label, name) => {
   Object.assign(button, { type: 'button', className: 'copy', textContent: label, title: text });
   button.setAttribute('aria-label', name);
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(text).catch(() => {});
-    button.textContent = 'Copied';
+    // A page that came without TLS has no clipboard.
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch { button.textContent = 'Not copied: the browser does not allow it'; }
   });
   return button;
 };
@@ -62,7 +65,10 @@ const showCopies = () => {
 
 /** Which diffs a person has viewed is known to their browser only, by a mark of what was shown. */
 const VIEWED = `
-const viewed = new Set(JSON.parse(localStorage.getItem('viewed') ?? '[]'));
+const keptViewed = () => {
+  try { return JSON.parse(localStorage.getItem('viewed') ?? '[]'); } catch { return []; }
+};
+const viewed = new Set(keptViewed());
 const countViewed = () => {
   const files = [...document.querySelectorAll('[data-viewed]')];
   const count = files.filter((one) => viewed.has(one.dataset.viewed)).length;
@@ -82,8 +88,9 @@ const showViewed = () => {
     box.addEventListener('change', () => {
       viewed[box.checked ? 'add' : 'delete'](mark);
       details.open = !box.checked;
-      localStorage.setItem('viewed', JSON.stringify([...viewed].slice(-5000)));
       countViewed();
+      // A browser that keeps nothing forgets it with the page.
+      try { localStorage.setItem('viewed', JSON.stringify([...viewed].slice(-5000))); } catch {}
     });
     file.append(label);
   }
@@ -93,9 +100,15 @@ const showViewed = () => {
 
 export const SCRIPT = `'use strict';${TIMES}${COPIES}${VIEWED}
 for (const place of document.querySelectorAll('a[data-count]')) {
-  fetch(place.dataset.count, { headers: { '${LOOK_HEADER}': 'yes' } }).then((answer) => answer.ok ? answer.json() : { count: 0 }).then(({ count, hasMore }) => {
-    if (count > 0) place.append(' ', Object.assign(document.createElement('span'), { className: 'badge ask', textContent: count + (hasMore ? '+' : '') }));
-  }).catch(() => {});
+  const mark = (textContent, title) => place.append(' ', Object.assign(document.createElement('span'), { className: 'badge ask', textContent, title }));
+  const unknown = () => mark('?', 'How much waits could not be read. The queue itself says why.');
+  fetch(place.dataset.count, { headers: { '${LOOK_HEADER}': 'yes' } }).then(async (answer) => {
+    // Who may not see the queue, or is not signed in any more, has nothing waiting there.
+    if (answer.status === 401 || answer.status === 403) return;
+    if (!answer.ok) return unknown();
+    const { count, hasMore } = await answer.json();
+    if (count > 0) mark(count + (hasMore ? '+' : ''), 'This much waits for a person');
+  }).catch(unknown);
 }
 const enhance = () => { showTimes(); showCopies(); showViewed(); };
 document.addEventListener('submit', (event) => {

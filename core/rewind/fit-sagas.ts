@@ -19,7 +19,10 @@ const withoutObservation = (saga: RewoundSaga): RewoundSaga => {
   return rest;
 };
 
-const lineOf = (saga: RewoundSaga): RewoundSaga => ({ ...saga, plan: { undo: [], stands: [] } });
+const lineOf = (saga: RewoundSaga): RewoundSaga => {
+  const { definition: _definition, subject: _subject, ...rest } = saga;
+  return { ...rest, plan: { undo: [], stands: [] } };
+};
 
 /** The part of a plan that fits. The rest is counted. */
 const fittingPlan = (

@@ -21,6 +21,7 @@ import { requireReason, requireSameResidue, residueKeys, residueOf } from '../sa
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
+import { subjectOf } from '../saga/people/subject.ts';
 import { treePlanOf } from '../saga/people/tree-plan.ts';
 import { requireReturn } from '../saga/people/undo-plan.ts';
 import { mapAtOnce } from '../shared/at-once.ts';
@@ -73,6 +74,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const entries = await readTrueLedger(store, head);
     const stories = storiesOf(head, entries);
     const plan = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
+    const subject = subjectOf(entries);
     const between = (steps?.between ?? []).map((story) => ({ ...observed(story), reason: STAYS_BETWEEN }));
     const isThrough = steps?.isLeft === false && state.phase !== 'undo';
     return {
@@ -80,6 +82,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       status,
       epoch,
       after: steps?.after ?? null,
+      ...(head.definition != null && { definition: head.definition }),
+      ...(subject !== undefined && { subject }),
       plan: { ...plan, stands: [...plan.stands, ...between] },
       ...(isThrough ? { observation: await observeFamily(store, head, entries) } : {}),
     };

@@ -161,6 +161,27 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       expect(shell(world.world.root, `ls api/${later}.txt 2>/dev/null || true`).trim()).toBe('');
     });
 
+    test('a message that somebody leaves behind meanwhile: the page says what happened, and what to do', async () => {
+      const [kept, gone] = [`staying-${place}`, `going-${place}`];
+      await world.checkpoint(kept, { role: 'user', title: kept, text: 'Kept.' });
+      shell(world.world.root, `printf 'going\\n' > api/${gone}.txt`);
+      await world.checkpoint(gone, { role: 'assistant', title: gone, text: 'Going.' });
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      await choose(page, gone);
+      await page.getByRole('link', { name: 'Go back to here…' }).click();
+      await page.getByRole('link', { name: 'Only this message' }).click();
+      await page.getByRole('button', { name: 'Take back exactly this' }).waitFor();
+      const { sessionId } = world.world;
+      await world.invoke('rollback', { sessionId, messageId: kept, requestId: `leave-${place}`, by: 'omar' });
+      await page.getByRole('button', { name: 'Take back exactly this' }).click();
+      await page.getByText('a rollback left it behind').waitFor();
+      await page.getByText('What to do: nothing of it is left to take back.').waitFor();
+      await look(page, `left-behind-${place}`);
+      await page.getByRole('link', { name: 'Back to the session' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Session s1' }).waitFor();
+    });
+
     test('a rewind undoes an effect, and says what nothing takes back', async () => {
       const order = `order-${place}`;
       world.write('api/price.ts', `export const order = '${order}';\n`);

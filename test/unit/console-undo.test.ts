@@ -9,6 +9,7 @@ const MAIL = { step: 'mail', tool: 'mail', externalRef: null, reason: 'irreversi
 const opened = async (stands: object[] = [MAIL], status = 'COMPLETED') => {
   const plan: { status: string; undo: object[]; stands: object[] } = { status, undo: [PAY], stands };
   const { fetchPage, enter, calls } = made({
+    'describe-saga': () => observed({ sagaId: 's' }),
     'operate-saga': ({ dryRun }: { dryRun?: boolean }) => {
       if (dryRun !== true) return { sagaId: 's', status: 'COMPENSATING' };
       return {
@@ -28,7 +29,10 @@ const opened = async (stands: object[] = [MAIL], status = 'COMPLETED') => {
       form: { form_token: tokenIn(text), once: 'once', digest, ...fields },
     });
   const done = () =>
-    calls.map(({ input }) => input).filter((input) => !JSON.stringify(input).includes('dryRun'));
+    calls
+      .filter(({ name }) => name === 'operate-saga')
+      .map(({ input }) => input)
+      .filter((input) => !JSON.stringify(input).includes('dryRun'));
   return { text, plan, send, done };
 };
 

@@ -71,7 +71,7 @@ test('what a provider refused never happened, and is told as that', async () => 
     ['pay', false, undefined],
     ['mail', false, true],
   ]);
-  const page = String(await outsidePart(effects));
+  const page = String(await outsidePart({ effects, sagas: [] }));
   expect(page.match(/badge [a-z]+">[a-z ]+</g)).toEqual([
     'badge calm">undone<',
     'badge plain">did not happen<',
@@ -137,7 +137,7 @@ const undoneWith = async (residue: string) => {
 test('what was undone in part says what stays', async () => {
   const { effects } = await undoneWith('the fee stays');
   expect(effects).toMatchObject([{ stands: false, residue: 'the fee stays' }]);
-  expect(String(await outsidePart(effects))).toMatch(/undone in part<.*the fee stays/s);
+  expect(String(await outsidePart({ effects, sagas: [] }))).toMatch(/undone in part<.*the fee stays/s);
 });
 
 test.each(['', ' '])('what says %j of what stays was undone, all of it', async (residue) => {
@@ -156,7 +156,7 @@ test.each(['', ' '])('what says %j of what stays was undone, all of it', async (
     for (const entry of stored) rows.add(entry);
     expect(rows.end().committed).toMatchObject([{ row: { status: 'undone', residue: null } }]);
   }
-  expect(String(await outsidePart(effects))).not.toContain('in part');
+  expect(String(await outsidePart({ effects, sagas: [] }))).not.toContain('in part');
 });
 
 test('the effects of a session that stand: not what was read or undone, and of no other session', async () => {

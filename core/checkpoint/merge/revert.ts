@@ -21,8 +21,8 @@ type RevertRequest = MaybeAsked<RevertInput>;
 
 const leftBehind = (what: string): WalkbackError =>
   new WalkbackError(
-    'InvalidInput',
-    `${what} is not on the way to where the session stands, so its work is not there to be taken back. The timeline shows what is.`,
+    'WorkLeftBehind',
+    `${what} is not on the way to where the session stands: a rollback left it behind, or it was work in a copy. What it changed is not in the files, so nothing was taken back.`,
   );
 
 const changesFor = async (
