@@ -29,6 +29,8 @@ const readSagas = async (run: Run, { status, requestedBy, limit }: Options) => {
   do {
     const page: SagasAnswer = await run.invoke('walkback-list-sagas', {
       limit: Math.min(PAGE, limit - found.size),
+      // What each is about is its title.
+      subject: true,
       ...(status === undefined ? {} : { status }),
       ...(requestedBy === undefined ? {} : { requestedBy }),
       ...(cursor === undefined ? {} : { cursor }),

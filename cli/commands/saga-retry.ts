@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
-import { BLOCKED } from '../../present/saga-words.ts';
+import { BLOCKED, sagaTitle } from '../../present/saga-words.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { someFailure } from '../ending.ts';
@@ -41,7 +41,8 @@ interface Refused {
  * What is left in sagas below is retried, and listed, with those sagas. When nothing is left there, this saga
  * has missed that, and looks again.
  */
-const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: string): RetryableSaga[] => {
+const retryableIn = (seen: Observation, name?: string): RetryableSaga[] => {
+  const { sagaId, status, notCompensated } = seen;
   const own = notCompensated.filter((one) => one.sagaId === undefined);
   const isLeftBelow = own.length < notCompensated.length;
   const isWanted = (error: string): boolean =>
@@ -49,7 +50,7 @@ const retryableIn = ({ sagaId, status, notCompensated }: Observation, name?: str
   const steps = own.flatMap(({ step, tool, externalRef, error }) =>
     error !== undefined && isWanted(error.name) ? [{ step, tool, externalRef, error }] : [],
   );
-  return steps.length === 0 ? [] : [{ sagaId, status, steps }];
+  return steps.length === 0 ? [] : [{ sagaId, title: sagaTitle(seen), status, steps }];
 };
 
 interface Found {
@@ -71,7 +72,7 @@ const findRetryable = async (run: Run, name?: string): Promise<Found> => {
       });
       const seen = await mapAtOnce(page.sagas, AT_ONCE, async ({ sagaId }) => {
         try {
-          return retryableIn(await run.invoke('walkback-describe-saga', { sagaId }), name);
+          return retryableIn(await run.invoke('walkback-describe-saga', { sagaId, subject: true }), name);
         } catch (error) {
           const failure = describeFailure(error);
           if (failure.name !== 'LedgerBroken') throw error;

@@ -16,6 +16,7 @@ const watch = async (run: Run, sagaId: string, seconds: number): Promise<Observa
     const leftSeconds = Math.max(0, (end - run.terminal.now().getTime()) / 1000);
     const seen = await run.invoke('walkback-describe-saga', {
       sagaId,
+      subject: true,
       waitSeconds: Math.min(WAIT_SECONDS, leftSeconds),
     });
     if (isAtRest(seen) || leftSeconds === 0) return seen;
@@ -31,7 +32,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .action((sagaId: string, { settled }: { settled?: boolean }, command: Command) =>
       withConnection(app, command, async (run) => {
         const projection = settled === true ? { projection: 'settled' as const } : {};
-        const seen = await run.invoke('walkback-describe-saga', { sagaId, ...projection });
+        const seen = await run.invoke('walkback-describe-saga', { sagaId, subject: true, ...projection });
         return { value: seen, text: () => observationText(seen, run.paint, run.width) };
       }),
     );
@@ -41,7 +42,7 @@ export const addSagaShow = (parent: Command, app: App): void => {
     .description('show the sagas that a saga runs as steps')
     .action((sagaId: string, _: unknown, command: Command) =>
       withConnection(app, command, async (run) => {
-        const seen = await run.invoke('walkback-describe-saga', { sagaId });
+        const seen = await run.invoke('walkback-describe-saga', { sagaId, subject: true });
         const { status, children = [] } = seen;
         return { value: { sagaId, status, children }, text: () => sagaTree(seen, run.paint) };
       }),

@@ -5,10 +5,11 @@ import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { truncate } from '../terminal/text.ts';
-import { statusWord } from './saga-views.ts';
+import { idAndTitle, statusWord } from './saga-views.ts';
 
 export interface RetryableSaga {
   sagaId: string;
+  title: string;
   status: SagaStatus;
   steps: {
     step: string;
@@ -24,8 +25,8 @@ const LEAST_ERROR_WIDTH = 30;
 export const retryPlanText = (sagas: readonly RetryableSaga[], paint: Paint, width: number): string => {
   if (sagas.length === 0) return 'No compensation that failed or is delayed like that.\n';
   const count = sagas.reduce((sum, { steps }) => sum + steps.length, 0);
-  const lines = sagas.flatMap(({ sagaId, status, steps }) => [
-    `${paint.bold(printableLine(sagaId))}  ${statusWord(status, paint)}`,
+  const lines = sagas.flatMap(({ sagaId, title, status, steps }) => [
+    `${idAndTitle(sagaId, title, paint)}  ${statusWord(status, paint)}`,
     ...steps.map(({ step, tool, externalRef, error }) => {
       const which = printableLine(`  ${step} ${tool}  ${externalRef ?? 'no reference'}  `);
       const room = Math.max(LEAST_ERROR_WIDTH, width - visibleLength(which));

@@ -8,7 +8,7 @@ import type {
 import { standingIn } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { alertForPeople, nextForPeople } from '../../present/saga-next.ts';
-import { provenText } from '../../present/saga-words.ts';
+import { provenText, sagaTitle } from '../../present/saga-words.ts';
 import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';
 import { table } from '../terminal/table.ts';
@@ -175,6 +175,7 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
     count === 0 ? [] : about(`${count} more ${what}: walkback ledger query --saga ${seen.sagaId} --effects`);
   const lines = [
     `Saga ${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`,
+    ...(seen.subject === undefined ? [] : block(sagaTitle(seen), width, paint.bold)),
     ...(seen.guidance === undefined
       ? []
       : block(
@@ -245,20 +246,35 @@ export const observationText = (seen: Observation, paint: Paint, width: number):
 const failureWord = ({ failure, branchesFailed }: SagaSummary): string =>
   failure ?? (branchesFailed === undefined ? '-' : `${plural(branchesFailed, 'branch', 'branches')} failed`);
 
+/** Longer ones would leave no room for the columns behind. The page of the saga and `saga show` have all of it. */
+const LONGEST_TITLE = 48;
+
+/** A dash where the id is all that is known. */
+const titleCell = (saga: Pick<SagaSummary, 'sagaId' | 'definition' | 'subject'>): string => {
+  const title = sagaTitle(saga);
+  return title === saga.sagaId ? '-' : truncate(printableLine(title), LONGEST_TITLE);
+};
+
+/** `s-1  Refund 25.00 EUR, order 2001`. */
+export const idAndTitle = (sagaId: string, title: string, paint: Paint): string => {
+  const id = paint.bold(printableLine(sagaId));
+  return title === sagaId ? id : `${id}  ${printableLine(title)}`;
+};
+
 export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date): string => {
   if (sagas.length === 0) return 'No sagas.\n';
   const columns = [
     { head: 'SAGA' },
+    { head: 'WHAT IT DOES' },
     { head: 'STATUS' },
-    { head: 'TEMPLATE' },
     { head: 'STEPS', align: 'right' as const },
     { head: 'FAILURE' },
     { head: 'UPDATED' },
   ];
   const rows = sagas.map((saga) => [
     printableLine(saga.sagaId),
+    titleCell(saga),
     statusWord(saga.status, paint),
-    printableLine(saga.definition ?? '-'),
     `${saga.started}/${saga.steps}`,
     printableLine(failureWord(saga)),
     formatTime(saga.updatedAt, now),
@@ -268,6 +284,6 @@ export const sagaTable = (sagas: readonly SagaSummary[], paint: Paint, now: Date
 
 /** The answer of `walkback saga tree`: the saga and those below it. */
 export const sagaTree = (seen: Observation, paint: Paint): string => {
-  const root = `${paint.bold(printableLine(seen.sagaId))}  ${statusWord(seen.status, paint)}`;
+  const root = `${idAndTitle(seen.sagaId, sagaTitle(seen), paint)}  ${statusWord(seen.status, paint)}`;
   return `${[root, ...familyOf(seen, paint)].join('\n')}\n`;
 };

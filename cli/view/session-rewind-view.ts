@@ -1,12 +1,13 @@
 import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
 import { sagasIn, standsIn, undoneIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import { printableLine } from '../../present/text.ts';
 import type { TargetFlags } from '../target/select.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { withWhere } from '../where-words.ts';
 import { appliedRollback, plannedRollback } from './rollback-view.ts';
-import { statusWord } from './saga-views.ts';
+import { idAndTitle, statusWord } from './saga-views.ts';
 import { undoPlanLines } from './undo-plan-view.ts';
 
 interface Look {
@@ -19,8 +20,8 @@ const sagaLines = (
   { sagas, sagasNotListed }: Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>,
   paint: Paint,
 ): string[] => [
-  ...sagas.flatMap(({ sagaId, status, after, plan }) => [
-    `  saga ${printableLine(sagaId)}  ${statusWord(status, paint)}${
+  ...sagas.flatMap(({ sagaId, status, after, plan, ...saga }) => [
+    `  saga ${idAndTitle(sagaId, sagaTitle({ sagaId, ...saga }), paint)}  ${statusWord(status, paint)}${
       after === null ? '' : paint.dim(`  stays up to step ${printableLine(after)}`)
     }`,
     ...(status === 'COMPENSATION_FAILED'

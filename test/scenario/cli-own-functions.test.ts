@@ -81,6 +81,10 @@ describe('walkback up --functions', () => {
     await start('two', 'Emma', 'none');
     await scene.run(['saga', 'watch', 'two', '--json']);
     expect(await scene.json(['saga', 'show', 'two'])).toMatchObject({ status: 'COMPENSATED' });
+    // By what they do: a plan without a template is called by its tool.
+    expect(await scene.text(['saga', 'list'])).toMatch(/^one +Take book +COMPLETED/m);
+    expect(await scene.text(['saga', 'show', 'one'])).toMatch(/^Saga one +COMPLETED\n +Take book\n/);
+    expect(await scene.text(['saga', 'tree', 'one'])).toMatch(/^one +Take book +COMPLETED/);
     const shelf = async () => (await readFile(join(directory, 'shelf.txt'), 'utf8')).trim().split('\n');
     expect(await shelf()).toEqual(['took Ulysses', 'took Emma', 'put back Emma']);
 

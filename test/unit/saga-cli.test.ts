@@ -308,7 +308,7 @@ describe('walkback saga', () => {
     };
     expect(calls.map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
-      { sagaId: 'r1' },
+      { sagaId: 'r1', subject: true },
       { ...input, planned: { epoch: 0, after: 'refund' }, waitSeconds: 20 },
     ]);
     expect(stderr).toContain('↩ book post  je-1');

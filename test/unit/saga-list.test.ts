@@ -4,6 +4,7 @@ import { createSagas } from '../../client/sagas.ts';
 import { SAGA_STATUSES, type SagaStatus, type SagasAnswer } from '../../contract/saga-answers.ts';
 import { isSameTurn, MOVING_STATUSES, type SagaHead, STATUSES_AT_WORK } from '../../core/saga/model/head.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
+import { sagaTitle } from '../../present/saga-words.ts';
 import { made } from '../support/console-in-process.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { SAGA, scriptedSaga } from '../support/scripted-saga.ts';
@@ -266,6 +267,32 @@ describe('walkback saga list', () => {
       'walkback saga list --status RUNNING --limit 500',
     );
     expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject({ cursor: '50' });
+  });
+
+  test('calls each by what it does, in the words of the console', async () => {
+    const [saga] = answer({ limit: 1 }).sagas;
+    const subject = {
+      tool: 'pay',
+      amount: '250.00',
+      currency: 'EUR',
+      about: { name: 'orderId', value: '2001' },
+    };
+    const titled = { ...saga, sagaId: 's-1', definition: 'refund@1', subject };
+    const hostile = {
+      ...saga,
+      sagaId: 's-2',
+      definition: null,
+      subject: { tool: '\u001B[31mred\u202E', externalRef: 'x' },
+    };
+    const { stdout, calls } = await runCommand(['saga', 'list'], {
+      answers: { 'walkback-list-sagas': { sagas: [titled, hostile, { ...saga, sagaId: 's-3' }] } },
+    });
+    expect(sagaTitle(titled)).toBe('Refund 250.00 EUR, order 2001');
+    expect(stdout).toMatch(/^SAGA +WHAT IT DOES +STATUS/);
+    expect(stdout).toMatch(/^s-1 +Refund 250\.00 EUR, order 2001 +RUNNING/m);
+    expect(stdout).toMatch(/^s-3 +- +RUNNING/m);
+    for (const control of ['\u001B', '\u202E']) expect(stdout).not.toContain(control);
+    expect(calls[0]?.input).toMatchObject({ subject: true });
   });
 
   test('shows in the queue also who waits for a lock', async () => {
