@@ -308,16 +308,40 @@ const point = z
   .union([z.literal(['head', 'now']), checkpointId, id], { error: `give ${POINT}` })
   .describe(POINT);
 
+/** More would be a file to read, not a change. */
+const MOST_CONTEXT = 2_000;
+
 export const diffInput = () =>
-  z.strictObject({
-    sessionId: id,
-    from: point,
-    to: point,
-    sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
-    path: oneRepository,
-    stat: z.boolean().optional().describe('counts only, no text'),
-    requestId: joinedRequestId,
-  });
+  z
+    .strictObject({
+      sessionId: id,
+      from: point,
+      to: point,
+      sandboxId: sandboxId.optional().describe('where to compare: a review copy'),
+      path: oneRepository,
+      stat: z.boolean().optional().describe('counts only, no text'),
+      file: z
+        .string()
+        .min(1)
+        .max(4096)
+        .optional()
+        .describe('beside path: only this file of the repository, whose counts the answer has'),
+      context: z
+        .int()
+        .min(0)
+        .max(MOST_CONTEXT)
+        .optional()
+        .describe('beside file: how many lines around each change (default 3)'),
+      requestId: joinedRequestId,
+    })
+    .refine(({ file, path }) => file === undefined || path !== undefined, {
+      path: ['file'],
+      error: 'give it beside path',
+    })
+    .refine(({ context, file }) => context === undefined || file !== undefined, {
+      path: ['context'],
+      error: 'give it beside file',
+    });
 export type DiffInput = z.output<ReturnType<typeof diffInput>>;
 
 export const changesInput = () =>

@@ -29,17 +29,21 @@ export interface Room {
   files: ShownFile[];
   /** The beginning of the files' anchors. */
   anchor: string;
+  /** Most lines of one file. The rest is cut, and the page says so. */
+  ofFile: number;
 }
 
-export const roomFor = (anchor = 'file', lines = 2_000): Room => ({
+/** Where a file of the repository is shown with more lines around its changes. */
+export type Wider = (file: string) => string;
+
+export const roomFor = (anchor = 'file', lines = 2_000, ofFile = 600): Room => ({
   lines,
   coloured: 40_000,
   files: [],
   anchor,
+  ofFile,
 });
 
-/** Most lines of one file. The rest is cut, and the page says so. */
-const MOST_LINES = 600;
 /** Most characters of one line. */
 const LONGEST = 1_000;
 /** Text after this is not even read. */
@@ -141,6 +145,8 @@ const hunkMarkup = (hunk: Hunk, language: string | undefined, most: number, room
 
 const linesOf = ({ hunks }: FileDiff): number => hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 
+const hasMore = ({ lines }: Hunk): boolean => lines.some(({ kind }) => kind === 'kept');
+
 /** Other lines, or another file, have another mark: what was viewed is not that any more. */
 const viewedMark = ({ path, notes, hunks }: FileDiff): string =>
   sha256Hex(JSON.stringify([path, notes, hunks])).slice(0, 16);
@@ -149,10 +155,10 @@ const viewedMark = ({ path, notes, hunks }: FileDiff): string =>
 const isOpen = (isDeleted: boolean): Markup => (isDeleted ? NOTHING : html` open`);
 
 /** The lines of one file. `prefix`: the beginning of its name, which need not be shown again. */
-const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
+const fileMarkup = (file: FileDiff, prefix: string, room: Room, wider: Wider | undefined): Markup => {
   const language = languageOf(file.path);
   const all = linesOf(file);
-  const most = Math.max(0, Math.min(all, MOST_LINES, room.lines));
+  const most = Math.max(0, Math.min(all, room.ofFile, room.lines));
   let left = most;
   const hunks: string[] = [];
   for (const hunk of file.hunks) {
@@ -176,7 +182,12 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room): Markup => {
     hunks.length === 0
       ? NOTHING
       : html`<div class="diff" role="group" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
-  }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}</details></div>`;
+  }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}${
+    // A file that came or went has no other lines.
+    wider === undefined || added + deleted === 0 || !file.hunks.some(hasMore)
+      ? NOTHING
+      : html`<p class="wider"><a href="${wider(name)}">More lines around<span class="unseen"> the changes of ${printableLine(name)}</span></a></p>`
+  }</details></div>`;
 };
 
 /** git takes large files for binary ones too. */
@@ -188,13 +199,13 @@ const readPart = (diff: string): string =>
   diff.length <= MOST_READ ? diff : diff.slice(0, diff.lastIndexOf('\n', MOST_READ) + 1);
 
 /** A whole diff, as far as there is room. `name`: that of the repository, which git writes before each path. */
-export const diffMarkup = (diff: string, name: string, room: Room): Markup => {
+export const diffMarkup = (diff: string, name: string, room: Room, wider?: Wider): Markup => {
   const read = readPart(diff);
   const files = parseDiff(read);
   const parts: Markup[] = [];
   for (const file of files) {
     if (room.lines <= 0) break;
-    parts.push(fileMarkup(file, `${name}/`, room));
+    parts.push(fileMarkup(file, `${name}/`, room, wider));
   }
   const left = files.length - parts.length;
   const rest = diff.length - read.length;

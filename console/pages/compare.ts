@@ -8,7 +8,7 @@ import { doesDiffer } from '../../present/checkpoint-words.ts';
 import { hostLines } from '../../present/host-lines.ts';
 import { printableLine } from '../../present/text.ts';
 import type { Show, Visit } from '../context.ts';
-import { diffMarkup, type Room, roomFor } from '../diff/markup.ts';
+import { diffMarkup, type Room, roomFor, type Wider } from '../diff/markup.ts';
 import {
   badge,
   link,
@@ -21,8 +21,11 @@ import {
   shown,
 } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
+import { contextIn, contextsPart, widerPath } from '../parts/wider.ts';
 
 const POINTS = 100;
+/** Most lines of a file that is shown alone. */
+const MOST_OF_FILE = 4_000;
 
 const pointsOf = ({ messages, checkpoints }: TimelineAnswer): Markup =>
   html`<datalist id="points"><option value="head">where the session stands</option><option value="now">what is there now</option>${messages
@@ -43,10 +46,10 @@ const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: 
 
 type Repository = DiffAnswer['repositories'][number];
 
-const repositoryPart = (one: Repository, room: Room, alone: string): Markup =>
+const repositoryPart = (one: Repository, room: Room, alone: string, wider: Wider): Markup =>
   html`<section><h2>${repositoryName(one.path)} ${one.change === undefined ? NOTHING : badge(one.change, 'ask')} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
     ${list(hostLines(one.host).map((line) => shown(line)))}
-    ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
+    ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room, wider) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
     ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;
 
 export const showComparison: Show = async (visit) => {
@@ -55,7 +58,9 @@ export const showComparison: Show = async (visit) => {
   const timeline = await ask('timeline', { sessionId, limit: POINTS, brief: true });
   const title = `Compare points of ${sessionId}`;
   const back = html`<p>${link(path('sessions', sessionId), 'Back to the session')}</p>`;
-  const { from, to = 'head', repository, sandbox } = asked;
+  const { from, to = 'head', repository, sandbox, file } = asked;
+  const context = contextIn(asked['context']);
+  const isFile = Boolean(repository) && Boolean(file);
   if (!from) return { title, body: html`${filters(visit, timeline)}${back}`, data: timeline };
   const answer = await diffAnywhere(
     {
@@ -69,20 +74,35 @@ export const showComparison: Show = async (visit) => {
       from,
       to,
       ...(repository ? { path: repository } : {}),
+      ...(isFile ? { file, context } : {}),
       ...(sandbox ? { sandboxId: sandbox } : {}),
       ...(requestId ? { requestId } : {}),
     },
   );
-  const room = roomFor();
+  const room = isFile ? roomFor('file', MOST_OF_FILE, MOST_OF_FILE) : roomFor();
+  const points = { from, to, sandbox };
   const differ = answer.repositories.filter(doesDiffer);
   const alone = (name: string): string =>
     `${path('sessions', sessionId, 'compare')}${query({ from, to, sandbox, repository: name })}`;
+  if (repository && file) {
+    const [one] = answer.repositories;
+    return {
+      title: `Compare ${file}`,
+      body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
+        ${contextsPart((lines) => widerPath(sessionId, points, repository, file, lines), context)}
+        ${one === undefined || one.diff === '' ? html`<p class="empty">This file does not differ.</p>` : diffMarkup(one.diff, one.path, room)}
+        ${one?.truncated === true ? html`<p class="cut">Cut where it was made.</p>` : NOTHING}
+        <p>${link(alone(repository), 'All files of this repository')}</p>${back}`,
+      data: answer,
+      isWide: true,
+    };
+  }
   return {
     title,
     body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
       ${asked['request'] ? html`<p class="hint">This answer is kept for 10 minutes under the request in the address. Compare asks anew.</p>` : NOTHING}
       <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} ${differ.length === 1 ? 'differs' : 'differ'}.</p>
-      ${differ.map((one) => repositoryPart(one, room, alone(one.path)))}${back}`,
+      ${differ.map((one) => repositoryPart(one, room, alone(one.path), (name) => widerPath(sessionId, points, one.path, name)))}${back}`,
     data: answer,
     isWide: true,
   };

@@ -55,7 +55,7 @@ const planPage = async (visit: Visit, target: Target, before?: string): Promise<
     ${standingPart(plan.effects)}
     ${repositoriesPart(plan.repositories)}
     ${left === 0 ? NOTHING : html`<p>${plural(left, 'later message')} would be left behind. The undo brings ${left === 1 ? 'it' : 'them'} back.</p>`}
-    ${lines === undefined ? NOTHING : linesPart(lines)}
+    ${lines === undefined ? NOTHING : linesPart(lines, target, plan.checkpointId)}
     ${form(
       path('sessions', sessionId, 'rollback'),
       visit.formToken,

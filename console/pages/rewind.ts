@@ -114,7 +114,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   };
   const body = html`${refusedPart(before, digest(plan))}${untitled}
     ${scope === 'conversation' ? NOTHING : html`<h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}`}
-    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${lines === undefined ? NOTHING : linesPart(lines)}`}
+    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${lines === undefined ? NOTHING : linesPart(lines, point, files.checkpointId)}`}
     ${form(
       path('sessions', sessionId, 'rewind'),
       visit.formToken,

@@ -29,6 +29,7 @@ import {
   time,
 } from '../parts/markup.ts';
 import { groupsOf, isWork, linesOf, timelinePart } from '../parts/timeline.ts';
+import { widerPath } from '../parts/wider.ts';
 
 const PAGE = 100;
 
@@ -102,6 +103,7 @@ const chosenPart = (visit: Visit, { session }: TimelineAnswer, chosen: Chosen): 
   const calls = callsPart(changes?.checkpoints ?? [], {
     room,
     alone: (repository) => at({ repository }),
+    wider: ({ from, to }, repository, file) => widerPath(sessionId, { from, to }, repository, file),
     back: (checkpoint) => `${here}/plan${query({ checkpoint })}`,
     messageId,
     headSeq,

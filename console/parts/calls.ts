@@ -20,6 +20,8 @@ export interface CallsLook {
   room: Room;
   /** Where one repository is shown alone. */
   alone?: ((repository: string) => string) | undefined;
+  /** Where one file of a repository is compared between two checkpoints. */
+  wider?: ((points: { from: string; to: string }, repository: string, file: string) => string) | undefined;
   /** Where a person goes back to a checkpoint. */
   back?: ((checkpointId: string) => string) | undefined;
   /** The message whose calls are shown. */
@@ -54,9 +56,16 @@ const pointPart = ({ seq, checkpointId }: CheckpointChanges, back: CallsLook['ba
     ? html`<span class="meta">${shortCheckpointId(seq)}</span>`
     : html`<a class="meta" href="${back(checkpointId)}" title="Go back to the state after this">${shortCheckpointId(seq)}</a>`;
 
-const changePart = (one: CheckpointChanges, { room, alone, back }: CallsLook): Markup =>
-  html`<section class="call"><header><h3>${one.madeBy === undefined ? shown(whatMade(one) ?? NO_CALL) : named(one.madeBy)}</h3><p class="meta">${countsOf(one.repositories)} ${time(one.createdAt, 'near')} ${pointPart(one, back)}</p></header>
-    ${inputPart(one.madeBy)}${omissions(one)}${changesPart(one, room, alone)}${warnings(one)}</section>`;
+const changePart = (one: CheckpointChanges, { room, alone, back, wider }: CallsLook): Markup => {
+  const { parentCheckpointId: from, checkpointId: to } = one;
+  // The baseline has nothing before it, and so has a checkpoint whose parent has expired.
+  const between =
+    wider === undefined || from === null
+      ? undefined
+      : (repository: string, file: string) => wider({ from, to }, repository, file);
+  return html`<section class="call"><header><h3>${one.madeBy === undefined ? shown(whatMade(one) ?? NO_CALL) : named(one.madeBy)}</h3><p class="meta">${countsOf(one.repositories)} ${time(one.createdAt, 'near')} ${pointPart(one, back)}</p></header>
+    ${inputPart(one.madeBy)}${omissions(one)}${changesPart(one, room, alone, between)}${warnings(one)}</section>`;
+};
 
 /** Nothing to see but that it was called. */
 const isQuiet = ({ repositories, warnings: told, failures = [], skipped = [] }: CheckpointChanges): boolean =>

@@ -21,7 +21,7 @@ import { requireReason, requireSameResidue, residueKeys, residueOf } from '../sa
 import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
-import { subjectOf } from '../saga/people/subject.ts';
+import { readSubject } from '../saga/people/subject.ts';
 import { treePlanOf } from '../saga/people/tree-plan.ts';
 import { requireReturn } from '../saga/people/undo-plan.ts';
 import { mapAtOnce } from '../shared/at-once.ts';
@@ -74,7 +74,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const entries = await readTrueLedger(store, head);
     const stories = storiesOf(head, entries);
     const plan = await treePlanOf(store, sagaId, entries, stories.slice(steps?.floor ?? 0));
-    const subject = subjectOf(entries);
+    const { subject } = await readSubject(store, sagaId);
     const between = (steps?.between ?? []).map((story) => ({ ...observed(story), reason: STAYS_BETWEEN }));
     const isThrough = steps?.isLeft === false && state.phase !== 'undo';
     return {

@@ -105,6 +105,41 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       await look(page, `session-${place}`);
     });
 
+    test('more lines around a change are a link away, as text and within bounds', async () => {
+      const path = `api/long-${place}.txt`;
+      const lines = Array.from({ length: 200 }, (_, at) => `line ${at} ${at === 95 ? HOSTILE : ''}`);
+      world.write(path, `${lines.join('\n')}\n`);
+      await world.checkpoint(`before-long-${place}`, { role: 'user', title: 'A long file', text: 'Long.' });
+      world.write(path, `${lines.with(100, 'changed').join('\n')}\n`);
+      await world.checkpoint(`long-${place}`, {
+        role: 'assistant',
+        title: 'Changed a line',
+        text: 'Changed.',
+      });
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      const kept = page.locator('.lines .kept');
+      await choose(page, `long-${place}`);
+      expect(await kept.count()).toBe(6);
+      await page.getByRole('link', { name: 'More lines around' }).click();
+      await page.getByRole('heading', { level: 1, name: `Compare long-${place}.txt` }).waitFor();
+      expect(await kept.count()).toBe(50);
+      await expectOnlyText(person);
+      expect(await page.getByText(HOSTILE).count()).toBeGreaterThan(0);
+      await look(page, `wider-${place}`);
+      await page.getByRole('link', { name: 'All lines' }).click();
+      await page.locator('.scopes a[aria-current]', { hasText: 'All lines' }).waitFor();
+      expect(await kept.count()).toBe(199);
+      // A plan has the same, from what is there now.
+      await choose(page, `before-long-${place}`);
+      await page.getByRole('link', { name: 'Go back to here…' }).click();
+      await page.getByRole('link', { name: 'More lines around' }).first().click();
+      await page.getByRole('heading', { level: 1, name: `Compare long-${place}.txt` }).waitFor();
+      expect(await page.locator('.lines .added').count()).toBe(1);
+      await page.getByRole('link', { name: 'All files of this repository' }).click();
+      await page.getByText('1 of 1 repository differs.').waitFor();
+    });
+
     test('a rollback is planned, done and undone', async () => {
       await using person = await sitDown(isScripted);
       const { page } = person;

@@ -131,6 +131,15 @@ describe('comparing two points of a timeline', () => {
     });
   });
 
+  test.each([
+    [{ file: 'a.ts' }, 'file'],
+    [{ path: 'api', context: 25 }, 'context'],
+    [{ path: 'api', file: 'a.ts', context: 2_001 }, 'context'],
+  ])('%j needs what it belongs to', (more, field) => {
+    const asked = { sessionId: SESSION, from: 'm1', to: 'now', ...more };
+    expect(() => parseInput(diffInput(), asked)).toThrow(field);
+  });
+
   test.each(['../x', '', 'a b', '-x'])('refuses %j as a point before anything is asked', (from) => {
     expect(() => parseInput(diffInput(), { sessionId: SESSION, from, to: 'now' })).toThrow('not valid');
   });

@@ -105,6 +105,8 @@ export interface Repositories {
       sessionId: string;
       pairs: DiffPair[];
       statOnly: boolean;
+      /** Only this file, with so many lines around each change. */
+      file?: { file: string; context: number };
       maxBytes: number;
       timeoutMs: number;
     },

@@ -29,6 +29,9 @@ interface DiffDeps {
 const MAX_TOTAL_BYTES = 2 * 1024 ** 2;
 const LEAST_BYTES = 32 * 1024;
 
+/** Lines around a change, as git has them. */
+const CONTEXT = 3;
+
 const DRY_CAPTURE_ID = `${RESERVED_ID_PREFIX}diff`;
 
 type States = readonly RepositoryState[];
@@ -121,7 +124,7 @@ export const createDiff = (deps: DiffDeps) => {
   };
 
   return async (input: DiffInput, invocation: Invocation): Promise<DiffAnswer> => {
-    const { sessionId, from, to, path, stat } = input;
+    const { sessionId, from, to, path, stat, file, context = CONTEXT } = input;
     const place = await findPlace(store, sessionId, input.sandboxId);
     return withSandboxAdvice(
       place.session,
@@ -143,6 +146,7 @@ export const createDiff = (deps: DiffDeps) => {
                 projectsRoot: place.session.projectsRoot,
                 pairs: different,
                 statOnly: stat === true,
+                ...(file === undefined ? {} : { file: { file, context } }),
                 maxBytes: Math.max(LEAST_BYTES, Math.floor(MAX_TOTAL_BYTES / different.length)),
                 timeoutMs: commandTimeout(invocation, clock),
               });

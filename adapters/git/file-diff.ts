@@ -1,0 +1,83 @@
+/**
+ * The lines of one file between two captures, with as many lines around them as were asked for. The program in the
+ * sandbox has three lines around each change of a whole repository, so this is one command of git of its own. The
+ * program has looked before that both captures are there.
+ */
+
+import type { DiffPair } from '../../core/checkpoint/ports/repositories.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
+import { quoteOddName } from './names.ts';
+import { shellQuote } from './script.ts';
+
+/** As the program sets them (sandbox/src/git/process.rs): nothing of the machine's settings, and nothing is fetched. */
+const ENVIRONMENT = [
+  'HOME=/dev/null',
+  'XDG_CONFIG_HOME=/dev/null',
+  'LC_ALL=C',
+  'GIT_CONFIG_NOSYSTEM=1',
+  'GIT_CONFIG_SYSTEM=/dev/null',
+  'GIT_CONFIG_GLOBAL=/dev/null',
+  'GIT_ATTR_NOSYSTEM=1',
+  'GIT_OPTIONAL_LOCKS=0',
+  'GIT_NO_LAZY_FETCH=1',
+  'GIT_ALLOW_PROTOCOL=',
+  'GIT_NO_REPLACE_OBJECTS=1',
+  'GIT_LITERAL_PATHSPECS=1',
+  'GIT_DIR=.',
+].join(' ');
+
+/** Who works in the sandbox can write the settings of the shadow. Empty, because git before 2.36 ran a monitor named `false`. */
+const SETTINGS = '-c core.bigFileThreshold=4m -c core.fsmonitor= -c core.hooksPath=/dev/null';
+
+const OPTIONS = '-r -p --no-ext-diff --no-textconv --no-color --no-renames --full-index';
+
+const word = (name: string): string => quoteOddName(name) ?? shellQuote(name);
+
+/** Where the repository was not there, everything is compared with nothing. */
+const treeOf = (id: string | null): string => (id === null ? '"$nothing"' : shellQuote(id));
+
+export interface FileDiffRequest {
+  sessionId: string;
+  pair: Pick<DiffPair, 'path' | 'from' | 'to'>;
+  file: string;
+  context: number;
+  maxBytes: number;
+}
+
+/** Runs in the projects root. It writes at most one byte more than `maxBytes`. */
+export const fileDiffCommand = ({ sessionId, pair, file, context, maxBytes }: FileDiffRequest): string => {
+  const prefix = pair.path === '.' ? '' : `${pair.path}/`;
+  const git = `env -i PATH="$PATH" ${ENVIRONMENT} git ${SETTINGS}`;
+  return [
+    `cd -- ${word(`${prefix}.agent-shadow/session-${sessionId}`)}`,
+    `nothing=$(${git} hash-object -t tree /dev/null)`,
+    `${git} diff-tree ${OPTIONS} -U${context} --src-prefix=${word(`a/${prefix}`)} --dst-prefix=${word(`b/${prefix}`)} ${treeOf(pair.from)} ${treeOf(pair.to)} -- ${word(file)} | head -c ${maxBytes + 1}`,
+  ].join(' && ');
+};
+
+export interface FileDiff {
+  diff: string;
+  truncated: boolean;
+  added: number;
+  deleted: number;
+}
+
+/** The text and its counts. Throws `SandboxUnavailable` when git said why there is none. */
+export const readFileDiff = (
+  { stdout, stderr }: { stdout: string; stderr: string },
+  maxBytes: number,
+): FileDiff => {
+  if (stdout === '' && stderr.trim() !== '') {
+    throw new WalkbackError(
+      'SandboxUnavailable',
+      `git in the sandbox did not compare the file: ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
+      { retryable: true },
+    );
+  }
+  const truncated = Buffer.byteLength(stdout) > maxBytes;
+  const diff = truncated ? stdout.slice(0, stdout.lastIndexOf('\n') + 1) : stdout;
+  const lines = diff.slice(Math.max(0, diff.indexOf('\n@@'))).split('\n');
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
+  const isText = diff.includes('\n@@');
+  return { diff, truncated, added: isText ? count('+') : 0, deleted: isText ? count('-') : 0 };
+};
