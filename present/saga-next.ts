@@ -51,9 +51,9 @@ export const alertForPeople = ({ alert }: Observation): string | undefined => {
     case undefined:
       return undefined;
     case 'delivered':
-      return `The alert topic took the alert at ${alert.at ?? '?'}.`;
+      return `The alert topic took the alert (${alert.at ?? '?'}).`;
     case 'refused':
-      return `Nobody was alerted: the alert topic refused the alert${alert.refusals === 1 ? '' : ` ${alert.refusals ?? 0} times`}, the last time at ${alert.at ?? '?'} (${alert.error?.name ?? '?'}: ${alert.error?.message ?? ''}). It is sent again for a week.`;
+      return `Nobody was alerted: the alert topic refused the alert${alert.refusals === 1 ? '' : ` ${alert.refusals ?? 0} times`}, the last time ${alert.at ?? '?'} (${alert.error?.name ?? '?'}: ${alert.error?.message ?? ''}). It is sent again for a week.`;
     case 'unknown':
       return 'It is not known yet whether anybody was alerted.';
   }

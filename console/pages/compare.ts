@@ -90,7 +90,7 @@ export const showComparison: Show = async (visit) => {
       title: `Compare ${file}`,
       body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
         ${contextsPart((lines) => widerPath(sessionId, points, repository, file, lines), context)}
-        ${one === undefined || one.diff === '' ? html`<p class="empty">This file does not differ.</p>` : diffMarkup(one.diff, one.path, room)}
+        ${one === undefined || one.diff === '' ? html`<p class="empty">This file does not differ.</p>` : html`<div class="alone">${diffMarkup(one.diff, one.path, room)}</div>`}
         ${one?.truncated === true ? html`<p class="cut">Cut where it was made.</p>` : NOTHING}
         <p>${link(alone(repository), 'All files of this repository')}</p>${back}`,
       data: answer,

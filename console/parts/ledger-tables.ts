@@ -65,6 +65,7 @@ export const entryRows = (entries: readonly LedgerRow[], withSaga = false, zone 
       { title: 'Tool', cell: ({ tool }: LedgerRow) => shown(tool) },
       {
         title: 'What',
+        isHead: true as const,
         cell: ({ direction, status, attempt }: LedgerRow) =>
           html`<span class="whole">${shown(`${direction} ${status.replaceAll('_', ' ')}`)}${attempt !== null && attempt > 1 ? `, attempt ${attempt}` : ''}</span>`,
       },
@@ -109,7 +110,7 @@ export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup
     [
       { title: 'When', cell: (one) => timeAt(zone, one.committed_at) },
       { title: 'Saga', cell: (one) => sagaCell(one.saga_id) },
-      { title: 'Tool', cell: (one) => shown(one.tool) },
+      { title: 'Tool', isHead: true, cell: (one) => shown(one.tool) },
       { title: 'Agent', cell: (one) => shown(one.agent) },
       { title: 'Resource', cell: (one) => shown(one.resource_key) },
       { title: 'Reference', cell: (one) => reference(one.external_ref, one.external_url) },

@@ -19,6 +19,7 @@ const LONGEST_WORD = 14;
  */
 export const shown = (text: string | null | undefined): Markup => {
   const line = printableLine(text ?? '');
+  if (line === '') return NOTHING;
   if (line.length > LONGEST_WHOLE) return html`<bdi class="lengthy">${line}</bdi>`;
   if (/\s/.test(line)) return html`<bdi>${line}</bdi>`;
   // An id is not broken at its hyphens, but on paper, where it has to fit.
@@ -36,11 +37,16 @@ const ofLines = (text: string): string => text.replaceAll('\r\n', '\n');
 export const said = (text: string | null | undefined): Markup =>
   html`<bdi class="said">${printable(ofLines(text ?? '').trim())}</bdi>`;
 
-/** Like `said`, inside a row: the first line, and the others when opened. */
+/** Letters of a line that a row has room for. An answer of a provider may be longer. */
+const LONGEST_IN_ROW = 100;
+
+/** Like `said`, inside a row: the beginning of the first line, and all of it when opened. */
 export const folded = (text: string | null | undefined): Markup => {
-  const [first = '', ...others] = ofLines(text ?? '')
-    .trim()
-    .split('\n');
+  const whole = ofLines(text ?? '').trim();
+  const [first = '', ...others] = whole.split('\n');
+  if (first.length > LONGEST_IN_ROW) {
+    return html`<details><summary>${shown(first.slice(0, LONGEST_IN_ROW))} …</summary>${said(whole)}</details>`;
+  }
   return others.length === 0
     ? shown(first)
     : html`<details><summary>${shown(first)} …</summary>${said(others.join('\n'))}</details>`;
@@ -101,25 +107,38 @@ export interface Column<Row> {
   title: string;
   cell: (row: Row) => Markup | string | number;
   isNumber?: true;
+  /** On a phone, this cell heads the card of its row. Default: the first one. */
+  isHead?: true;
 }
 
-/** `caption` names the table for a person who cannot see it. */
+/**
+ * `caption` names the table for a person who cannot see it. On a phone each row is a card, with the title of its
+ * column before each cell: the roles say that it is a table all the same.
+ */
 export const table = <Row>(
   caption: string,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   empty: string,
-): Markup =>
-  rows.length === 0
+): Markup => {
+  const head = Math.max(
+    0,
+    columns.findIndex(({ isHead }) => isHead === true),
+  );
+  const cellOf = (row: Row, { title, cell, isNumber }: Column<Row>, at: number): Markup => {
+    const names = [...(isNumber ? ['number'] : []), ...(at === head ? ['head'] : [])];
+    return html`<td role="cell" data-title="${title}"${names.length === 0 ? NOTHING : html` class="${names.join(' ')}"`}><div>${cell(row)}</div></td>`;
+  };
+  return rows.length === 0
     ? html`<p class="empty">${empty}</p>`
-    : html`<div class="scroll" role="group" aria-label="${printableLine(caption)}" tabindex="0"><table>
+    : html`<div class="scroll" role="group" aria-label="${printableLine(caption)}" tabindex="0"><table role="table">
         <caption class="unseen">${printableLine(caption)}</caption>
-        <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${title}</th>`)}</tr></thead>
-        <tbody>${rows.map(
-          (row) =>
-            html`<tr>${columns.map(({ cell, isNumber }) => html`<td${isNumber ? html` class="number"` : ''}>${cell(row)}</td>`)}</tr>`,
+        <thead role="rowgroup"><tr role="row">${columns.map(({ title, isNumber }) => html`<th role="columnheader" scope="col"${isNumber ? html` class="number"` : ''}>${title}</th>`)}</tr></thead>
+        <tbody role="rowgroup">${rows.map(
+          (row) => html`<tr role="row">${columns.map((column, at) => cellOf(row, column, at))}</tr>`,
         )}</tbody>
       </table></div>`;
+};
 
 const TONES: Readonly<Record<string, string>> = {
   COMPLETED: 'good',

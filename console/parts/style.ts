@@ -4,7 +4,7 @@ const COLOURS = `
   color-scheme: light dark;
   --paper: #fafafa; --panel: #fff; --sunk: #f4f5f6; --ink: #1c2024; --soft: #5b636b; --line: #e3e6e9; --edge: #cdd2d7;
   --link: #2159b8; --good: #1b6640; --good-bg: #e6f3ec; --bad: #a3262a; --bad-bg: #fbeaea;
-  --ask: #7a4c05; --ask-bg: #fcf2dc; --calm: #44507c; --calm-bg: #eaedf7; --plain-bg: #eef0f2;
+  --ask: #7a4c05; --ask-bg: #fcf2dc; --calm: #44507c; --calm-bg: #eaedf7; --plain-bg: #eef0f2; --shade: rgb(28 32 36 / .16);
   --added: #eaf6ee; --added-word: #b9e2c6; --removed: #fcefee; --removed-word: #f4c6c3;
   --c-c: #626b75; --c-s: #2f6a3c; --c-n: #8a4b08; --c-k: #7a3e9d; --c-f: #1f5fae; --c-a: #1a6a74; --c-t: #8a5a00;
 }
@@ -12,7 +12,7 @@ const COLOURS = `
   :root {
     --paper: #121416; --panel: #181b1e; --sunk: #1f2327; --ink: #e3e6e9; --soft: #a0a9b2; --line: #2a2f34; --edge: #3d444b;
     --link: #8ab6f5; --good: #8fd3aa; --good-bg: #16301f; --bad: #f2a5a2; --bad-bg: #391b1c;
-    --ask: #ecc67a; --ask-bg: #352a12; --calm: #b4bff0; --calm-bg: #22284a; --plain-bg: #272c31;
+    --ask: #ecc67a; --ask-bg: #352a12; --calm: #b4bff0; --calm-bg: #22284a; --plain-bg: #272c31; --shade: rgb(0 0 0 / .65);
     --added: #13261a; --added-word: #225a36; --removed: #2d1819; --removed-word: #6e2c2d;
     --c-c: #98a1aa; --c-s: #9fd3a8; --c-n: #e3b27a; --c-k: #cfa9ec; --c-f: #8fbcf7; --c-a: #86cdd6; --c-t: #e0c27c;
   }
@@ -52,7 +52,7 @@ footer { max-width: 80rem; margin: 0 auto; padding: 0 1.25rem 1.5rem; color: var
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }`;
 
 const TABLES = `
-.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); }
+.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; background: linear-gradient(to right, var(--panel) 40%, transparent) left / 2.5rem 100% no-repeat local, linear-gradient(to left, var(--panel) 40%, transparent) right / 2.5rem 100% no-repeat local, linear-gradient(to right, var(--shade), transparent) left / .9rem 100% no-repeat, linear-gradient(to left, var(--shade), transparent) right / .9rem 100% no-repeat, var(--panel); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .65rem; vertical-align: top; border-bottom: 1px solid var(--line); }
 tbody tr:last-child td { border-bottom: 0; } tbody tr:hover td { background: var(--sunk); }
@@ -95,13 +95,13 @@ const SESSION = `
 .acts form + form { margin: 0; }
 .beside { margin-top: 1.1rem; }
 .effects { list-style: none; padding: 0; margin: 0; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); }
-.effects li { padding: .45rem .75rem; } .effects li + li { border-top: 1px solid var(--line); } .effects p { margin: 0; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: baseline; } .effects .number { margin-left: auto; font-weight: 500; }
+.effects .of { font-weight: 500; background: var(--sunk); } .effects li { padding: .45rem .75rem; } .effects li + li { border-top: 1px solid var(--line); } .effects p { margin: 0; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: baseline; } .effects .number { margin-left: auto; font-weight: 500; }
 .call + .call { border-top: 1px solid var(--line); margin-top: .9rem; padding-top: .9rem; }
 .call > header { display: flex; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; padding: 0; border: 0; background: none; }
 .call > header h3 { margin: 0; min-width: 0; } .call > header h3 code { font-weight: 400; } .call > header p { margin: 0; display: flex; gap: .75rem; align-items: baseline; white-space: nowrap; }
 .call a.meta { color: var(--soft); } h4 { font-size: 1rem; font-weight: 500; margin: .5rem 0 .2rem; overflow-wrap: anywhere; }
 .quiet { color: var(--soft); } .quiet ol { margin: .3rem 0; }
-.scopes { display: flex; flex-wrap: wrap; gap: 0; border: 1px solid var(--edge); border-radius: 6px; width: fit-content; max-width: 100%; overflow: clip; background: var(--panel); }
+.scopes { display: flex; flex-wrap: wrap; gap: 0; border: 1px solid var(--edge); border-radius: 6px; width: fit-content; max-width: 100%; overflow: clip; background: var(--panel); margin-bottom: .5rem; } .scopes + form { margin-top: .75rem; }
 .scopes a { padding: .35rem .8rem; border: 0; border-right: 1px solid var(--line); } .scopes a[aria-current] { background: var(--calm-bg); color: var(--ink); font-weight: 500; }
 .confirm { position: sticky; bottom: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin: 1.25rem -1.25rem -1.25rem; padding: .7rem 1.25rem; background: var(--panel); border-top: 1px solid var(--edge); }
 .files { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .4rem .75rem; margin-bottom: 1.25rem; max-height: 50vh; overflow-y: auto; }
@@ -132,13 +132,12 @@ const SESSION = `
 const DIFFS = `
 .file { border: 1px solid var(--line); border-radius: 6px; margin: .45rem 0; background: var(--panel); overflow: clip; }
 .file { position: relative; scroll-margin-top: .5rem; }
-.file summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file .notes, .file .cut { padding: 0 .65rem; }
-.diff { overflow: auto; max-height: 40rem; font-size: .86rem; line-height: 1.5; tab-size: 4; }
-.lines { min-width: max-content; }
-.lines > div { display: flex; white-space: pre; }
+.file summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file .notes, .file .cut { padding: 0 .65rem; } .file .wider { margin: 0; padding: .2rem .65rem; border-top: 1px solid var(--line); background: var(--sunk); font-size: .86rem; }
+.diff { overflow: auto; max-height: 40rem; font-size: .86rem; line-height: 1.5; tab-size: 4; } .alone .diff { max-height: none; }
+.lines > div { display: flex; white-space: pre-wrap; }
 .lines b { flex: none; width: 3.4em; padding-right: .7em; text-align: right; color: var(--soft); font-weight: 400; user-select: none; }
 .lines b::before { content: attr(data-n); }
-.lines ins, .lines del, .lines span, .lines em { text-decoration: none; font-style: normal; padding: 0 .75rem 0 1.1rem; position: relative; flex: 1 0 auto; }
+.lines ins, .lines del, .lines span, .lines em { text-decoration: none; font-style: normal; padding: 0 .75rem 0 1.1rem; position: relative; flex: 1 1 0; min-width: 0; overflow-wrap: anywhere; }
 .lines .added { background: var(--added); } .lines .removed { background: var(--removed); }
 .lines .added > ins::before { content: "+"; position: absolute; left: .25rem; } .lines .removed > del::before { content: "−"; position: absolute; left: .25rem; }
 .lines .place { color: var(--soft); background: var(--sunk); padding: .1rem .75rem; } .lines .note > em, .lines em em { color: var(--soft); }
@@ -149,15 +148,25 @@ const DIFFS = `
 .tree { list-style: none; padding: 0; margin: 0; } .tree .tree { padding-left: 1.2rem; border-left: 1px solid var(--line); margin-left: .4rem; } .tree li { padding: .2rem 0; }`;
 
 const SMALL = `
-@media (max-width: 80rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
+@media (max-width: 70rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
 @media (max-width: 50rem) {
   .call > header { flex-wrap: wrap; }
+  .lines b { width: 2.6em; padding-right: .4em; }
   main { padding: .9rem; } .confirm { margin: 1rem -.9rem -.9rem; padding: .6rem .9rem; } .scopes { width: 100%; flex-direction: column; align-items: stretch; } .scopes a { border-right: 0; border-bottom: 1px solid var(--line); }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }
   form.filters { display: grid; grid-template-columns: 1fr 1fr; } form.filters > button, form.filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
   input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; } input:not([type=checkbox]), select, textarea { text-align: left; }
+  .copy { width: auto; min-height: 1.75rem; } .acts .copy { align-self: start; } .confirm button { width: auto; flex: 1; }
+}
+@media screen and (max-width: 40rem) {
+  .scroll { overflow: visible; border: 0; background: none; }
+  table, tbody { display: block; } thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  tr { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: .35rem .75rem; margin-bottom: .5rem; }
+  td, td.number { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .75rem; padding: .2rem 0; border: 0; text-align: left; white-space: normal; } td:has(.lengthy), td:has(.axis) { min-width: 0; max-width: none; width: auto; }
+  td::before { content: attr(data-title); color: var(--soft); font-size: .86rem; } td > div { min-width: 0; overflow-wrap: anywhere; } td:has(> div:empty) { display: none; }
+  tr { display: flex; flex-direction: column; } td.head, td.number.head { display: block; order: -1; font-weight: 500; } td.head::before { content: none; } tbody tr:hover td { background: none; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }`;
 
@@ -180,8 +189,6 @@ const PAPER = `
   .split, .beside { display: block; }
   pre, .diff, .scroll, .file { max-height: none; overflow: visible; }
   details::details-content { content-visibility: visible; block-size: auto; }
-  .lines { min-width: 0; } .lines > div { white-space: pre-wrap; }
-  .lines ins, .lines del, .lines span, .lines em { flex-shrink: 1; min-width: 0; overflow-wrap: anywhere; }
   .scroll { border: 0; } table { font-size: .7rem; } th, td { padding: .2rem .3rem; } table :is(th, small, .hint, .badge, .counts, .meta) { font-size: inherit; }
   .long, td:has(.lengthy) { min-width: 0; max-width: none; } .whole, td time, td.number, td .badge, th { white-space: normal; } td .breakable { overflow-wrap: anywhere; }
   h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }

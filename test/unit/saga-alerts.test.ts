@@ -57,7 +57,7 @@ describe('an alert that the topic takes', () => {
     expect(state).toMatchObject({ status: 'COMPENSATION_FAILED', alert: { status: 'delivered' } });
     expect(alertsIn(story)).toEqual(['alert delivered']);
     expect(observation.alert).toMatchObject({ status: 'delivered', at: expect.any(String) });
-    expect(alertForPeople(observation)).toMatch(/took the alert at 20/);
+    expect(alertForPeople(observation)).toMatch(/took the alert \(20/);
     expect(saga.topic.asked).toBe(1);
   });
 
