@@ -93,6 +93,7 @@ export const consoleBenchmark: Benchmark = {
       ['session, the message with the large patch, cut', `${session}?message=${stage.messageId}`, CUT],
       [`ledger, a day of ${sizes.entries} entries`, `/ledger?from=${stage.day}&to=${stage.day}`],
       ['sessions', '/'],
+      [`search in ${sizes.checkpoints} messages of one session`, '/search?q=message+7', 'Looked at'],
     ] as const;
     const rows: Row[] = [];
     const rounds = quick ? 5 : 20;

@@ -9,6 +9,7 @@ import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { sagaTitle } from '../../present/saga-words.ts';
 import type { Show, Visit } from '../context.ts';
+import { failedData, failedPart, further } from '../further.ts';
 import { entryRows } from '../parts/ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, query, shown, table, time } from '../parts/markup.ts';
 import { findCalls, findMessages, findSagas, type ReadCall, type ReadSession } from '../search.ts';
@@ -35,7 +36,8 @@ const newestSessions = async ({ ask }: Visit): Promise<ListedSession[]> => {
 
 const readSession = async ({ ask, isNotFound }: Visit, session: ListedSession): Promise<ReadSession[]> => {
   try {
-    const { messages } = await ask('timeline', { sessionId: session.sessionId, limit: 1, brief: true });
+    // Not brief: without rollbacks, one page of one checkpoint reads no other checkpoint.
+    const { messages } = await ask('timeline', { sessionId: session.sessionId, limit: 1 });
     return [{ session, messages }];
   } catch (error) {
     // It expired since it was listed.
@@ -64,16 +66,6 @@ const readCalls = async ({ ask, isNotFound }: Visit, read: readonly ReadSession[
   return found.flat();
 };
 
-/** A part that the person may not see is left out. */
-const allowed = async <T>({ isForbidden }: Visit, asking: Promise<T>, none: T): Promise<T> => {
-  try {
-    return await asking;
-  } catch (error) {
-    if (isForbidden(error)) return none;
-    throw error;
-  }
-};
-
 const readSagas = async ({ ask }: Visit): Promise<{ sagas: SagaSummary[]; hasMore: boolean }> => {
   const { sagas, cursor } = await ask('list-sagas', { subject: true, limit: MOST_SAGAS });
   return { sagas, hasMore: cursor !== undefined };
@@ -96,18 +88,20 @@ const searchForm = (q: string): Markup =>
 export const showSearch: Show = async (visit) => {
   const q = (visit.query['q'] ?? '').trim().slice(0, 200);
   if (q === '') return { title: 'Search', body: searchForm(q), data: {} };
-  const [read, { sagas, hasMore }, entries] = await Promise.all([
-    allowed(
-      visit,
-      newestSessions(visit).then(async (sessions) =>
-        (await mapAtOnce(sessions, AT_ONCE, (one) => readSession(visit, one))).flat(),
-      ),
-      [],
-    ),
-    allowed(visit, readSagas(visit), { sagas: [], hasMore: false }),
-    allowed(visit, byReference(visit, q), []),
+  const reading = newestSessions(visit).then(async (sessions) =>
+    (await mapAtOnce(sessions, AT_ONCE, (one) => readSession(visit, one))).flat(),
+  );
+  // A part that the person may not see is left out.
+  const [inMessages, inSagas, inLedger] = await Promise.all([
+    further(visit, reading),
+    further(visit, readSagas(visit)),
+    further(visit, byReference(visit, q)),
   ]);
-  const calls = await allowed(visit, readCalls(visit, read), []);
+  const { read = [] } = inMessages;
+  const { sagas, hasMore } = inSagas.read ?? { sagas: [], hasMore: false };
+  const { read: entries = [] } = inLedger;
+  const inCalls = await further(visit, readCalls(visit, read));
+  const { read: calls = [] } = inCalls;
   const found = {
     messages: findMessages(read, q),
     calls: findCalls(calls, q),
@@ -116,8 +110,10 @@ export const showSearch: Show = async (visit) => {
   };
   const count = Object.values(found).reduce((sum, { length }) => sum + length, 0);
   const messages = read.reduce((sum, one) => sum + one.messages.length, 0);
+  const failed = { messages: inMessages, calls: inCalls, sagas: inSagas, entries: inLedger };
   const body = html`${searchForm(q)}
-    ${count === 0 ? html`<p class="empty">Nothing was found.</p>` : NOTHING}
+    ${failedPart('Messages', inMessages)}${failedPart('Calls and files', inCalls)}${failedPart('Sagas', inSagas)}${failedPart('The ledger', inLedger)}
+    ${count === 0 ? html`<p class="empty">${Object.keys(failedData(failed)).length === 0 ? 'Nothing was found.' : 'Nothing was found in what could be read.'}</p>` : NOTHING}
     ${part(
       'Messages',
       [
@@ -146,5 +142,5 @@ export const showSearch: Show = async (visit) => {
     )}
     ${entries.length === 0 ? NOTHING : html`<h2>Ledger entries with this reference</h2>${entryRows(entries, true, visit.zone)}`}
     <p class="hint">Looked at ${plural(messages, 'message')} of the ${plural(read.length, 'session')} that changed last, calls and files of the newest ${Math.min(messages, MOST_READ)}, ${plural(sagas.length, 'saga')}${hasMore ? ' of more' : ''}, and the ledger for exactly this reference.</p>`;
-  return { title: 'Search', body, data: found, isWide: true };
+  return { title: 'Search', body, data: { ...found, ...failedData(failed) }, isWide: true };
 };

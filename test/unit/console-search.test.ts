@@ -1,6 +1,7 @@
 /** The search of the console: what it finds, how far it looks, and how long that takes beside many messages. */
 import { expect, test } from 'vitest';
 import { findMessages } from '../../console/search.ts';
+import { WalkbackError } from '../../core/shared/errors.ts';
 import { made, session } from '../support/console-in-process.ts';
 
 const AT = '2026-01-02T10:00:00.000Z';
@@ -14,7 +15,7 @@ const message = (order: number, title: string) => ({
 });
 const call = { name: 'Bash', input: '{"command":"npm run lint"}', truncated: false };
 
-const search = async (q: string) => {
+const search = async (q: string, more: Parameters<typeof made>[0] = {}) => {
   const { fetchPage, enter } = made({
     'list-sessions': () => ({ sessions: [session('s1')] }),
     timeline: () => ({
@@ -54,6 +55,7 @@ const search = async (q: string) => {
       ],
     }),
     'query-ledger': () => ({ entries: [] }),
+    ...more,
   });
   const { cookie } = await enter();
   return (await fetchPage(`/search?q=${encodeURIComponent(q)}`, { headers: { cookie } })).text();
@@ -73,6 +75,20 @@ test('what is not there is not found, and the page says how far it looked', asyn
   const text = await search('rounding refund');
   expect(text).toContain('Nothing was found.');
   expect(text).toContain('Looked at 2 messages of the 1 session that changed last');
+});
+
+test.each([
+  ['timeline', 'Messages', 'Refund 250.00 EUR'],
+  ['changes', 'Calls and files', 'Refund the customer'],
+  ['list-sagas', 'Sagas', 'Refund the customer'],
+  ['query-ledger', 'The ledger', 'Refund the customer'],
+])('where %s does not answer, it says so and finds the rest', async (name, what, found) => {
+  const failing = (): never => {
+    throw new WalkbackError('StorageUnavailable', 'The store does not answer.');
+  };
+  const text = await search('refund', { [name]: failing });
+  expect(text).toContain(`${what} could not be read: `);
+  expect(text).toContain(found);
 });
 
 test('nothing is read before a word is given', async () => {
