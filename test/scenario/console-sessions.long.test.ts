@@ -219,7 +219,8 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
 
     test('a rewind undoes an effect, and says what nothing takes back', async () => {
       const order = `order-${place}`;
-      world.write('api/price.ts', `export const order = '${order}';\n`);
+      // Not in the file that the rollback of the other half looks at.
+      world.write('api/order.ts', `export const order = '${order}';\n`);
       await world.checkpoint(`before-${place}`, {
         role: 'user',
         title: `Before ${place}`,
