@@ -189,7 +189,7 @@ const PAPER = `
   .split, .beside { display: block; }
   pre, .diff, .scroll, .file { max-height: none; overflow: visible; }
   details::details-content { content-visibility: visible; block-size: auto; }
-  .scroll { border: 0; } table { font-size: .7rem; } th, td { padding: .2rem .3rem; } table :is(th, small, .hint, .badge, .counts, .meta) { font-size: inherit; }
+  .scroll { border: 0; background: none; } table { font-size: .7rem; } th, td { padding: .2rem .3rem; } table :is(th, small, .hint, .badge, .counts, .meta) { font-size: inherit; }
   .long, td:has(.lengthy) { min-width: 0; max-width: none; } .whole, td time, td.number, td .badge, th { white-space: normal; } td .breakable { overflow-wrap: anywhere; }
   h1, h2, h3 { break-after: avoid; } tr { break-inside: avoid; }
 }`;
