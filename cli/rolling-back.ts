@@ -7,6 +7,7 @@ import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
+import { capturing } from './capturing.ts';
 import { checkpointWords, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
 import { shellWord } from './options.ts';
@@ -46,7 +47,9 @@ export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dr
 };
 
 const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
-  run.progress('Planning the rollback', () => run.invoke('walkback-rollback', { ...input, dryRun: true }));
+  capturing(run, input.sessionId, 'Planning the rollback', () =>
+    run.invoke('walkback-rollback', { ...input, dryRun: true }),
+  );
 
 /** What messages are called. The timeline is read only where an answer names one by the id of a host. */
 const labelsFor = async (
@@ -161,7 +164,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,
     hint: `${sameCommand(run, input, options.to)} finishes it`,
   });
-  const answer = await run.progress(`Rolling back to ${options.to}`, () =>
+  const answer = await capturing(run, sessionId, `Rolling back to ${options.to}`, () =>
     run.invoke('walkback-rollback', input),
   );
   labelOf ??= await labelsFor(run, sessionId, answer);

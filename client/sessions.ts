@@ -1,6 +1,6 @@
 /** Starts sessions, finds them again, and lists them. */
 import { basename } from 'node:path';
-import type { ListedCopy, ListedSession } from '../contract/checkpoint-answers.ts';
+import type { ListedCopy, ListedSession, Progress } from '../contract/checkpoint-answers.ts';
 import type { SandboxApi } from './connect.ts';
 import { errors, isWalkbackError } from './errors.ts';
 import { requireFields } from './given.ts';
@@ -30,6 +30,8 @@ export interface Sessions {
   get(sessionId: string, call?: CallOptions): Promise<Session>;
   /** Every session, newest first. */
   list(call?: CallOptions): Promise<ListedSession[]>;
+  /** How far a long capture of the session is, also while `start` runs. Null when none told of itself lately. */
+  progress(sessionId: string, call?: CallOptions): Promise<Progress | null>;
   end(sessionId: string, call?: CallOptions): Promise<Answer<'end-session'>>;
   /** Sandboxes of review copies that still exist, oldest first. None of them is one that a session works in. */
   copies(options?: Request<'list-copies'>, call?: CallOptions): Promise<ListedCopy[]>;
@@ -147,6 +149,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       } while (cursor !== undefined);
       return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
     },
+    progress: async (sessionId, call) => (await invoke('progress', { sessionId }, call)).progress,
     end: (sessionId, call) => invoke('end-session', { sessionId }, call),
     copies: async (options = {}, call) => (await invoke('list-copies', options, call)).copies,
     deleteCopy: (sandboxId, call) => invoke('delete-copy', { sandboxId }, call),

@@ -25,6 +25,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   context: 300,
   diff: 300,
   changes: 60,
+  progress: 60,
   'list-sessions': 60,
   'end-session': 900,
   'list-copies': 300,

@@ -212,6 +212,22 @@ export const endSessionAnswer = () =>
   });
 export type EndSessionAnswer = z.infer<ReturnType<typeof endSessionAnswer>>;
 
+export const progressAnswer = () =>
+  z.object({
+    progress: z
+      .object({
+        doing: z.enum(['files', 'upload']).describe('files: read; upload: bytes of large bundles are sent'),
+        done: count.describe('files, or bytes'),
+        of: count.optional().describe('absent while nobody knows'),
+        startedAt: z.string(),
+        at: z.string().describe('when this was told'),
+      })
+      .nullable()
+      .describe('null: no long capture has told anything in the last 30 seconds'),
+  });
+export type ProgressAnswer = z.infer<ReturnType<typeof progressAnswer>>;
+export type Progress = NonNullable<ProgressAnswer['progress']>;
+
 export const timelineAnswer = () =>
   z.object({
     session: sessionAnswer(),

@@ -8,6 +8,7 @@ import {
   forkSessionAnswer,
   listCopiesAnswer,
   listSessionsAnswer,
+  progressAnswer,
   rehydrateAnswer,
   startSessionAnswer,
   timelineAnswer,
@@ -128,6 +129,14 @@ export const CHECKPOINT_FUNCTIONS = {
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 60,
     grants: { sessions: ['GetItem', 'Query'] },
+  },
+  progress: {
+    description: 'Answers how far a long capture of a session is',
+    input: sessionInput,
+    answer: progressAnswer,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['GetItem'] },
   },
   context: {
     description: "Writes the agent's system prompt text about its repositories",

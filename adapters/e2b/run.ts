@@ -29,7 +29,7 @@ const check = (command: string, { timeoutMs }: CommandOptions): void => {
     throw new WalkbackError('InvalidInput', 'A command is at most 120 KiB; put the rest into a file.');
 };
 
-/** Throws a `WalkbackError`, or whatever `onLine` threw. */
+/** Throws a `WalkbackError`, or whatever `onLine` or `onErrorLine` threw. */
 export const runCommand = async (
   sandbox: Sandbox,
   command: string,
@@ -37,6 +37,7 @@ export const runCommand = async (
 ): Promise<CommandResult> => {
   check(command, options);
   const lines = createLineSplitter((line) => options.onLine?.(line));
+  const errorLines = createLineSplitter((line) => options.onErrorLine?.(line));
   let chars = 0;
   let failure: { error: unknown } | undefined;
 
@@ -63,7 +64,10 @@ export const runCommand = async (
       );
   };
   const finished = ({ exitCode, stdout, stderr }: CommandResult): CommandResult => {
-    guarded(() => lines.end());
+    guarded(() => {
+      lines.end();
+      errorLines.end();
+    });
     return { exitCode, stdout, stderr };
   };
 
@@ -78,7 +82,11 @@ export const runCommand = async (
           count(text);
           lines.push(text);
         }),
-      onStderr: (text) => guarded(() => count(text)),
+      onStderr: (text) =>
+        guarded(() => {
+          count(text);
+          errorLines.push(text);
+        }),
     });
     return finished(result);
   } catch (error) {

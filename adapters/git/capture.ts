@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import type {
   CapturedBundle,
-  CaptureOutline,
+  CaptureHooks,
   CaptureReport,
   CaptureRequest,
   UploadTarget,
@@ -85,6 +85,7 @@ export const tellUploads = async (
   directory: string,
   output: Pick<CaptureOutput, 'announced'>,
   upload: UploadTarget,
+  { onProgress }: Pick<CaptureHooks, 'onProgress'>,
 ): Promise<void> => {
   const large = output.announced.filter((bundle) => bundle.carry === 'upload');
   const limit = pLimit(PARALLEL);
@@ -96,6 +97,8 @@ export const tellUploads = async (
       ? []
       : [{ url: place.url, headers: place.headers, sizeBytes: bundle.sizeBytes, upload: bundle.name }],
   );
+  const bytes = transfers.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes > 0) onProgress?.({ doing: 'upload', done: 0, of: bytes });
   await sandbox.writeFiles([{ path: `${directory}/uploads`, data: curlTransfers(transfers) }]);
 };
 
@@ -159,7 +162,7 @@ export const createCaptureRun =
     sandbox: ExecutionAdapter,
     { request, call, mark, script }: CaptureCall,
     upload: UploadTarget,
-    beside?: (outline: CaptureOutline) => Promise<void>,
+    hooks: CaptureHooks = {},
   ): Promise<CaptureAnswered> => {
     const directory = runDirectory(request, call);
     const lines: string[] = [];
@@ -176,7 +179,7 @@ export const createCaptureRun =
         const base64 = findOutput(lines.join('\n'), mark);
         const output = base64 === undefined ? undefined : announcedIn(base64);
         if (output?.announced.some((bundle) => bundle.carry === 'upload')) {
-          told = tellUploads(sandbox, directory, output, upload);
+          told = tellUploads(sandbox, directory, output, upload, hooks);
           // Reported below, after the command ended; it gives up waiting by itself.
           told.catch(() => undefined);
         }
@@ -199,7 +202,7 @@ export const createCaptureRun =
     const [bundles, changes] = await Promise.all([
       readBundles(sandbox, directory, output, first.rest, Math.max(request.maxInlineBytes, outputBytes)),
       readChanges(sandbox, directory, announced, first.rest.subarray(behind)),
-      isFiled ? beside?.(output.report) : undefined,
+      isFiled ? hooks.beside?.(output.report) : undefined,
     ]);
     return {
       pairs: first.pairs,
@@ -219,9 +222,9 @@ export const createCaptureRun =
  */
 export const createCapture = (outputBytes: number): Repositories['capture'] => {
   const run = createCaptureRun(outputBytes);
-  return async (sandbox, request, upload, beside) => {
+  return async (sandbox, request, upload, hooks) => {
     const { call, mark } = newCaptureCall();
     const script = captureScript(request, call, mark, outputBytes);
-    return (await run(sandbox, { request, call, mark, script }, upload, beside)).report;
+    return (await run(sandbox, { request, call, mark, script }, upload, hooks)).report;
   };
 };

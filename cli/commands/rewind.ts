@@ -6,6 +6,7 @@ import { standsIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { capturing } from '../capturing.ts';
 import {
   acceptedIn,
   checkpointOption,
@@ -151,7 +152,7 @@ const act = async (run: Run, options: Options): Promise<Answer> => {
     message: `Interrupted while rewinding. The rewind may be done, begun or neither: request ${input.requestId}.`,
     hint: `${again} goes on with it`,
   });
-  const answer = await run.progress(`Rewinding to ${options.to}`, () =>
+  const answer = await capturing(run, input.sessionId, `Rewinding to ${options.to}`, () =>
     untilRewound(run, options.timeout, (waitSeconds) =>
       run.invoke('walkback-rewind-session', { ...input, waitSeconds }),
     ),

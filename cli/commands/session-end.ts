@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { capturing } from '../capturing.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { requireAnswerable } from '../rolling-back.ts';
@@ -51,7 +52,7 @@ const end = async (run: Run, sessionId: string, { dryRun }: Options): Promise<An
       text: () => `${[`Would end ${sessionId}.`, ...cleanedLines(plan.cleaned, look)].join('\n')}\n`,
     };
   }
-  const answer = await run.progress(`Ending ${sessionId}`, () =>
+  const answer = await capturing(run, sessionId, `Ending ${sessionId}`, () =>
     run.invoke('walkback-end-session', { sessionId }),
   );
   await releaseMount(run, session.sandboxId, session.projectsRoot);
@@ -78,7 +79,9 @@ const discard = async (run: Run, sessionId: string, options: Options): Promise<A
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }
-  const answer = await run.progress(`Ending ${sessionId}`, () => run.invoke('walkback-end-session', input));
+  const answer = await capturing(run, sessionId, `Ending ${sessionId}`, () =>
+    run.invoke('walkback-end-session', input),
+  );
   const lines = answer.discarded === undefined ? [] : discardedLines(answer.discarded, look);
   return { value: answer, text: () => endedSession(answer, session.retentionDays, lines) };
 };

@@ -5,6 +5,7 @@ import type { StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
+import { capturing } from '../capturing.ts';
 import { CliError, isCliError } from '../failure.ts';
 import { underwayAs } from '../interruption.ts';
 import {
@@ -74,7 +75,7 @@ const realDirectory = async (directory: string): Promise<string> => {
 
 const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswer> => {
   run.underway(underwayAs(input.sessionId, 'id'));
-  return run.progress(`Taking the baseline of ${input.projectsRoot}`, () =>
+  return capturing(run, input.sessionId, `Taking the baseline of ${input.projectsRoot}`, () =>
     run.invoke('walkback-start-session', input),
   );
 };

@@ -2,12 +2,14 @@
 import { html } from 'hono/html';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type {
+  Progress,
   TimelineAnswer,
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
 import type { SagasAnswer } from '../../contract/saga-answers.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
+import { progressWords } from '../../present/progress-words.ts';
 import type { Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { type Further, failedData, failedPart, further } from '../further.ts';
@@ -142,16 +144,21 @@ const changesOf = (visit: Visit, sessionId: string, messageId: string): Promise<
   return further(visit, visit.ask('changes', request));
 };
 
+const progressPart = (progress: Progress | null | undefined): Markup =>
+  progress ? html`<p class="card">A capture is at work: ${progressWords(progress)}.</p>` : NOTHING;
+
 export const showSession: Show = async (visit) => {
   const { ask, params, query: asked } = visit;
   const sessionId = params['id'] ?? '';
   const { message, before } = asked;
+  const asking = further(visit, ask('progress', { sessionId }));
   const timeline = await ask('timeline', {
     sessionId,
     limit: PAGE,
     brief: true,
     ...(before ? { cursor: before } : {}),
   });
+  const progress = await asking;
   const { messages, checkpoints, session } = timeline;
   const isFork = session.forkedFrom !== undefined;
   const placing = isFork ? visit.directoryOf(session.sandboxId, session.projectsRoot) : undefined;
@@ -172,6 +179,7 @@ export const showSession: Show = async (visit) => {
   const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
   const body = html`${sessionFacts(timeline, await placing)}
   ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString(), 'clock')} at the latest.</p>`}
+  ${failedPart('How far a capture is', progress)}${progressPart(progress.read?.progress)}
   <div class="split">
     <aside aria-label="Messages"><a class="skip" href="#chosen">Skip to the chosen message</a>${timelinePart(timeline, chosen?.message.messageId, to)}
     <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>
@@ -182,13 +190,17 @@ export const showSession: Show = async (visit) => {
     body,
     data: {
       ...timeline,
+      progress: progress.read?.progress ?? null,
       changes: chosen?.changes.read?.checkpoints ?? [],
       sagas: chosen?.sagas.read?.sagas ?? [],
       effects: chosen?.sagas.read?.effects ?? [],
       // Named as in the addresses of the further pages.
       more: chosen?.changes.read?.cursor,
       outside: chosen?.sagas.read?.cursor,
-      ...failedData(chosen === undefined ? {} : { changes: chosen.changes, sagas: chosen.sagas }),
+      ...failedData({
+        progress,
+        ...(chosen && { changes: chosen.changes, sagas: chosen.sagas }),
+      }),
     },
     isWide: true,
   };

@@ -10,6 +10,13 @@ const hello = z.strictObject({
   architecture: z.string(),
 });
 
+/** A line of progress on standard error (`sandbox/src/wire/progress.rs`), after `walkback-progress `. */
+export const sandboxProgress = z.strictObject({
+  doing: z.literal('files'),
+  done: count,
+  of: count.optional(),
+});
+
 const survey = z.strictObject({
   repositories: z.array(repositoryInfo().strict()),
   skipped: z.array(z.strictObject({ path: z.string(), reason: z.string() })),

@@ -4,6 +4,7 @@ import type { Busy, RehydrateAnswer } from '../../contract/checkpoint-answers.ts
 import type { ErrorName } from '../../contract/errors.ts';
 import type { AskedBy } from '../../contract/identity.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import type { CaptureProgress } from './ports/capture.ts';
 import type { Conflict } from './ports/compose.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
@@ -452,6 +453,15 @@ export interface RehydrateJournal {
   error?: RecordedError;
   startedAt: string;
   updatedAt: string;
+  expiresAt: number;
+}
+
+/** What a long capture has done so far. Item `SESSION#<id>` / `PROGRESS`; the session itself may not be there yet. */
+export interface WorkProgress extends CaptureProgress {
+  sessionId: string;
+  startedAt: string;
+  /** When this was told. */
+  at: string;
   expiresAt: number;
 }
 

@@ -54,6 +54,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   SagaSummary: "One of `sagas` of `Answer<'list-sagas'>`",
   ListedSession: "One of `sessions` of `Answer<'list-sessions'>`",
   ListedCopy: "One of `copies` of `Answer<'list-copies'>`",
+  Progress: "`progress` of `Answer<'progress'>`, where it is not null",
   ErrorName: 'The name of one of the [errors](#errors-1).',
   Json: 'A value that JSON can hold.',
   Tool: 'What `defineTool` answers ([tools.md](tools.md)).',

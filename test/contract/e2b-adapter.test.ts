@@ -87,6 +87,17 @@ describe('running a command', () => {
     expect(lines).toEqual(['one', 'twü', '', 'end']);
   });
 
+  test('gives the lines of stderr beside those of stdout', async () => {
+    const lines: string[] = [];
+    const errorLines: string[] = [];
+    const hears = {
+      onLine: (line: string) => lines.push(line),
+      onErrorLine: (line: string) => errorLines.push(line),
+    };
+    await run('echo a; echo one >&2; printf tw >&2; echo b; echo o >&2; printf end >&2; exit 4', hears);
+    expect({ lines, errorLines }).toEqual({ lines: ['a', 'b'], errorLines: ['one', 'two', 'end'] });
+  });
+
   test('gives the lines before a failure too', async () => {
     const lines: string[] = [];
     const onLine = (line: string) => lines.push(line);

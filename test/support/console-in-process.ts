@@ -43,6 +43,9 @@ interface FetchInit {
   form?: Record<string, string>;
 }
 
+/** What pages of a session ask beside. */
+const QUIET: Readonly<Record<string, () => unknown>> = { progress: () => ({ progress: null }) };
+
 /** Answers by name; what is not there is a fault. */
 export const made = (
   answers: Readonly<Record<string, (input: never) => unknown>>,
@@ -60,7 +63,7 @@ export const made = (
   const calls: Call[] = [];
   const ask = (async (name: string, input: never) => {
     calls.push({ name, input });
-    const answer = answers[name];
+    const answer = answers[name] ?? QUIET[name];
     if (answer === undefined) throw new WalkbackError('InternalError', `nobody answers ${name}`);
     return answer(input);
   }) as Ask;

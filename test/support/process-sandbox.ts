@@ -43,8 +43,12 @@ export const processSandbox = (
             reject(error);
           }
         });
+        let pendingError = '';
         child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
           stderr += chunk;
+          const lines = (pendingError + chunk).split('\n');
+          pendingError = lines.pop() ?? '';
+          for (const line of lines) options.onErrorLine?.(line);
         });
         child.on('error', reject);
         child.on('close', (code) => resolve({ exitCode: code ?? -1, stdout, stderr }));

@@ -28,6 +28,8 @@ interface Scene {
   now?: () => Date;
   /** Of the terminal that is written to; Infinity: there is none, but a pipe. */
   columns?: number;
+  /** Progress is drawn again and again, as on a terminal. */
+  isDrawn?: boolean;
 }
 
 /** Runs the real command line against functions that answer what the test says, recording what they were asked. */
@@ -55,7 +57,7 @@ export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Rec
       user: scene.user,
       stdin,
       stdout: { write: (text) => (recorded.stdout += text), ...size },
-      stderr: { write: (text) => (recorded.stderr += text), ...size },
+      stderr: { write: (text) => (recorded.stderr += text), ...size, isTTY: scene.isDrawn },
       now: scene.now ?? (() => new Date(2026, 0, 2, 12)),
     },
     signal: scene.signal ?? new AbortController().signal,

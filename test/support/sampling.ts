@@ -59,6 +59,7 @@ const TURNS = [
   [
     'rollback-concurrency',
     'properties-session',
+    'capture-progress',
     'checkpoint-large',
     'checkpoint-round-trips',
     'request-counts',

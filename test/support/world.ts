@@ -16,7 +16,7 @@ export interface WorldCloud {
 
 /** `web/lib` lies inside `web`, which does not know it. */
 const REPOSITORIES = ['api', 'web', 'web/lib'];
-const SANDBOX_ROOT = '/home/user/work';
+export const SANDBOX_ROOT = '/home/user/work';
 const IDENTITY = {
   GIT_AUTHOR_NAME: 'Agent',
   GIT_AUTHOR_EMAIL: 'agent@example.com',

@@ -39,6 +39,7 @@ const METHODS: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'sessions.start': (call) => sessions.start(place, call),
   'sessions.get': (call) => sessions.get('s', call),
   'sessions.list': (call) => sessions.list(call),
+  'sessions.progress': (call) => sessions.progress('s', call),
   'sessions.end': (call) => sessions.end('s', call),
   'sessions.copies': (call) => sessions.copies({}, call),
   'sessions.deleteCopy': (call) => sessions.deleteCopy('sandbox', call),

@@ -29,6 +29,7 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   },
   rehydrate: { sessionId: 's', messageId: 'm', mode: 'review' },
   timeline: { sessionId: 's' },
+  progress: { sessionId: 's' },
   context: { sessionId: 's' },
   diff: { sessionId: 's', from: 'm', to: 'now' },
   changes: { sessionId: 's', messageId: 'm' },

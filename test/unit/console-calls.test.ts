@@ -139,3 +139,26 @@ test.each([
   expect(await (await fetchPage('/sessions/s', { headers: { cookie } })).text()).toMatch(shown);
   expect(asked).toEqual([['sb', '/work']]);
 });
+
+test('the page of a session says how far a long capture is', async () => {
+  const progress = {
+    doing: 'files',
+    done: 1_200,
+    of: 90_000,
+    startedAt: '2026-01-02T10:00:00.000Z',
+    at: '2026-01-02T10:00:05.000Z',
+  };
+  const answers = {
+    timeline: () => ({ session: session('s'), messages: [], checkpoints: [] }),
+    ...NO_SAGA,
+  };
+  const textWith = async (more: object): Promise<string> => {
+    const { fetchPage, enter } = made({ ...answers, ...more });
+    const { cookie } = await enter();
+    return (await fetchPage('/sessions/s', { headers: { cookie } })).text();
+  };
+  expect(await textWith({ progress: () => ({ progress }) })).toContain(
+    'A capture is at work: 1,200 of 90,000 files read.',
+  );
+  expect(await textWith({})).not.toContain('A capture is at work');
+});

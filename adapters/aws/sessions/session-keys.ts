@@ -39,6 +39,7 @@ export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `COPY#${sandboxId}`,
 });
+export const progressKey = (sessionId: string): Key => ({ pk: sessionPk(sessionId), sk: 'PROGRESS' });
 /** Without an owner: the key that bases had before they had owners. */
 export const baseKey = (name: string, owner: string | undefined): Key => ({
   pk: owner === undefined ? `BASE#${name}` : `BASE#${owner}#${name}`,

@@ -8,12 +8,19 @@ import type { Item, Key, Stored } from '../table-reads.ts';
 import { type ConditionalPut, type PutOutcome, transact } from '../table-writes.ts';
 import { createListSessions } from './session-index.ts';
 import { checkpointItem, copyItem, sessionItem, toolItem } from './session-items.ts';
-import { copyKey, sessionKey } from './session-keys.ts';
-import { readCopy, readSession } from './stored-items.ts';
+import { copyKey, progressKey, sessionKey } from './session-keys.ts';
+import { readCopy, readProgress, readSession } from './stored-items.ts';
 
 type Methods = Pick<
   SessionStore,
-  'getSession' | 'createSession' | 'updateSession' | 'listSessions' | 'getCopy' | 'updateCopy'
+  | 'getSession'
+  | 'createSession'
+  | 'updateSession'
+  | 'listSessions'
+  | 'getCopy'
+  | 'updateCopy'
+  | 'putProgress'
+  | 'getProgress'
 >;
 
 /** A session that this release may write again. */
@@ -67,6 +74,13 @@ export const createSessionMethods = (table: Table): Methods => ({
   },
 
   listSessions: createListSessions(table),
+
+  putProgress: (progress) => table.putAll([{ ...progressKey(progress.sessionId), ...progress }]),
+
+  getProgress: async (sessionId) => {
+    const item = await table.get(progressKey(sessionId));
+    return item === undefined ? undefined : readProgress(item);
+  },
 
   getCopy: async (sessionId, sandboxId) => {
     const item = await table.get(copyKey(sessionId, sandboxId));

@@ -13,6 +13,7 @@ import type {
   Session,
   StoredBase,
   StoredUpload,
+  WorkProgress,
 } from '../../../core/checkpoint/model.ts';
 import type { CheckpointOutline } from '../../../core/checkpoint/ports/stores.ts';
 import type { Stored } from '../table-reads.ts';
@@ -249,12 +250,24 @@ const copy = () =>
     expiresAt: seconds,
   });
 
+const progress = () =>
+  z.looseObject({
+    sessionId: z.string(),
+    doing: z.enum(['files', 'upload']),
+    done: count,
+    of: count.optional(),
+    startedAt: z.string(),
+    at: z.string(),
+    expiresAt: seconds,
+  });
+
 export const readSession = reader<Session>(session);
 export const readLink = reader<ChainLink>(link);
 export const readBase = reader<StoredBase>(base);
 export const readUpload = reader<StoredUpload>(upload);
 export const readRollback = reader<RollbackJournal>(rollback);
 export const readRehydrate = reader<RehydrateJournal>(rehydrate);
+export const readProgress = reader<WorkProgress>(progress);
 export const readCopy = reader<ReviewCopy>(copy);
 
 /** The item of a null `messageId` has no such attribute, because it is the key of an index. */

@@ -9,6 +9,7 @@ import { sandboxError } from '../../../contract/sandbox/reports.ts';
 import type { CommandResult } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { cutShort, findOutput } from '../output.ts';
+import { PROGRESS_PREFIX } from './progress.ts';
 
 export interface Frame {
   kind: string;
@@ -81,7 +82,7 @@ const ended = ({ exitCode, stderr }: CommandResult): WalkbackError => {
   const said = stderr
     .trim()
     .split('\n')
-    .filter((line) => !line.startsWith('walkback-progress '))
+    .filter((line) => !line.startsWith(PROGRESS_PREFIX))
     .slice(-3)
     .join(' | ')
     .slice(0, 400);

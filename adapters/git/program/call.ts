@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
 import { type SandboxCommand, sandboxRequest } from '../../../contract/sandbox/requests.ts';
-import type { CommandResult, CommandRunner } from '../../../core/checkpoint/ports/sandbox.ts';
+import type { CommandOptions, CommandResult, CommandRunner } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { readReport } from './answer.ts';
 import { ARCHITECTURES, type Architecture, type ProgramBuild } from './build.ts';
@@ -25,11 +25,11 @@ export interface SandboxProgram {
     report: z.ZodType<Report>,
     where: Where,
   ): Promise<Report>;
-  /** The same, for a caller that reads the answer itself. It hears each line of the output, and the mark of the call. */
+  /** The same, for a caller that reads the answer itself. It hears each line of the output and of standard error, and knows the mark of the call. */
   run(
     sandbox: CommandRunner,
     command: SandboxCommand,
-    where: Where & { mark: string; onLine?: (line: string) => void },
+    where: Where & { mark: string } & Pick<CommandOptions, 'onLine' | 'onErrorLine'>,
   ): Promise<CommandResult>;
 }
 
@@ -63,7 +63,7 @@ const notStarted = (): WalkbackError =>
 export const createSandboxProgram = (build: ProgramBuild, isHere = false): SandboxProgram => {
   const localPath = isHere ? build.path(process.arch === 'arm64' ? 'aarch64' : 'x86_64') : undefined;
   const run: SandboxProgram['run'] = async (sandbox, command, where) => {
-    const { projectsRoot, timeoutMs, mark, onLine } = where;
+    const { projectsRoot, timeoutMs, mark, onLine, onErrorLine } = where;
     const request = JSON.stringify(
       sandboxRequest.parse({ mark, timeoutMs: Math.max(1, timeoutMs - LEAD_MS), command }),
     );
@@ -78,7 +78,12 @@ export const createSandboxProgram = (build: ProgramBuild, isHere = false): Sandb
       ? short
       : { ...common, request: { file: await incoming(request) } };
     const start = (shell: string): Promise<CommandResult> =>
-      sandbox.run(shell, { cwd: projectsRoot, timeoutMs, ...(onLine && { onLine }) });
+      sandbox.run(shell, {
+        cwd: projectsRoot,
+        timeoutMs,
+        ...(onLine && { onLine }),
+        ...(onErrorLine && { onErrorLine }),
+      });
     let result = await start(callText(text));
     const machine = result.exitCode === ABSENT_EXIT ? absentOn(result.stdout, mark) : undefined;
     if (machine !== undefined) {

@@ -12,6 +12,7 @@ import { releasingAfterFailure } from '../release.ts';
 import { type Frame, readAnswer, requireAnswer } from './answer.ts';
 import type { SandboxProgram } from './call.ts';
 import { bundlesOf, captureCommand, changesOf, outlineOf } from './capture-report.ts';
+import { progressOf } from './progress.ts';
 
 /** The bytes in the answer: each frame is one bundle or one record. */
 const bytesOf = (frames: readonly Frame[], kind: string): Uint8Array =>
@@ -32,12 +33,17 @@ const requireUploaded = (problem: string | undefined): void => {
  */
 export const createNativeCapture =
   (program: SandboxProgram, outputBytes: number): Repositories['capture'] =>
-  async (sandbox, request: CaptureRequest, upload, beside) => {
+  async (sandbox, request: CaptureRequest, upload, hooks = {}) => {
     const call = randomBytes(9).toString('hex');
     const mark = `walkback-${randomBytes(9).toString('hex')}`;
     const { projectsRoot, timeoutMs } = request;
     const directory = runDirectory(request, call);
     const lines: string[] = [];
+    const { onProgress } = hooks;
+    const onErrorLine = (line: string): void => {
+      const progress = progressOf(line);
+      if (progress !== undefined) onProgress?.(progress);
+    };
     let marks = 0;
     let told: Promise<void> | undefined;
     const onLine = (line: string): void => {
@@ -50,7 +56,7 @@ export const createNativeCapture =
         const { report } = readAnswer(SANDBOX_REPORTS.capture, base64);
         const announced = bundlesOf(report);
         if (announced.some(({ carry }) => carry === 'upload'))
-          told = tellUploads(sandbox, directory, { announced }, upload);
+          told = tellUploads(sandbox, directory, { announced }, upload, hooks);
       } catch (error) {
         // It is read again, and thrown, when the command has ended.
         if (!(error instanceof WalkbackError)) throw error;
@@ -63,6 +69,7 @@ export const createNativeCapture =
       timeoutMs,
       mark,
       onLine,
+      ...(onProgress && { onErrorLine }),
     });
     const place = { ...request, held: call };
     const { report, frames } = await releasingAfterFailure(sandbox, place, async () => {
@@ -83,7 +90,7 @@ export const createNativeCapture =
     const [bundles, changes] = await Promise.all([
       readBundles(sandbox, directory, { announced }, bytesOf(frames, 'bundle'), maxBytes),
       readChanges(sandbox, directory, changed, bytesOf(frames, 'record')),
-      isFiled ? beside?.(outline) : undefined,
+      isFiled ? hooks.beside?.(outline) : undefined,
     ]);
     return {
       ...outline,

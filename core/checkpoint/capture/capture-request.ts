@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { Said } from '../content/keep-content.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Checkpoint, Session } from '../model.ts';
-import type { CaptureOutline, CaptureRequest } from '../ports/capture.ts';
+import type { CaptureHooks, CaptureRequest } from '../ports/capture.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { knownFrom } from './chain.ts';
 import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
@@ -30,8 +30,7 @@ export interface CaptureInput {
   startsOver?: boolean;
   /** The links are stored by the write that makes a checkpoint of the capture (`Captured.links`). */
   defersLinks?: boolean;
-  /** See `Repositories.capture`. */
-  beside?: (outline: CaptureOutline) => Promise<void>;
+  beside?: CaptureHooks['beside'];
 }
 
 export const captureRequest = (

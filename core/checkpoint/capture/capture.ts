@@ -17,6 +17,7 @@ import { type Captured, concluded, notCaptured, reported } from './capture-repor
 import { type CaptureInput, captureRequest } from './capture-request.ts';
 import type { BundleLimits } from './limits.ts';
 import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
+import { createTellProgress, type ProgressOf } from './tell-progress.ts';
 
 export interface CaptureDeps {
   store: SessionStore;
@@ -37,12 +38,21 @@ const releaseRead = async (
   if (held !== undefined) await repositories.release(sandbox, { sessionId, projectsRoot, held });
 };
 
-/** Runs the capture and stores nothing. A dry run uses this. */
+/** Runs the capture and stores nothing. A dry run uses this. `progressOf` is of a caller that may write to the table. */
 export const createDryCapture =
-  (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>) =>
+  (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>, progressOf?: ProgressOf) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const request = captureRequest(input, invocation, deps.clock, deps.limits);
-    const report = await deps.repositories.capture(input.sandbox, request, async () => null);
+    const progress = progressOf?.(input.session.sessionId);
+    const hooks = progress === undefined ? {} : { onProgress: progress.tell };
+    const look = async (): Promise<CaptureReport> => {
+      try {
+        return await deps.repositories.capture(input.sandbox, request, async () => null, hooks);
+      } finally {
+        await progress?.told();
+      }
+    };
+    const report = await look();
     await releaseRead(deps.repositories, input, report);
     const states = reported(report, input.head).map((repository): RepositoryState => {
       const { path, changed } = repository;
@@ -112,6 +122,7 @@ export const createTakeIn = (deps: CaptureDeps) => {
 
 export const createCapture = (deps: CaptureDeps) => {
   const takeIn = createTakeIn(deps);
+  const progressOf = createTellProgress(deps);
   return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     // A baseline has nothing to compare with. The first capture of a fork is a baseline.
     const hasBefore = input.head !== undefined && input.startsOver !== true;
@@ -119,9 +130,15 @@ export const createCapture = (deps: CaptureDeps) => {
       ...captureRequest(input, invocation, deps.clock, deps.limits),
       ...(hasBefore && { changes: true }),
     };
-    const taken = await takeIn(input, (upload) =>
-      deps.repositories.capture(input.sandbox, request, upload, input.beside),
-    );
-    return taken.captured;
+    const { tell, told } = progressOf(input.session.sessionId);
+    const hooks = { ...(input.beside && { beside: input.beside }), onProgress: tell };
+    try {
+      const taken = await takeIn(input, (upload) =>
+        deps.repositories.capture(input.sandbox, request, upload, hooks),
+      );
+      return taken.captured;
+    } finally {
+      await told();
+    }
   };
 };

@@ -142,6 +142,25 @@ export interface CaptureReport {
 /** The part of a report that is known before the bundles are out. */
 export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'held' | 'roundTrips'>;
 
+/** What a capture that takes long has done so far: files read, or bytes of large bundles that the sandbox sends. */
+export interface CaptureProgress {
+  doing: 'files' | 'upload';
+  /** Files, or bytes. */
+  done: number;
+  /** Absent while nobody knows. */
+  of?: number;
+}
+
+/** What is told while a capture runs. */
+export interface CaptureHooks {
+  /**
+   * Called when bundles are read out in a second round trip, so that another round trip can run at the same time.
+   */
+  beside?: (outline: CaptureOutline) => Promise<void>;
+  /** Called now and then. It is a claim of the sandbox. */
+  onProgress?: (progress: CaptureProgress) => void;
+}
+
 /**
  * Asks the store where one large bundle goes: a URL that accepts exactly these bytes, or null when it is
  * stored already.

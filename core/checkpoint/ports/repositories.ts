@@ -4,7 +4,7 @@
  */
 import type { HostChange } from '../../../contract/change-answers.ts';
 import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
-import type { CaptureOutline, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
+import type { CaptureHooks, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { CommandRunner, ExecutionAdapter } from './sandbox.ts';
@@ -50,15 +50,11 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; maxDepth: number; detail: boolean; timeoutMs: number },
   ): Promise<SurveyReport>;
-  /**
-   * `beside` is called when bundles are read out in a second round trip, so that another round trip can run
-   * at the same time.
-   */
   capture(
     sandbox: ExecutionAdapter,
     request: CaptureRequest,
     upload: UploadTarget,
-    beside?: (outline: CaptureOutline) => Promise<void>,
+    hooks?: CaptureHooks,
   ): Promise<CaptureReport>;
   /**
    * Says that what a capture with `late` found under this name is durable. So the sandbox need not keep those

@@ -16,6 +16,8 @@ export interface CommandOptions {
   timeoutMs: number;
   /** Called with every complete line of stdout while the command runs. An error it throws rejects the run. */
   onLine?: (line: string) => void;
+  /** The same for stderr. */
+  onErrorLine?: (line: string) => void;
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   StoredBase,
   StoredBundle,
   StoredUpload,
+  WorkProgress,
 } from '../model.ts';
 
 /** Bundles in the bucket. Keys are made by the core. */
@@ -136,6 +137,9 @@ export interface SessionStore {
     copy?: { copy: ReviewCopy; expectedVersion: number };
     links?: readonly ChainLink[];
   }): Promise<WriteOutcome<Session>>;
+  /** Replaces what was told before. */
+  putProgress(progress: WorkProgress): Promise<void>;
+  getProgress(sessionId: string): Promise<WorkProgress | undefined>;
   getCheckpoint(sessionId: string, seq: number): Promise<Checkpoint | undefined>;
   findCheckpointByTool(sessionId: string, toolExecutionId: string): Promise<Checkpoint | undefined>;
   /** Newest first. Answers fewer than `limit` when these reach `maxBytes` earlier. */

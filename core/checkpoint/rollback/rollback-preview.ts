@@ -10,6 +10,7 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { createTellProgress } from '../capture/tell-progress.ts';
 import { workSince } from '../capture/whose-work.ts';
 import { type Composed, createCompose } from '../merge/compose.ts';
 import { enteredIn } from '../merge/entered.ts';
@@ -84,7 +85,7 @@ const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
 
 export const createRollbackPreview = (deps: RollbackDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
-  const dryCapture = createDryCapture(deps);
+  const dryCapture = createDryCapture(deps, createTellProgress(deps));
   const bundleSources = createBundleSources(deps);
   const compose = createCompose(deps);
 

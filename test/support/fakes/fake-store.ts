@@ -10,6 +10,7 @@ import type {
   Session,
   StoredBase,
   StoredUpload,
+  WorkProgress,
 } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 import { nodeOf, outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
@@ -25,6 +26,7 @@ interface Tables {
   rollbacks: Map<string, RollbackJournal>;
   rehydrates: Map<string, RehydrateJournal>;
   copies: Map<string, ReviewCopy>;
+  progress: Map<string, WorkProgress>;
 }
 
 export interface FakeStore extends SessionStore {
@@ -48,9 +50,21 @@ export const createFakeStore = (): FakeStore => {
     rollbacks: new Map(),
     rehydrates: new Map(),
     copies: new Map(),
+    progress: new Map(),
   };
-  const { sessions, checkpoints, tools, messages, links, bases, uploads, rollbacks, rehydrates, copies } =
-    tables;
+  const {
+    sessions,
+    checkpoints,
+    tools,
+    messages,
+    links,
+    bases,
+    uploads,
+    rollbacks,
+    rehydrates,
+    copies,
+    progress,
+  } = tables;
 
   const read = <T>(map: Map<string, T>, ...parts: (string | number)[]): T | undefined => {
     const found = map.get(key(...parts));
@@ -116,6 +130,8 @@ export const createFakeStore = (): FakeStore => {
       doMove(move);
       return { written: true };
     },
+    putProgress: async (told) => void progress.set(told.sessionId, copyOf(told)),
+    getProgress: async (sessionId) => read(progress, sessionId),
     listSessions: async (limit) => ({ sessions: [...sessions.values()].slice(0, limit).map(copyOf) }),
 
     commitCheckpoint: async ({

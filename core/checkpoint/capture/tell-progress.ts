@@ -1,0 +1,54 @@
+/**
+ * Keeps what a long capture has done so far, for people who wait for it. It is only told: a write that fails is
+ * logged, and the capture goes on.
+ */
+import { HOUR_SECONDS } from '../../../contract/times.ts';
+import type { Clock, Log } from '../../shared/surroundings.ts';
+import type { WorkProgress } from '../model.ts';
+import type { CaptureProgress } from '../ports/capture.ts';
+import type { SessionStore } from '../ports/stores.ts';
+
+/** A capture that is over sooner writes nothing. */
+const QUIET_MS = 1_500;
+const EVERY_MS = 1_000;
+/** DynamoDB removes the item some time after this. */
+const LIFE_SECONDS = HOUR_SECONDS;
+
+/** What one capture tells. */
+export type ProgressOf = (sessionId: string) => {
+  readonly tell: (progress: CaptureProgress) => void;
+  /** Waits for the last write: a Lambda stops when it has answered. */
+  readonly told: () => Promise<void>;
+};
+
+export const createTellProgress =
+  ({ store, clock, log }: { store: Pick<SessionStore, 'putProgress'>; clock: Clock; log: Log }): ProgressOf =>
+  (sessionId) => {
+    const startedMs = clock.now().getTime();
+    let lastMs = startedMs + QUIET_MS - EVERY_MS;
+    let writing: Promise<void> | undefined;
+    const write = async (progress: WorkProgress): Promise<void> => {
+      try {
+        await store.putProgress(progress);
+      } catch (error) {
+        log.warn('progress not kept', { sessionId, error: String(error) });
+      } finally {
+        writing = undefined;
+      }
+    };
+    return {
+      tell: (progress) => {
+        const nowMs = clock.now().getTime();
+        if (writing !== undefined || nowMs - lastMs < EVERY_MS) return;
+        lastMs = nowMs;
+        writing = write({
+          sessionId,
+          ...progress,
+          startedAt: new Date(startedMs).toISOString(),
+          at: new Date(nowMs).toISOString(),
+          expiresAt: Math.floor(nowMs / 1000) + LIFE_SECONDS,
+        });
+      },
+      told: async () => writing,
+    };
+  };
