@@ -77,8 +77,12 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
 
 /** Granted, and not called here. */
 const WITHOUT_COMMAND: Partial<Record<PersonRole, Record<string, string>>> = {
-  reviewer: { 'delete-copy': 'copies delete calls it for a copy, and there is none' },
+  reviewer: {
+    'delete-copy': 'copies delete calls it for a copy, and there is none',
+    progress: 'a command that captures asks for it after two seconds, and nothing takes so long here',
+  },
   operator: {
+    progress: 'a command that captures asks for it after two seconds, and nothing takes so long here',
     'delete-copy': 'copies delete calls it for a copy, and there is none',
     sweep: 'an operator may start it by hand, instead of waiting for its minute',
     'anchor-ledger': 'ledger verify calls it when digests are late, which they are not here',
