@@ -82,7 +82,12 @@ look_at_host() {
 stand() {
   REPOSITORY=${R_PATH[$1]}
   nested_below "$REPOSITORY"
-  open_shadow "$FORMAT" && snapshot "$2" >"$OUT.report"
+  open_shadow "$FORMAT" || return
+  local status=0
+  snapshot "$2" >"$OUT.report" || status=$?
+  [ $status != 0 ] && ! ended $status && [ -f "$SHADOW/index" ] || return $status
+  # It may name contents that the shadow has lost since. Without it, everything is read.
+  rm -f -- "$SHADOW/index" && : >"$OUT.err" && snapshot "$2" >"$OUT.report"
 }
 
 # stand_still I: the same when nothing has happened since the capture, which was made for this target.

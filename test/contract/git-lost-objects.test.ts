@@ -92,21 +92,30 @@ test('a tree below the topmost one of the host’s index is gone before the firs
   expect(world(harness, ['app'])).toEqual(before);
 });
 
+/** The state that stands, as its capture has it. */
+const presentOf = (made: readonly { snapshot: Snapshot }[]): { tree: string; meta: string } => {
+  const { tree, meta } = made.at(-1)?.snapshot.repositories[0] ?? {};
+  if (tree === undefined || meta === undefined) throw new Error('no state');
+  return { tree, meta };
+};
+
 test('the tree of the present state is gone', async () => {
   await using harness = await createHarness();
-  const [first] = await states(harness);
+  const made = await states(harness);
+  const [first] = made;
   if (first === undefined) throw new Error('no state');
-  harness.sh(`tree=$(cat ${SHADOW}/tree.id); rm ${SHADOW}/objects/\${tree:0:2}/\${tree:2}`, 'app');
+  harness.sh(`tree=${presentOf(made).tree}; rm ${SHADOW}/objects/\${tree:0:2}/\${tree:2}`, 'app');
   expect(await goTo(harness, first.snapshot)).toBe('applied');
   expect(world(harness, ['app'])).toEqual(first.world);
 });
 
 test('the lists of the present state are gone', async () => {
   await using harness = await createHarness();
-  const [first] = await states(harness);
+  const made = await states(harness);
+  const [first] = made;
   if (first === undefined) throw new Error('no state');
   harness.sh(
-    `for name in modes empty; do id=$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/meta.id):$name"); rm -f ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
+    `for name in modes empty; do id=$(git --git-dir=${SHADOW} rev-parse ${presentOf(made).meta}:$name); rm -f ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
     'app',
   );
   expect(await goTo(harness, first.snapshot)).toBe('applied');
@@ -117,7 +126,7 @@ test.for([
   ['another commit', 'sed -i "s/$(git rev-parse HEAD)/$(git rev-parse HEAD~1)/"'],
   ['other bytes', 'sed -i "1s/./\\xff/"'],
   ['nothing', 'truncate -s 0'],
-] as const)('what the shadow remembers of the branches has %s: git is asked', async ([, damage]) => {
+] as const)('what the shadow remembers of the host has %s: git is asked', async ([, damage]) => {
   await using harness = await createHarness();
   harness.sh(
     'git init -q -b main app; cd app; echo 1 > f; git add f; git commit -qm one; git commit -q --allow-empty -m two',
@@ -125,7 +134,7 @@ test.for([
   await harness.capture();
   await harness.capture();
   const before = world(harness, ['app']);
-  harness.sh(`${damage} ${SHADOW}/branches`, 'app');
+  harness.sh(`${damage} ${SHADOW}/host-state.json`, 'app');
   const damaged = await harness.capture();
   harness.sh('git commit -q --allow-empty -m three', 'app');
   expect(await goTo(harness, damaged)).toBe('applied');
