@@ -5,6 +5,7 @@
  */
 
 import type { DiffPair } from '../../core/checkpoint/ports/repositories.ts';
+import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { quoteOddName } from './names.ts';
 import { shellQuote } from './script.ts';
@@ -49,6 +50,8 @@ export const fileDiffCommand = ({ sessionId, pair, file, context, maxBytes }: Fi
   const prefix = pair.path === '.' ? '' : `${pair.path}/`;
   const git = `env -i PATH="$PATH" ${ENVIRONMENT} git ${SETTINGS}`;
   return [
+    // Else nobody sees how git ended, and half a diff looks like a whole one.
+    'set -o pipefail',
     `cd -- ${word(`${prefix}.agent-shadow/session-${sessionId}`)}`,
     `nothing=$(${git} hash-object -t tree /dev/null)`,
     `${git} diff-tree ${OPTIONS} -U${context} --src-prefix=${word(`a/${prefix}`)} --dst-prefix=${word(`b/${prefix}`)} ${treeOf(pair.from)} ${treeOf(pair.to)} -- ${word(file)} | head -c ${maxBytes + 1}`,
@@ -62,19 +65,20 @@ export interface FileDiff {
   deleted: number;
 }
 
-/** The text and its counts. Throws `SandboxUnavailable` when git said why there is none. */
-export const readFileDiff = (
-  { stdout, stderr }: { stdout: string; stderr: string },
-  maxBytes: number,
-): FileDiff => {
-  if (stdout === '' && stderr.trim() !== '') {
+/** Git writes on into a pipe that nobody reads any more: 128 and SIGPIPE. */
+const CUT_EXIT = 141;
+
+/** The text and its counts. Throws `SandboxUnavailable` (retryable) when git failed or was ended, so that half a diff is none. */
+export const readFileDiff = ({ exitCode, stdout, stderr }: CommandResult, maxBytes: number): FileDiff => {
+  const truncated = Buffer.byteLength(stdout) > maxBytes;
+  if (exitCode !== 0 && !(truncated && exitCode === CUT_EXIT)) {
+    const said = stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400);
     throw new WalkbackError(
       'SandboxUnavailable',
-      `git in the sandbox did not compare the file: ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
-      { retryable: true },
+      `git in the sandbox did not compare the file (exit ${exitCode}): ${said || 'it said nothing'}. Call again.`,
+      { retryable: true, details: { exitCode } },
     );
   }
-  const truncated = Buffer.byteLength(stdout) > maxBytes;
   const diff = truncated ? stdout.slice(0, stdout.lastIndexOf('\n') + 1) : stdout;
   const lines = diff.slice(Math.max(0, diff.indexOf('\n@@'))).split('\n');
   const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;

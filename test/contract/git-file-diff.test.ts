@@ -100,3 +100,14 @@ test.each([
   expect(readFileDiff(result, 10_000)).toMatchObject({ added: 1, deleted: 1 });
   expect(existsSync(mark)).toBe(false);
 });
+
+test('half a diff of a git that was ended is no diff, and a cut one says so', () => {
+  const half = 'diff --git a/a.txt b/a.txt\n@@ -1 +1 @@\n-a\n+b\n';
+  const ended = (exitCode: number) => () => readFileDiff({ exitCode, stdout: half, stderr: '' }, 10_000);
+  for (const exitCode of [137, 141, 128, -1])
+    expect(ended(exitCode)).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', retryable: true }));
+  expect(() => readFileDiff({ exitCode: 137, stdout: '', stderr: '' }, 10_000)).toThrow('it said nothing');
+  expect(readFileDiff({ exitCode: 141, stdout: half, stderr: '' }, half.length - 1)).toMatchObject({
+    truncated: true,
+  });
+});

@@ -8,7 +8,13 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createNativeCapture } from '../../adapters/git/program/capture.ts';
-import type { CaptureReport, CaptureRequest, UploadTarget } from '../../core/checkpoint/ports/capture.ts';
+import type {
+  CaptureHooks,
+  CaptureProgress,
+  CaptureReport,
+  CaptureRequest,
+  UploadTarget,
+} from '../../core/checkpoint/ports/capture.ts';
 import { INIT } from '../support/git-cases.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { programHere } from '../support/sandbox-program.ts';
@@ -23,6 +29,7 @@ const take = async (
   before?: CaptureReport,
   options: Partial<CaptureRequest> = {},
   upload: UploadTarget = async () => null,
+  hooks: CaptureHooks = {},
 ): Promise<CaptureReport> =>
   capture(
     harness.sandbox,
@@ -46,6 +53,7 @@ const take = async (
       ...options,
     },
     upload,
+    hooks,
   );
 
 const only = (report: CaptureReport) => {
@@ -140,12 +148,19 @@ describe('a native capture', () => {
     if (address === null || typeof address === 'string') throw new Error('the server has no port');
     try {
       const limits = { maxInlineBytes: 500_000 };
-      const report = await take(harness, undefined, limits, async ({ sha256 }) => ({
+      const told: CaptureProgress[] = [];
+      const place: UploadTarget = async ({ sha256 }) => ({
         url: `http://127.0.0.1:${address.port}/${sha256}`,
         headers: {},
-      }));
+      });
+      const report = await take(harness, undefined, limits, place, {
+        onProgress: (progress) => told.push(progress),
+      });
       const [large] = report.bundles.filter(({ sizeBytes }) => sizeBytes > 500_000);
       expect(report.bundles.filter(({ bytes }) => bytes === undefined)).toEqual([large]);
+      expect(told.filter(({ doing }) => doing === 'upload')).toEqual([
+        { doing: 'upload', done: 0, of: large?.sizeBytes },
+      ]);
       const sent = received.get(`/${large?.sha256}`) ?? Buffer.alloc(0);
       const all = report.bundles.map(({ bytes = sent, sha256 }) => ({
         said: sha256,
