@@ -11,7 +11,14 @@ import {
   keepPicture,
   type Person,
 } from '../support/console-browser.ts';
-import { type ConsoleWorld, MAIL, playStory, refund, startConsoleWorld } from '../support/console-world.ts';
+import {
+  type ConsoleWorld,
+  failedRefund,
+  MAIL,
+  playStory,
+  refund,
+  startConsoleWorld,
+} from '../support/console-world.ts';
 import { openTables } from '../support/tampering.ts';
 
 const browser: Browser | undefined = await startBrowser();
@@ -30,13 +37,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     world = await startConsoleWorld();
     await playStory(world);
     await refund(world, 'done', 'msg-3');
-    // Its undo fails, and a person has to look.
-    const { faults } = world.sagas;
-    faults.refuseMail = true;
-    faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
-    await refund(world, 'failed', 'msg-3');
-    faults.refuseMail = false;
-    faults.closedPeriod = () => false;
+    await failedRefund(world, 'failed', 'msg-3');
     for (const saga of ['phone', 'script', 'twice']) await world.asking(saga);
     ({ url } = await world.serve('rita', 60_000));
     rita = await comeIn(running(), url);

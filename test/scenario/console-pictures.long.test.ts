@@ -12,7 +12,13 @@ import {
   keepPicture,
   SCREENSHOTS,
 } from '../support/console-browser.ts';
-import { type ConsoleWorld, playStory, refund, startConsoleWorld } from '../support/console-world.ts';
+import {
+  type ConsoleWorld,
+  failedRefund,
+  playStory,
+  refund,
+  startConsoleWorld,
+} from '../support/console-world.ts';
 import { shell } from '../support/world.ts';
 
 const browser: Browser | undefined = await startBrowser();
@@ -68,12 +74,7 @@ describe.skipIf(browser === undefined)('pictures of the console', () => {
     world = await startConsoleWorld();
     await playStory(world);
     await refund(world, 'done', 'msg-3');
-    const { faults } = world.sagas;
-    faults.refuseMail = true;
-    faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
-    await refund(world, 'failed', 'msg-3');
-    faults.refuseMail = false;
-    faults.closedPeriod = () => false;
+    await failedRefund(world, 'failed', 'msg-3');
     for (const saga of ['asking', 'asking-too']) await world.asking(saga);
     // Work that nobody has captured.
     shell(world.world.root, `printf 'export const later = 1;\\n' > api/later.ts`);

@@ -145,6 +145,16 @@ export const refund = async (
   await sagas.observe(sagaId);
 };
 
+/** A refund whose undo fails too, so a person has to look. */
+export const failedRefund = async (world: ConsoleWorld, sagaId: string, messageId: string): Promise<void> => {
+  const { faults } = world.sagas;
+  faults.refuseMail = true;
+  faults.closedPeriod = (_, externalId) => externalId.endsWith(':undo');
+  await refund(world, sagaId, messageId);
+  faults.refuseMail = false;
+  faults.closedPeriod = () => false;
+};
+
 /** What an agent did before anybody looked. */
 export const playStory = async (console: ConsoleWorld): Promise<void> => {
   const { world, write, checkpoint, call } = console;
