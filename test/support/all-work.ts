@@ -87,6 +87,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
+  await cloud.invoke('progress', { sessionId });
   await cloud.invoke('context', { sessionId });
   const opening = { tool: 'open_workspace', arguments: { sessionId } };
   const opened = { requestId: 'open', ...opening, requestedBy: 'agent-7', waitSeconds: 60 };
