@@ -7,6 +7,7 @@ mod capture;
 mod check;
 mod fs;
 mod git;
+mod heap;
 mod host;
 mod install;
 mod lock;

@@ -9,7 +9,7 @@ use crate::fs::stat::Stat;
 use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::git::present::present;
-use crate::scan::queue;
+use crate::parallel;
 use crate::scan::walk::Directory;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Outcome};
@@ -103,7 +103,7 @@ impl Reader<'_> {
         let by_directory = paths.chunk_by(|one, other| one.0 == other.0);
         let tasks: Vec<&[At]> = by_directory.flat_map(|part| part.chunks(PORTION)).collect();
         let count = AtomicU64::new(0);
-        let parts = queue::work(tasks, |part, found: &mut Vec<Outcome<Readings>>| {
+        let parts = parallel::share(tasks, |part, found: &mut Vec<Outcome<Readings>>| {
             found.push(self.portion(&top, part, purpose));
             let done = count.fetch_add(part.len() as u64, Ordering::Relaxed) + part.len() as u64;
             self.reporter.tell(Progress {

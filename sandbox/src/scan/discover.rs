@@ -8,7 +8,7 @@
 use crate::fs::directory::{self, Entry};
 use crate::fs::kind::Kind;
 use crate::fs::words::words;
-use crate::scan::queue;
+use crate::parallel;
 use crate::wire::error::{Context, Outcome};
 use crate::wire::name::Name;
 use crate::wire::read::Skipped;
@@ -100,7 +100,7 @@ pub(crate) fn find(root: &Path, search: &Search<'_>) -> Outcome<Discovered> {
     let starts = search.starts.iter();
     let tasks = starts.map(|start| Task::start(&top, start.as_bstr())).collect();
     let mut found = Findings::default();
-    for part in queue::work(tasks, |task: Task, found| look_into(&task, search, found)) {
+    for part in parallel::share(tasks, |task: Task, found| look_into(&task, search, found)) {
         found.add(part);
     }
     Ok(found.finish(search.max_depth))

@@ -9,7 +9,6 @@ pub(crate) mod ignored;
 pub(crate) mod known_roots;
 pub(crate) mod mapped;
 pub(crate) mod names;
-pub(crate) mod queue;
 pub(crate) mod table;
 pub(crate) mod table_file;
 pub(crate) mod walk;

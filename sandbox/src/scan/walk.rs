@@ -8,8 +8,8 @@ use crate::fs::directory::{self, Entry};
 use crate::fs::handle::Handle;
 use crate::fs::kind::Kind;
 use crate::fs::stat::{Stat, stat_in};
+use crate::parallel;
 use crate::scan::discover::is_dependency_folder;
-use crate::scan::queue;
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::io::Errno;
@@ -112,7 +112,7 @@ pub(crate) fn walk<K: Known>(plan: &Plan<'_, K>) -> Outcome<Walked> {
         rules_are_new: plan.rules_are_new,
         is_passed_over: false,
     };
-    let found = queue::work(vec![first], |task: Task, found| {
+    let found = parallel::share(vec![first], |task: Task, found| {
         look_into(plan, &top, task, found)
     });
     let mut all = Walked::default();
