@@ -14,7 +14,7 @@ use crate::scan::decide::{Deciding, decide};
 use crate::scan::discover::in_dependency_folder;
 use crate::scan::embedded::embedded;
 use crate::scan::names::Names;
-use crate::scan::table::{Began, Table};
+use crate::scan::table::{Began, Entry, Table};
 use crate::scan::walk::{Item, Known, Plan, Walked, walk};
 use crate::scan::{discover, table_file};
 use crate::shadow::open::Shadow;
@@ -22,6 +22,7 @@ use crate::wire::error::{Context, Outcome};
 use crate::wire::progress::Reporter;
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::HashSet;
+use std::fs;
 
 const TABLE: &str = "stat-table";
 /// A clock that was set back by less is not worth a new table.
@@ -57,12 +58,20 @@ pub(crate) struct Looking<'look> {
 
 /// The table of the look before, as the walk asks for it.
 struct Before<'look> {
-    table: Option<&'look Table>,
+    /// Only while the rules are the same.
+    table: Option<&'look Table<'look>>,
+    all: Option<&'look Table<'look>>,
     trusted_until: Option<i64>,
     wanted: [&'look Names; 3],
 }
 
 impl Known for Before<'_> {
+    fn entries(&self, directory: &BStr) -> &[Entry<'_>] {
+        self.all
+            .and_then(|table| table.folder(directory))
+            .map_or(&[], |folder| &folder.entries)
+    }
+
     fn has_new_rules(&self, directory: &BStr, items: &[Item]) -> bool {
         let Some(folder) = self.table.and_then(|table| table.folder(directory)) else {
             return true;
@@ -108,7 +117,7 @@ fn begin(shadow: &Shadow) -> Outcome<Began> {
 pub(super) struct Look<'look> {
     pub(super) looking: &'look Looking<'look>,
     pub(super) began: Began,
-    pub(super) before: Option<&'look Table>,
+    pub(super) before: Option<&'look Table<'look>>,
     pub(super) trusted_until: Option<i64>,
     pub(super) store: &'look LooseStore,
 }
@@ -118,15 +127,15 @@ pub(crate) struct Looked {
     pub(crate) state: WorkingState,
     /// Whether all that was forced was captured.
     pub(crate) has_forced: bool,
-    /// What the next look is to know, where that is news.
-    pub(super) table: Option<Table>,
+    /// The text of the table for the next look, where it says more than the one before.
+    pub(super) table: Option<Vec<u8>>,
 }
 
 impl Looked {
     /// Keeps what the look found. Every object is on the disk by now: the next look relies on them.
     pub(crate) fn keep(&self, shadow: &Shadow) -> Outcome<()> {
         match &self.table {
-            Some(table) => table_file::save(table, &shadow.file(TABLE)),
+            Some(text) => table_file::save(text, &shadow.file(TABLE)),
             None => Ok(()),
         }
     }
@@ -136,7 +145,8 @@ impl Looked {
 pub(crate) fn look(looking: &Looking<'_>, store: &LooseStore) -> Outcome<Looked> {
     let shadow = looking.shadow;
     let began = begin(shadow)?;
-    let before = table_file::load(&shadow.file(TABLE)).filter(|table| table.format == shadow.format);
+    let file = fs::read(shadow.file(TABLE)).unwrap_or_default();
+    let before = table_file::parse(&file).filter(|table| table.format == shadow.format);
     let trusted_until = before.as_ref().and_then(|table| table.trusted_until(&began));
     let look = Look {
         looking,
@@ -145,16 +155,11 @@ pub(crate) fn look(looking: &Looking<'_>, store: &LooseStore) -> Outcome<Looked>
         trusted_until,
         store,
     };
-    let looked = look.run()?;
-    let is_news = |table: &Table| before.as_ref().is_none_or(|before| differs(before, table));
-    Ok(Looked {
-        table: looked.table.filter(is_news),
-        ..looked
-    })
+    look.run()
 }
 
 /// Whether the table says more than the one before. When the look began is no news: an entry that was sure then stays so.
-fn differs(before: &Table, now: &Table) -> bool {
+fn differs(before: &Table<'_>, now: &Table<'_>) -> bool {
     before.rules != now.rules
         || before.stores != now.stores
         || before.began.boot != now.began.boot
@@ -173,6 +178,7 @@ impl Look<'_> {
         let with_rules = self.before.filter(|_| !rules_are_new);
         let known = Before {
             table: with_rules,
+            all: self.before,
             trusted_until: self.trusted_until,
             wanted: [&tracked, &included, looking.forced],
         };
@@ -226,9 +232,9 @@ impl Look<'_> {
             .map(|host| stores::fingerprint(host, self.began.limit()))
             .unwrap_or_default();
         let lost = self.lost_objects(&stores)?;
-        let kept = self.contents(&walked, &decisions, &mut sorted, &lost)?;
+        let rows = self.contents(&walked, &decisions, &mut sorted, &lost)?;
         let inside = self.inside()?;
-        let mut outlawed = self.outlawed(&walked, &decisions, &kept);
+        let mut outlawed = self.outlawed(&walked, &decisions, &rows);
         outlawed.extend(self.outlawed_inside());
         outlawed.extend(inside.iter().map(|one| one.path.clone()));
         targets::remember_outlawed(shadow, outlawed)?;
@@ -237,17 +243,18 @@ impl Look<'_> {
             shadow,
             store: self.store,
             directories: &walked.directories,
-            kept: &kept,
+            rows: &rows,
             inside: &inside,
             before,
         }
         .make()?;
-        let table = self.table(&walked, &decisions, (&kept, &trees), stores);
+        let table = self.table(&walked, &decisions, (&rows, &trees), &stores);
+        let is_news = self.before.is_none_or(|before| differs(before, &table));
         let has_forced = self.has_forced(&walked, &sorted, &inside);
         Ok(Looked {
-            state: self.state(&walked, &decisions, sorted, &trees)?,
+            table: is_news.then(|| table_file::compose(&table)),
+            state: self.state(&walked, &decisions, sorted, &trees, stores)?,
             has_forced,
-            table: Some(table),
         })
     }
 

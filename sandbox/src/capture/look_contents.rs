@@ -3,7 +3,7 @@
 use crate::capture::content::{Purpose, Reading, read};
 use crate::capture::held::is_below;
 use crate::capture::look::{Look, Looking};
-use crate::capture::read_all::{At, Kept, Reader};
+use crate::capture::read_all::{At, Kept, Reader, Row};
 use crate::capture::sort::{Sorted, forbidden_part};
 use crate::capture::trees::Inside;
 use crate::fs::handle::Handle;
@@ -18,12 +18,7 @@ use std::os::fd::AsFd;
 
 impl Look<'_> {
     /// What the look before captured and rules ignore by now.
-    pub(super) fn outlawed(
-        &self,
-        walked: &Walked,
-        decisions: &Decisions,
-        kept: &[HashMap<usize, Kept>],
-    ) -> Vec<BString> {
+    pub(super) fn outlawed(&self, walked: &Walked, decisions: &Decisions, rows: &[Row]) -> Vec<BString> {
         let mut found = Vec::new();
         for (at, directory) in walked.directories.iter().enumerate() {
             let Some(folder) = self
@@ -33,12 +28,9 @@ impl Look<'_> {
                 continue;
             };
             for (number, item) in directory.items.iter().enumerate() {
-                let is_out = decisions.verdicts[at][number].is_ignored && !kept[at].contains_key(&number);
-                if is_out
-                    && folder
-                        .entry(item.name.as_bstr())
-                        .is_some_and(|entry| entry.id.is_some())
-                {
+                let is_out = decisions.verdicts[at][number].is_ignored && rows[at].kept[number].is_none();
+                let then = item.then.and_then(|then| folder.entries.get(then));
+                if is_out && then.is_some_and(|entry| entry.id.is_some()) {
                     found.push(below(directory.path.as_bstr(), item.name.as_bstr()));
                 }
             }
@@ -143,6 +135,14 @@ impl Look<'_> {
         Ok(borrowed.difference(&there).copied().collect())
     }
 
+    /// What the look before captured and is still there, and whether it was found in a store.
+    fn captured_before(&self, lost: &HashSet<Id>) -> HashMap<Id, bool> {
+        let folders = self.before.iter().flat_map(|table| table.folders.values());
+        let entries = folders.flat_map(|folder| &folder.entries);
+        let captured = entries.filter_map(|entry| Some((entry.id?, entry.is_borrowed)));
+        captured.filter(|(id, _)| !lost.contains(id)).collect()
+    }
+
     /// What is captured of each path: as the table has it, or as it was read.
     pub(super) fn contents(
         &self,
@@ -150,42 +150,45 @@ impl Look<'_> {
         decisions: &Decisions,
         sorted: &mut Sorted,
         lost: &HashSet<Id>,
-    ) -> Outcome<Vec<HashMap<usize, Kept>>> {
-        let mut kept: Vec<HashMap<usize, Kept>> = Vec::with_capacity(walked.directories.len());
+    ) -> Outcome<Vec<Row>> {
+        let mut rows: Vec<Row> = Vec::with_capacity(walked.directories.len());
         let mut unread: Vec<At> = Vec::new();
-        let mut borrowed: HashMap<Id, bool> = HashMap::new();
         for (at, directory) in walked.directories.iter().enumerate() {
             let folder = self
                 .before
                 .and_then(|table| table.folder(directory.path.as_bstr()));
-            let mut here = HashMap::with_capacity(sorted.captured[at].len());
+            let mut kept = vec![None; directory.items.len()];
+            let mut same = 0;
             for &number in &sorted.captured[at] {
                 let item = &directory.items[number];
-                let entry = folder.and_then(|folder| folder.entry(item.name.as_bstr()));
+                let entry = item.then.and_then(|then| folder?.entries.get(then));
                 let known = entry.and_then(|entry| Some((entry, entry.id.filter(|id| !lost.contains(id))?)));
-                if let Some((entry, id)) = known {
-                    borrowed.insert(id, entry.is_borrowed);
-                }
-                match known
-                    .filter(|(entry, _)| entry.holds(&item.stat, self.trusted_until) && !self.is_mapped(item))
-                {
-                    Some((entry, id)) => {
-                        let is_borrowed = entry.is_borrowed;
-                        here.insert(
-                            number,
-                            Kept {
-                                stat: item.stat,
-                                id,
-                                is_sure: true,
-                                is_borrowed,
-                            },
-                        );
+                match known {
+                    Some((entry, id))
+                        if entry.holds(&item.stat, self.trusted_until) && !self.is_mapped(item) =>
+                    {
+                        same += 1;
+                        kept[number] = Some(Kept {
+                            stat: item.stat,
+                            id,
+                            is_sure: true,
+                            is_borrowed: entry.is_borrowed,
+                        });
                     }
-                    None => unread.push((at, number)),
+                    Some(_) | None => unread.push((at, number)),
                 }
             }
-            kept.push(here);
+            let before = folder.map(|folder| folder.entries.iter().filter(|entry| entry.id.is_some()));
+            rows.push(Row {
+                kept,
+                is_as_before: before.is_some_and(|before| before.count() == same)
+                    && same == sorted.captured[at].len(),
+            });
         }
+        if unread.is_empty() {
+            return Ok(rows);
+        }
+        let borrowed = self.captured_before(lost);
         let reader = Reader {
             shadow: self.looking.shadow,
             store: self.store,
@@ -202,15 +205,12 @@ impl Look<'_> {
                         && content.stat.changed < self.began.limit()
                         && !self.is_mapped(item);
                     let is_borrowed = borrowed.get(&content.id).copied().unwrap_or(result.is_borrowed);
-                    kept[at.0].insert(
-                        at.1,
-                        Kept {
-                            stat: content.stat,
-                            id: content.id,
-                            is_sure,
-                            is_borrowed,
-                        },
-                    );
+                    rows[at.0].kept[at.1] = Some(Kept {
+                        stat: content.stat,
+                        id: content.id,
+                        is_sure,
+                        is_borrowed,
+                    });
                 }
                 Reading::Gone => gone.push(at),
                 Reading::Lost(why) => {
@@ -228,7 +228,7 @@ impl Look<'_> {
         for (at, number) in gone {
             sorted.captured[at].retain(|one| *one != number);
         }
-        Ok(kept)
+        Ok(rows)
     }
 }
 

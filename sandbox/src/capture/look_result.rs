@@ -1,7 +1,7 @@
 //! What a look leaves: the state of the working files, and the table for the next look.
 
 use crate::capture::look::{Look, Looked};
-use crate::capture::read_all::Kept;
+use crate::capture::read_all::Row;
 use crate::capture::sidecar::{self, Held};
 use crate::capture::sort::Sorted;
 use crate::capture::state::{SkippedPath, WorkingState};
@@ -12,24 +12,24 @@ use crate::scan::table::{Entry, Folder, Table};
 use crate::scan::walk::{Item, Walked};
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
-use bstr::BString;
+use bstr::{BString, ByteSlice};
 use std::collections::{HashMap, HashSet};
 
 impl Look<'_> {
     /// What the next look is to know.
-    pub(super) fn table(
+    pub(super) fn table<'walk>(
         &self,
-        walked: &Walked,
+        walked: &'walk Walked,
         decisions: &Decisions,
-        (kept, trees): (&[HashMap<usize, Kept>], &Trees),
-        stores: Vec<u8>,
-    ) -> Table {
+        (rows, trees): (&[Row], &Trees),
+        stores: &[u8],
+    ) -> Table<'walk> {
         let mut folders = HashMap::with_capacity(walked.directories.len());
         for (at, directory) in walked.directories.iter().enumerate() {
-            let entry = |(number, item): (usize, &Item)| {
-                let captured = kept[at].get(&number);
+            let entry = |(number, item): (usize, &'walk Item)| {
+                let captured = rows[at].kept[number];
                 Entry {
-                    name: item.name.clone(),
+                    name: item.name.as_bstr(),
                     stat: captured.map_or(item.stat, |captured| captured.stat),
                     verdict: decisions.verdicts[at][number],
                     id: captured.map(|captured| captured.id),
@@ -39,7 +39,7 @@ impl Look<'_> {
             };
             let tree = trees.by_path.get(&directory.path).copied();
             folders.insert(
-                directory.path.clone(),
+                directory.path.as_bstr(),
                 Folder {
                     entries: directory.items.iter().enumerate().map(entry).collect(),
                     tree,
@@ -56,7 +56,7 @@ impl Look<'_> {
             } else {
                 Vec::new()
             },
-            stores,
+            stores: stores.to_vec(),
             folders,
         }
     }
@@ -67,6 +67,7 @@ impl Look<'_> {
         decisions: &Decisions,
         mut sorted: Sorted,
         trees: &Trees,
+        stores: Vec<u8>,
     ) -> Outcome<WorkingState> {
         let looking = self.looking;
         let directories: HashSet<BString> = trees.by_path.keys().cloned().collect();
@@ -107,6 +108,7 @@ impl Look<'_> {
             left_out: list,
             failures: sorted.failures.finish(),
             skipped: sorted.skipped,
+            stores,
             has_unknown_root: false,
         })
     }
@@ -124,6 +126,7 @@ pub(super) fn unknown_root(shadow: &Shadow) -> Looked {
         left_out: Vec::new(),
         failures: Vec::new(),
         skipped: Vec::new(),
+        stores: Vec::new(),
         has_unknown_root: true,
     };
     Looked {

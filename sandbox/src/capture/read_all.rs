@@ -148,6 +148,14 @@ fn id_in(reading: &Reading) -> Option<Id> {
     }
 }
 
+/// What is captured of the items of a directory.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) kept: Vec<Option<Kept>>,
+    /// The look before captured the same in this directory itself.
+    pub(crate) is_as_before: bool,
+}
+
 /// What the table keeps of a path that is captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {

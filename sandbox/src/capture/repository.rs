@@ -8,7 +8,6 @@ use crate::git::id::{Format, Id, ObjectKind};
 use crate::git::loose::LooseStore;
 use crate::host::place::path_of;
 use crate::host::reading::{self, HostReading};
-use crate::host::stores;
 use crate::meta::{self, HostState, SidecarLists, history};
 use crate::scan::names::Names;
 use crate::shadow::open::{self, Shadow};
@@ -177,17 +176,13 @@ pub(crate) fn host_part(
         limit,
         ..
     } = repository;
-    let stores = reading
-        .host
-        .as_ref()
-        .map(|host| stores::fingerprint(host, *limit));
     let host = meta::host_state(&meta::Input {
         reading,
         shadow,
         store,
         lists,
         limit: *limit,
-        stores: &stores.unwrap_or_default(),
+        stores: &state.stores,
     })?;
     Ok((lists, host))
 }

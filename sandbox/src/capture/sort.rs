@@ -24,7 +24,7 @@ pub(crate) struct Sorting<'look> {
     pub(crate) max_bytes: u64,
     pub(crate) max_depth: usize,
     /// The look before, whatever its rules were.
-    pub(crate) before: Option<&'look Table>,
+    pub(crate) before: Option<&'look Table<'look>>,
 }
 
 /// What becomes of everything.
@@ -116,6 +116,8 @@ pub(crate) fn sort(sorting: &Sorting<'_>, walked: &Walked, decisions: &Decisions
         let place = decisions.places[at];
         let verdicts = &decisions.verdicts[at];
         sorted.captured.push(Vec::new());
+        let path = directory.path.as_bstr();
+        let is_below_forbidden = !path.is_empty() && forbidden_part(path, Kind::Directory).is_some();
         match place {
             Place::Embedded => {
                 let path = directory.path.as_bstr();
@@ -133,14 +135,24 @@ pub(crate) fn sort(sorting: &Sorting<'_>, walked: &Walked, decisions: &Decisions
             Place::Open => {
                 closed(directory, &mut sorted.failures);
                 for (number, item) in directory.items.iter().enumerate() {
-                    if sort_item(sorting, directory, (item, verdicts[number]), &mut sorted) {
+                    if sort_item(
+                        sorting,
+                        (directory, is_below_forbidden),
+                        (item, verdicts[number]),
+                        &mut sorted,
+                    ) {
                         sorted.captured[at].push(number);
                     }
                 }
             }
             Place::Ignored => {
                 for (number, item) in directory.items.iter().enumerate() {
-                    if sort_item(sorting, directory, (item, verdicts[number]), &mut sorted) {
+                    if sort_item(
+                        sorting,
+                        (directory, is_below_forbidden),
+                        (item, verdicts[number]),
+                        &mut sorted,
+                    ) {
                         sorted.captured[at].push(number);
                     }
                 }
@@ -189,7 +201,8 @@ fn closed(directory: &Directory, failures: &mut Failures) {
 
 /// The first part of a path that git refuses, as a path; or the path itself, when it is a link that git refuses.
 pub(super) fn forbidden_part(path: &BStr, kind: Kind) -> Option<BString> {
-    let ends = path.find_iter("/").chain([path.len()]);
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let ends = slashes.map(|(at, _)| at).chain([path.len()]);
     let mut start = 0;
     for end in ends {
         let name = path[start..end].as_bstr();
@@ -205,39 +218,42 @@ pub(super) fn forbidden_part(path: &BStr, kind: Kind) -> Option<BString> {
 /// Whether an item of a directory is captured.
 fn sort_item(
     sorting: &Sorting<'_>,
-    directory: &Directory,
+    (directory, is_below_forbidden): (&Directory, bool),
     (item, verdict): (&Item, Verdict),
     to: &mut Sorted,
 ) -> bool {
-    let path = below(directory.path.as_bstr(), item.name.as_bstr());
+    // Most items need none.
+    let path = || below(directory.path.as_bstr(), item.name.as_bstr());
     let kind = item.stat.kind();
     match kind {
         Kind::Directory => false,
         Kind::Socket | Kind::Waits => {
             if !verdict.is_ignored {
-                special(sorting, directory, item, path, to);
+                special(sorting, directory, item, path(), to);
             }
             false
         }
         Kind::File | Kind::Link => {
-            let is_forced = sorting.forced.contains(path.as_bstr());
-            let is_wanted = !verdict.is_ignored || sorting.is_wanted(path.as_bstr());
+            let is_forced = !sorting.forced.is_empty() && sorting.forced.contains(path().as_bstr());
+            let is_wanted = !verdict.is_ignored || sorting.is_wanted(path().as_bstr());
             if !is_forced && (!is_wanted || verdict.is_excluded) {
                 return false;
             }
-            if let Some(part) = forbidden_part(path.as_bstr(), kind) {
+            let name = item.name.as_bstr();
+            if is_below_forbidden || forbidden_part(name, kind).is_some() {
+                let part = forbidden_part(path().as_bstr(), kind).unwrap_or_default();
                 if !verdict.is_ignored && !to.skipped.iter().any(|skipped| skipped.path == part) {
                     to.skipped.push(skip(part, FORBIDDEN_WHY));
                 }
                 return false;
             }
             let is_large = kind == Kind::File && item.stat.size > sorting.max_bytes;
-            if is_large && !sorting.tracked.contains(path.as_bstr()) {
+            if is_large && !sorting.tracked.contains(path().as_bstr()) {
                 // What a restore would overwrite is captured whatever its size. A capture without the restore would not
                 // tell of it where rules ignore it.
-                if !verdict.is_ignored || sorting.included.contains(path.as_bstr()) {
+                if !verdict.is_ignored || sorting.included.contains(path().as_bstr()) {
                     to.large.push(Large {
-                        path,
+                        path: path(),
                         size: item.stat.size,
                         is_ignored: verdict.is_ignored,
                     });

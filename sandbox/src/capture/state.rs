@@ -26,6 +26,8 @@ pub(crate) struct WorkingState {
     /// Sorted by path.
     pub(crate) failures: Vec<Failed>,
     pub(crate) skipped: Vec<SkippedPath>,
+    /// What the host's stores of objects looked like (`host::stores`).
+    pub(crate) stores: Vec<u8>,
     /// A repository that discovery did not know is in it. The look does not count, and discovery begins anew.
     pub(crate) has_unknown_root: bool,
 }

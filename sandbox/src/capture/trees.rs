@@ -1,6 +1,6 @@
 //! Makes the trees of a look, from the deepest directory upwards.
 
-use crate::capture::read_all::Kept;
+use crate::capture::read_all::Row;
 use crate::capture::tree::{TreeEntry, TreeMode, compose};
 use crate::fs::kind::Kind;
 use crate::fs::stat::Stat;
@@ -12,7 +12,7 @@ use crate::scan::walk::Directory;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// With more new trees than this, git is asked which of them are there.
 const FEW: usize = 64;
@@ -30,11 +30,11 @@ pub(crate) struct TreeMaker<'look> {
     pub(crate) shadow: &'look Shadow,
     pub(crate) store: &'look LooseStore,
     pub(crate) directories: &'look [Directory],
-    pub(crate) kept: &'look [HashMap<usize, Kept>],
+    pub(crate) rows: &'look [Row],
     /// Captured although they lie in directories that were not walked, sorted by path.
     pub(crate) inside: &'look [Inside],
     /// The look before. Its trees are there.
-    pub(crate) before: Option<&'look Table>,
+    pub(crate) before: Option<&'look Table<'look>>,
 }
 
 /// A file in the directory of another repository.
@@ -58,28 +58,39 @@ impl<'look> TreeMaker<'look> {
                 id: one.id,
             });
         }
-        for (path, at) in self.all_directories().into_iter().rev() {
+        let all = self.all_directories();
+        let mut changed = self.gone(&all);
+        for (path, at) in all.into_iter().rev() {
+            let folder = self.before.and_then(|table| table.folder(path));
+            let before = folder.and_then(|folder| folder.tree);
             let mut entries = inner.remove(path).unwrap_or_default();
-            if let Some(at) = at {
-                entries.extend(self.kept[at].iter().map(|(number, kept)| TreeEntry {
-                    name: self.directories[at].items[*number].name.clone(),
-                    mode: mode_of(&kept.stat),
-                    id: kept.id,
-                }));
+            let is_as_before = at.is_some_and(|at| self.rows[at].is_as_before) && !changed.contains(path);
+            let known = before.filter(|_| is_as_before);
+            if known.is_none() {
+                entries.extend(at.into_iter().flat_map(|at| self.captured(at)));
             }
-            if entries.is_empty() && !path.is_empty() {
+            if known.is_none() && entries.is_empty() && !path.is_empty() {
+                if before.is_some() {
+                    changed.insert(parted(path).0);
+                }
                 continue;
             }
-            let content = compose(entries);
-            let id = id_of(self.shadow.format, ObjectKind::Tree, &content)
-                .map_err(|attack| Failure::Fault(format!("{path}: {attack}")))?;
-            let folder = self.before.and_then(|table| table.folder(path));
-            if folder.and_then(|folder| folder.tree) == Some(id) {
-                if folder.is_some_and(|folder| folder.is_borrowed) {
-                    trees.borrowed.insert(id, ());
+            let id = match known {
+                Some(id) => id,
+                None => {
+                    let content = compose(entries);
+                    let id = id_of(self.shadow.format, ObjectKind::Tree, &content)
+                        .map_err(|attack| Failure::Fault(format!("{path}: {attack}")))?;
+                    if before != Some(id) {
+                        new.push((id, content));
+                    }
+                    id
                 }
-            } else {
-                new.push((id, content));
+            };
+            if before != Some(id) {
+                changed.insert(parted(path).0);
+            } else if folder.is_some_and(|folder| folder.is_borrowed) {
+                trees.borrowed.insert(id, ());
             }
             trees.by_path.insert(path.to_owned(), id);
             if path.is_empty() {
@@ -97,8 +108,28 @@ impl<'look> TreeMaker<'look> {
         Ok(trees)
     }
 
+    /// What is captured in a directory of the walk itself.
+    fn captured(&self, at: usize) -> impl Iterator<Item = TreeEntry> {
+        let items = self.directories[at].items.iter().zip(&self.rows[at].kept);
+        items.filter_map(|(item, kept)| {
+            let kept = kept.as_ref()?;
+            Some(TreeEntry {
+                name: item.name.clone(),
+                mode: mode_of(&kept.stat),
+                id: kept.id,
+            })
+        })
+    }
+
+    /// Directories in which one had a tree that is no directory any more.
+    fn gone(&self, all: &BTreeMap<&BStr, Option<usize>>) -> HashSet<&'look BStr> {
+        let folders = self.before.iter().flat_map(|table| &table.folders);
+        let gone = folders.filter(|(path, folder)| folder.tree.is_some() && !all.contains_key(*path));
+        gone.map(|(path, _)| parted(path).0).collect()
+    }
+
     /// The directories of the walk, with their places in it, and those of other repositories in which something is captured.
-    fn all_directories(&self) -> BTreeMap<&BStr, Option<usize>> {
+    fn all_directories(&self) -> BTreeMap<&'look BStr, Option<usize>> {
         let above = |one: &'look Inside| {
             let path = one.path.as_bstr();
             path.find_iter("/").map(move |end| path[..end].as_bstr())

@@ -37,7 +37,7 @@ pub(crate) struct Decisions {
 pub(crate) struct Deciding<'look> {
     pub(crate) shadow: &'look Shadow,
     /// The table of the look before, if its rules are those of now.
-    pub(crate) table: Option<&'look Table>,
+    pub(crate) table: Option<&'look Table<'look>>,
     /// Patterns of the session.
     pub(crate) exclude: &'look [BString],
     /// Paths that are captured although they are ignored.
@@ -93,7 +93,7 @@ fn known(deciding: &Deciding<'_>, directory: &Directory) -> Vec<Option<bool>> {
         .filter(|_| !directory.rules_are_new)
         .and_then(|table| table.folder(directory.path.as_bstr()));
     let verdict = |item: &Item| {
-        let entry = folder?.entry(item.name.as_bstr())?;
+        let entry = folder?.entries.get(item.then?)?;
         // Some patterns are only for directories.
         let is_same = (entry.stat.kind() == Kind::Directory) == is_directory(item);
         is_same.then_some(entry.verdict.is_ignored)

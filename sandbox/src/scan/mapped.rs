@@ -22,7 +22,7 @@ pub(crate) fn written_through_memory() -> HashSet<u64> {
 
 /// `ADDRESSES rw-s OFFSET DEVICE INODE PATH`
 fn writable_inode(line: &[u8]) -> Option<u64> {
-    let mut words = line.split_str(" ");
+    let mut words = line.split(|byte| *byte == b' ');
     let rights = words.nth(1)?;
     let inode = words.nth(2)?;
     if rights.get(1) != Some(&b'w') || rights.get(3) != Some(&b's') {

@@ -1,44 +1,76 @@
 //! Sets of paths, in which those below a directory are found.
 
 use bstr::{BStr, BString, ByteSlice};
+use std::ops::Range;
 
-/// Paths, sorted by bytes.
+/// Paths, sorted by bytes, in one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Names(Vec<BString>);
+pub(crate) struct Names {
+    text: Vec<u8>,
+    /// Where each path lies in the text.
+    places: Vec<Range<usize>>,
+}
 
 impl Names {
-    pub(crate) fn new(mut paths: Vec<BString>) -> Self {
-        paths.sort_unstable();
-        paths.dedup();
-        Names(paths)
+    pub(crate) fn new(paths: Vec<BString>) -> Self {
+        let mut text = Vec::with_capacity(paths.iter().map(|path| path.len()).sum());
+        let places = paths.iter().map(|path| {
+            let start = text.len();
+            text.extend_from_slice(path);
+            start..text.len()
+        });
+        let places = places.collect();
+        Names::sorted(text, places)
     }
 
     /// Paths that a command of git wrote, each ended by NUL.
     pub(crate) fn from_list(list: &[u8]) -> Self {
-        Names::new(split(list).map(BString::from).collect())
+        let mut start = 0;
+        let ends = list.find_iter("\0").chain([list.len()]);
+        let places = ends.map(|end| std::mem::replace(&mut start, end + 1)..end);
+        let places = places.filter(|place| !place.is_empty()).collect();
+        Names::sorted(list.to_vec(), places)
+    }
+
+    fn sorted(text: Vec<u8>, mut places: Vec<Range<usize>>) -> Self {
+        if !places.is_sorted_by(|one, other| text[one.clone()] < text[other.clone()]) {
+            places.sort_unstable_by(|one, other| text[one.clone()].cmp(&text[other.clone()]));
+            places.dedup_by(|one, other| text[one.clone()] == text[other.clone()]);
+        }
+        Names { text, places }
+    }
+
+    fn at(&self, place: &Range<usize>) -> &BStr {
+        self.text[place.clone()].as_bstr()
     }
 
     pub(crate) fn contains(&self, path: &BStr) -> bool {
-        self.0.binary_search_by(|one| one.as_bstr().cmp(path)).is_ok()
+        self.places
+            .binary_search_by(|place| self.at(place).cmp(path))
+            .is_ok()
     }
 
     /// Whether one of them lies below this directory.
     pub(crate) fn any_below(&self, directory: &BStr) -> bool {
         if directory.is_empty() {
-            return !self.0.is_empty();
+            return !self.is_empty();
         }
         let mut start = directory.to_vec();
         start.push(b'/');
-        let at = self.0.partition_point(|one| one.as_slice() < start.as_slice());
-        self.0.get(at).is_some_and(|one| one.starts_with(&start))
+        let at = self
+            .places
+            .partition_point(|place| self.at(place) < start.as_bstr());
+        self.places
+            .get(at)
+            .is_some_and(|place| self.at(place).starts_with(&start))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &BStr> {
-        self.0.iter().map(|path| path.as_bstr())
+        self.places.iter().map(|place| self.at(place))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.places.is_empty()
     }
 }
 
@@ -61,6 +93,9 @@ mod tests {
             let below = format!("{directory}/");
             prop_assert_eq!(names.any_below(directory.as_bytes().as_bstr()), paths.iter().any(|path| path.starts_with(&below)));
             prop_assert_eq!(names.contains(directory.as_bytes().as_bstr()), paths.contains(&directory));
+            let list: String = paths.iter().map(|path| format!("{path}\0")).collect();
+            let listed = Names::from_list(list.as_bytes());
+            prop_assert_eq!(listed.iter().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
         }
     }
 }

@@ -8,7 +8,6 @@
 use crate::fs::stat::Stat;
 use crate::git::id::{Format, Id};
 use bstr::BStr;
-use bstr::{BString, ByteSlice};
 use std::collections::HashMap;
 
 /// A change so shortly before the look counts as later. It is more than one tick of the file system's clock.
@@ -49,8 +48,8 @@ pub(crate) struct Verdict {
 
 /// One path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) name: BString,
+pub(crate) struct Entry<'text> {
+    pub(crate) name: &'text BStr,
     pub(crate) stat: Stat,
     pub(crate) verdict: Verdict,
     /// What is captured of a file or link.
@@ -63,39 +62,37 @@ pub(crate) struct Entry {
 
 /// One directory, with everything that is directly in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Folder {
+pub(crate) struct Folder<'text> {
     /// Sorted by name.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry<'text>>,
     /// The tree of what is captured of it.
     pub(crate) tree: Option<Id>,
     /// As for a path.
     pub(crate) is_borrowed: bool,
 }
 
-impl Folder {
-    pub(crate) fn entry(&self, name: &BStr) -> Option<&Entry> {
-        let at = self
-            .entries
-            .binary_search_by(|entry| entry.name.as_bstr().cmp(name));
+impl<'text> Folder<'text> {
+    pub(crate) fn entry(&self, name: &BStr) -> Option<&Entry<'text>> {
+        let at = self.entries.binary_search_by(|entry| entry.name.cmp(name));
         at.ok().and_then(|at| self.entries.get(at))
     }
 }
 
-/// What a look found.
+/// What a look found. Names are those of the walk, or of the file that the table was read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Table {
+pub(crate) struct Table<'text> {
     pub(crate) format: Format,
     pub(crate) began: Began,
     /// Hash of everything but files in the tree that decides what is ignored.
     pub(crate) rules: Vec<u8>,
     /// What the host's stores of objects looked like. Empty when that is not known.
     pub(crate) stores: Vec<u8>,
-    pub(crate) folders: HashMap<BString, Folder>,
+    pub(crate) folders: HashMap<&'text BStr, Folder<'text>>,
 }
 
-impl Table {
-    pub(crate) fn folder(&self, path: &BStr) -> Option<&Folder> {
-        self.folders.get(path.as_bytes())
+impl<'text> Table<'text> {
+    pub(crate) fn folder(&self, path: &BStr) -> Option<&Folder<'text>> {
+        self.folders.get(path)
     }
 
     /// Whether anything in this table may be trusted by a look that begins now, and up to which change time.
@@ -110,7 +107,7 @@ impl Table {
     }
 }
 
-impl Entry {
+impl Entry<'_> {
     /// Whether the file there now has the content that was read.
     pub(crate) fn holds(&self, now: &Stat, trusted_until: Option<i64>) -> bool {
         self.is_sure && self.stat == *now && trusted_until.is_some_and(|limit| now.changed < limit)
@@ -143,7 +140,7 @@ mod tests {
             ..Table::default()
         };
         let entry = Entry {
-            name: BString::from("a"),
+            name: BStr::new("a"),
             stat,
             verdict: Verdict::default(),
             id: None,

@@ -5,7 +5,7 @@ use crate::fs::stat::Stat;
 use crate::git::id::{Format, Id};
 use crate::scan::table::{Began, Entry, Folder, Table, Verdict};
 use crate::wire::error::{Context, Outcome};
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, ByteSlice};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
@@ -20,17 +20,12 @@ const SURE: u8 = 4;
 const HAS_ID: u8 = 8;
 const BORROWED: u8 = 16;
 
-/// The table in this file; nothing when there is none, or it is damaged or of another version.
-pub(crate) fn load(path: &Path) -> Option<Table> {
-    parse(&fs::read(path).ok()?)
-}
-
-/// Writes the table under another name, syncs and renames it.
-pub(crate) fn save(table: &Table, path: &Path) -> Outcome<()> {
+/// Writes the text of a table under another name, syncs and renames it.
+pub(crate) fn save(text: &[u8], path: &Path) -> Outcome<()> {
     let temporary = path.with_extension("part");
     let written = || {
         let mut file = File::create(&temporary)?;
-        file.write_all(&compose(table))?;
+        file.write_all(text)?;
         file.sync_all()?;
         fs::rename(&temporary, path)
     };
@@ -55,7 +50,8 @@ impl Writer {
     }
 }
 
-fn compose(table: &Table) -> Vec<u8> {
+/// The text of the file.
+pub(crate) fn compose(table: &Table<'_>) -> Vec<u8> {
     let mut out = Writer(MAGIC.to_vec());
     out.0.push(table.format.width() as u8);
     out.0.push(u8::from(table.began.is_coarse));
@@ -80,7 +76,7 @@ fn compose(table: &Table) -> Vec<u8> {
     out.0
 }
 
-fn compose_entry(entry: &Entry, out: &mut Writer) {
+fn compose_entry(entry: &Entry<'_>, out: &mut Writer) {
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     out.0.push(
         flag(entry.verdict.is_ignored, IGNORED)
@@ -89,7 +85,7 @@ fn compose_entry(entry: &Entry, out: &mut Writer) {
             | flag(entry.is_borrowed, BORROWED)
             | flag(entry.id.is_some(), HAS_ID),
     );
-    out.bytes(&entry.name);
+    out.bytes(entry.name);
     let Stat {
         device,
         inode,
@@ -136,7 +132,8 @@ impl<'file> Reader<'file> {
     }
 }
 
-fn parse(file: &[u8]) -> Option<Table> {
+/// The table that such a text has; nothing when it is damaged or of another version.
+pub(crate) fn parse(file: &[u8]) -> Option<Table<'_>> {
     let (content, sum) = file.split_at_checked(file.len().checked_sub(8)?)?;
     let mut crc = flate2::Crc::new();
     crc.update(content);
@@ -160,7 +157,7 @@ fn parse(file: &[u8]) -> Option<Table> {
     let count = from.number()?;
     let mut folders = HashMap::with_capacity(usize::try_from(count).ok()?.min(content.len()));
     for _ in 0..count {
-        let path = BString::from(from.bytes()?);
+        let path = from.bytes()?;
         let tree = Id::from_bytes(from.bytes()?);
         let is_borrowed = from.byte()? != 0;
         let entries = (0..from.number()?)
@@ -184,10 +181,10 @@ fn parse(file: &[u8]) -> Option<Table> {
     })
 }
 
-fn parse_entry(from: &mut Reader<'_>, format: Format) -> Option<Entry> {
+fn parse_entry<'file>(from: &mut Reader<'file>, format: Format) -> Option<Entry<'file>> {
     let flags = from.byte()?;
     Some(Entry {
-        name: BString::from(from.bytes()?),
+        name: from.bytes()?,
         stat: Stat {
             device: from.number()?,
             inode: from.number()?,
@@ -215,7 +212,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entries() -> impl Strategy<Value = Vec<Entry>> {
+    fn name(bytes: Vec<u8>) -> &'static BStr {
+        Box::leak(bytes.into_boxed_slice()).as_bstr()
+    }
+
+    fn entries() -> impl Strategy<Value = Vec<Entry<'static>>> {
         let entry = (
             proptest::collection::vec(any::<u8>(), 1..30),
             any::<(u64, u64, u64, u32, i64, i64)>(),
@@ -223,8 +224,8 @@ mod tests {
             proptest::option::of(any::<[u8; 20]>()),
         );
         let entry = entry.prop_map(
-            |(name, (device, inode, size, mode, modified, changed), flags, id)| Entry {
-                name: BString::from(name),
+            |(text, (device, inode, size, mode, modified, changed), flags, id)| Entry {
+                name: name(text),
                 stat: Stat {
                     device,
                     inode,
@@ -245,14 +246,14 @@ mod tests {
         proptest::collection::vec(entry, 0..5)
     }
 
-    fn tables() -> impl Strategy<Value = Table> {
+    fn tables() -> impl Strategy<Value = Table<'static>> {
         let folder =
             (entries(), proptest::option::of(any::<[u8; 20]>())).prop_map(|(entries, tree)| Folder {
                 entries,
                 tree: tree.and_then(|tree| Id::from_bytes(&tree)),
                 is_borrowed: false,
             });
-        let path = proptest::collection::vec(any::<u8>(), 0..40).prop_map(BString::from);
+        let path = proptest::collection::vec(any::<u8>(), 0..40).prop_map(name);
         let folders = proptest::collection::hash_map(path, folder, 0..4);
         (folders, any::<(i64, i64, u64, bool)>(), any::<[u8; 32]>()).prop_map(|(folders, began, rules)| {
             Table {
@@ -273,7 +274,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_table_comes_back(table in tables()) {
-            prop_assert_eq!(parse(&compose(&table)), Some(table));
+            let text = compose(&table);
+            prop_assert_eq!(parse(&text), Some(table));
         }
 
         #[test]

@@ -4,12 +4,13 @@
 //! 2. It enters no `.git`, no `.agent-shadow` at the top, and none of the directories that belong to another repository.
 //! 3. In a directory that is known to be ignored it only looks for repositories.
 
-use crate::fs::directory::{self, Entry};
+use crate::fs::directory;
 use crate::fs::handle::Handle;
 use crate::fs::kind::Kind;
 use crate::fs::stat::{Stat, stat_in};
 use crate::parallel;
 use crate::scan::discover::is_dependency_folder;
+use crate::scan::table::Entry;
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::io::Errno;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 /// What the walk needs to know of the look before.
 pub(crate) trait Known: Sync {
+    /// What it found in this directory, sorted by name.
+    fn entries(&self, directory: &BStr) -> &[Entry<'_>];
     /// Whether rules in this directory may be others than in the look before. Files of rules are among its items.
     fn has_new_rules(&self, directory: &BStr, items: &[Item]) -> bool;
     /// Whether this directory was ignored, and is looked into for repositories alone. Asked only while no rules are new.
@@ -43,6 +46,8 @@ pub(crate) struct Plan<'plan, K: Known> {
 pub(crate) struct Item {
     pub(crate) name: BString,
     pub(crate) stat: Stat,
+    /// Its place among the entries of the look before.
+    pub(crate) then: Option<usize>,
 }
 
 /// Why nothing is known of what a directory holds.
@@ -174,13 +179,31 @@ fn look_into<K: Known>(plan: &Plan<'_, K>, top: &Arc<Handle>, task: Task, found:
     look_at(plan, &handle, entries, &mut seen);
     seen.items
         .sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    join(&mut seen.items, plan.known.entries(seen.path.as_bstr()));
     seen.rules_are_new = task.rules_are_new || plan.known.has_new_rules(seen.path.as_bstr(), &seen.items);
     let more = inner(plan, &task, &handle, &seen);
     found.directories.push(seen);
     more
 }
 
-fn git_among(handle: &Arc<Handle>, entries: &[Entry]) -> Option<Kind> {
+/// Notes for each item which entry has its name. Both are sorted.
+fn join(items: &mut [Item], entries: &[Entry<'_>]) {
+    let mut at = 0;
+    for item in items {
+        while entries
+            .get(at)
+            .is_some_and(|entry| entry.name < item.name.as_bstr())
+        {
+            at += 1;
+        }
+        item.then = entries
+            .get(at)
+            .filter(|entry| entry.name == item.name.as_bstr())
+            .map(|_| at);
+    }
+}
+
+fn git_among(handle: &Arc<Handle>, entries: &[directory::Entry]) -> Option<Kind> {
     let git = entries.iter().find(|entry| entry.name == ".git")?;
     git.kind.or_else(|| {
         stat_in(handle.open().ok()?, BStr::new(".git"))
@@ -190,7 +213,12 @@ fn git_among(handle: &Arc<Handle>, entries: &[Entry]) -> Option<Kind> {
 }
 
 /// Looks at what these entries are.
-fn look_at<K: Known>(plan: &Plan<'_, K>, handle: &Arc<Handle>, entries: Vec<Entry>, seen: &mut Directory) {
+fn look_at<K: Known>(
+    plan: &Plan<'_, K>,
+    handle: &Arc<Handle>,
+    entries: Vec<directory::Entry>,
+    seen: &mut Directory,
+) {
     let open = match handle.open() {
         Ok(open) => open,
         Err(why) => {
@@ -211,6 +239,7 @@ fn look_at<K: Known>(plan: &Plan<'_, K>, handle: &Arc<Handle>, entries: Vec<Entr
                     seen.items.push(Item {
                         name: entry.name,
                         stat,
+                        then: None,
                     });
                 }
             }
@@ -254,9 +283,14 @@ fn may_hold_roots<K: Known>(plan: &Plan<'_, K>, name: &BStr, depth: usize) -> bo
 }
 
 /// The directories in one that is passed over.
-fn deeper<K: Known>(plan: &Plan<'_, K>, task: &Task, handle: &Arc<Handle>, entries: Vec<Entry>) -> Vec<Task> {
+fn deeper<K: Known>(
+    plan: &Plan<'_, K>,
+    task: &Task,
+    handle: &Arc<Handle>,
+    entries: Vec<directory::Entry>,
+) -> Vec<Task> {
     let depth = task.depth + 1;
-    let is_directory = |entry: &Entry| match entry.kind {
+    let is_directory = |entry: &directory::Entry| match entry.kind {
         Some(kind) => kind == Kind::Directory,
         None => handle
             .open()
