@@ -176,7 +176,7 @@ impl Capturing<'_> {
             captured.record = (!list.is_empty()).then(|| packed(list));
         }
         captured.report.failures.extend(warned(&repository));
-        tag(&repository, &ids.commit, &self.request.tag);
+        tag(&repository, &store, &ids.commit, &self.request.tag);
         if self.began.elapsed() < PACK_WITHIN {
             // No capture depends on it.
             let _ = pack_grown(&repository.shadow);

@@ -162,6 +162,45 @@ impl Hasher {
     }
 }
 
+/// The sum of a file of ours, as git computes it. Nobody else says what is in it, so no attack is looked for.
+pub(crate) enum Sum {
+    Sha1(Box<sha1_checked::Sha1>),
+    Sha256(sha2::Sha256),
+}
+
+impl Sum {
+    pub(crate) fn new(format: Format) -> Self {
+        match format {
+            Format::Sha1 => Sum::Sha1(Box::new(
+                sha1_checked::Builder::default().detect_collision(false).build(),
+            )),
+            Format::Sha256 => Sum::Sha256(sha2::Sha256::new()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Sum::Sha1(sum) => sha2::Digest::update(&mut **sum, bytes),
+            Sum::Sha256(sum) => sum.update(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Id {
+        let mut bytes = [0; 32];
+        let width = match self {
+            Sum::Sha1(sum) => {
+                bytes[..20].copy_from_slice(sum.try_finalize().hash());
+                20
+            }
+            Sum::Sha256(sum) => {
+                bytes.copy_from_slice(&sum.finalize());
+                32
+            }
+        };
+        Id { bytes, width }
+    }
+}
+
 /// The id of an object whose content is in memory.
 pub(crate) fn id_of(format: Format, kind: ObjectKind, content: &[u8]) -> Result<Id, Collision> {
     let mut hasher = Hasher::of(format, kind, content.len() as u64);

@@ -1,17 +1,19 @@
-//! Single objects in a git directory of our own.
+//! New objects in a git directory of our own. A few are files of their own; many are one pack.
 //!
 //! 1. An object gets its name only when its bytes are on the disk: it is written under another name, and `commit`
 //!    syncs all of them at once and then renames them.
-//! 2. An object that is there is read before it is relied on. After a power loss it may be empty or cut short, and git
-//!    would not write it again.
+//! 2. An object in a file of its own is read before it is relied on. After a power loss it may be empty or cut short, and
+//!    git would not write it again.
 //! 3. A large content passes through; it is never in memory as a whole.
 
+use crate::git::deflate::{LEVEL, deflate};
 use crate::git::id::{Collision, Format, Hasher, Id, ObjectKind, header, id_of};
+use crate::git::pack_writer::{PackWriter, entry_header};
 use crate::wire::error::{Context, Failure, Outcome};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,8 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// As git does for a shadow (`core.looseCompression`).
-const LEVEL: u32 = 1;
+/// Objects that become files of their own, and their bytes. More are a pack.
+const FEW: usize = 64;
+const FEW_BYTES: usize = 1 << 20;
 
 /// Bytes that are read at once.
 const PIECE: usize = 128 * 1024;
@@ -35,9 +38,25 @@ pub(crate) struct LooseStore {
 
 #[derive(Default)]
 struct Staged {
+    /// Files that are written, each with the object that it holds.
     files: Vec<(PathBuf, Id)>,
-    /// Those, and what was found to be whole.
+    /// Not written yet, while they are few.
+    few: Vec<Small>,
+    few_bytes: usize,
+    /// Since they are many.
+    pack: Option<PackWriter>,
+    /// All of those, and what was found to be whole.
     known: HashSet<Id>,
+    /// Those few of this call that have their names by now.
+    recent: HashMap<Id, Small>,
+}
+
+/// An object in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Small {
+    pub(crate) kind: ObjectKind,
+    id: Id,
+    pub(crate) content: Vec<u8>,
 }
 
 /// Why a content is not in the store.
@@ -136,13 +155,51 @@ impl LooseStore {
         if self.has(&id) {
             return Ok(());
         }
-        let (path, file) = self.temporary()?;
-        let mut out = ZlibEncoder::new(file, Compression::new(LEVEL));
-        let written = out
-            .write_all(&header(kind, content.len() as u64))
-            .and_then(|()| out.write_all(content))
-            .and_then(|()| out.finish().map(drop));
-        self.keep(written, path, id)
+        let mut staged = self.lock();
+        // Another thread may have the same content.
+        if !staged.known.insert(id) {
+            return Ok(());
+        }
+        if staged.pack.is_none() {
+            staged.few_bytes += content.len();
+            staged.few.push(Small {
+                kind,
+                id,
+                content: content.to_vec(),
+            });
+            if staged.few.len() <= FEW && staged.few_bytes <= FEW_BYTES {
+                return Ok(());
+            }
+            let begun = self.begin_pack(std::mem::take(&mut staged.few));
+            staged.pack = Some(begun.context("a pack cannot be written", self.packs())?);
+            return Ok(());
+        }
+        drop(staged);
+        let header = entry_header(kind, content.len() as u64);
+        let written = deflate(&[content]).and_then(|deflated| match &mut self.lock().pack {
+            Some(pack) => pack.append(id, &header, &deflated),
+            None => Err(io::Error::other("the pack was ended meanwhile")),
+        });
+        written.context("a pack cannot be written", self.packs())
+    }
+
+    fn packs(&self) -> PathBuf {
+        self.objects.join("pack")
+    }
+
+    fn begin_pack(&self, few: Vec<Small>) -> io::Result<PackWriter> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut pack = PackWriter::new(&self.packs(), self.format, number)?;
+        for Small { kind, id, content } in few {
+            let header = entry_header(kind, content.len() as u64);
+            pack.append(id, &header, &deflate(&[&content])?)?;
+        }
+        Ok(pack)
+    }
+
+    /// An object that this call stored, while it stores only a few.
+    pub(crate) fn recent(&self, id: &Id) -> Option<Small> {
+        self.lock().recent.get(id).cloned()
     }
 
     /// Stores an object and says its id.
@@ -189,16 +246,34 @@ impl LooseStore {
 
     /// Makes what was stored durable and gives it its names.
     pub(crate) fn commit(&self) -> Outcome<()> {
+        let (few, pack) = {
+            let mut staged = self.lock();
+            staged.few_bytes = 0;
+            (std::mem::take(&mut staged.few), staged.pack.take())
+        };
+        for Small { kind, id, content } in &few {
+            let (path, mut file) = self.temporary()?;
+            let written = deflate(&[&header(*kind, content.len() as u64), content])
+                .and_then(|deflated| file.write_all(&deflated));
+            self.keep(written, path, *id)?;
+        }
+        let packed = pack.map(PackWriter::finish).transpose();
+        let packed = packed.context("a pack cannot be written", self.packs())?;
         let files = std::mem::take(&mut self.lock().files);
-        if files.is_empty() {
+        if files.is_empty() && packed.is_none() {
             return Ok(());
         }
         let store = File::open(&self.objects).context("it cannot be opened", &self.objects)?;
         rustix::fs::syncfs(&store).context("it cannot be synced", &self.objects)?;
+        for (temporary, path) in packed.into_iter().flat_map(|packed| packed.files) {
+            fs::rename(&temporary, &path).context("a pack cannot be named", &path)?;
+        }
         for (temporary, id) in files {
             let path = self.path_of(&id);
             rename_into(&temporary, &path).context("an object cannot be named", &path)?;
         }
+        let recent = few.into_iter().map(|small| (small.id, small));
+        self.lock().recent.extend(recent);
         Ok(())
     }
 }

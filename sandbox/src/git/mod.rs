@@ -2,10 +2,12 @@
 //! others, no fetch, no prompt (docs/security.md).
 
 pub(crate) mod batch;
+pub(crate) mod deflate;
 pub(crate) mod heard;
 pub(crate) mod id;
 pub(crate) mod index;
 pub(crate) mod loose;
+pub(crate) mod pack_writer;
 pub(crate) mod present;
 pub(crate) mod process;
 pub(crate) mod user;

@@ -1,13 +1,13 @@
 //! Packs the shadow when it has grown. A step of its own after a capture, which never depends on it.
 //!
-//! 1. An object goes from its file into a pack, whatever refers to it. Git's own `gc` drops what no ref reaches, and
-//!    captures need objects without a ref.
+//! 1. An object goes from its file, or from a small pack, into a larger pack, whatever refers to it. Git's own `gc` drops
+//!    what no ref reaches, and captures need objects without a ref.
 //! 2. A file goes when its pack has its name, is on the disk and was read back. So a process that is killed at any instant,
 //!    or finds no room, leaves each object in at least one place, and readers find it there.
 //! 3. A call packs only so much. What is left is for the next call.
 
 use crate::fs::room::free_bytes;
-use crate::git::id::Id;
+use crate::git::id::{Format, Id};
 use crate::git::process::Git;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
@@ -18,42 +18,60 @@ use std::path::{Path, PathBuf};
 
 /// Git packs when it finds more than gc.auto (6700) objects that lie alone. It counts those of one directory of 256.
 const LOOSE_MOST: usize = 27;
+/// As git's gc.autoPackLimit.
+const PACKS_MOST: usize = 50;
 /// What one call packs. A larger object stays: its file saves nothing in a pack.
 const OBJECTS_MOST: usize = 20_000;
 const BYTES_MOST: u64 = 256 << 20;
 const OBJECT_MOST: u64 = 8 << 20;
 /// Seconds of processor time for each process of git.
 const SECONDS_MOST: u64 = 20;
-/// After a try that failed, this many objects must lie in that directory before the next one.
-const NOTE: &str = "not-packed";
 /// What git answers is an id.
 const ANSWER_MOST: usize = 1024;
 
-/// An object in a file of its own.
-struct Loose {
-    id: Id,
-    file: PathBuf,
+/// What one pack takes in, and the files that go then.
+#[derive(Default)]
+struct Batch {
+    ids: Vec<Id>,
+    /// In the order in which they can go.
+    files: Vec<PathBuf>,
     bytes: u64,
 }
 
-/// Packs objects of the shadow when there are many. After a try that failed, it waits until there are many more.
+/// Packs objects of the shadow that lie alone when there are many, and joins packs when there are many. After a try that
+/// failed, it waits until there are many more.
 pub(crate) fn pack_grown(shadow: &Shadow) -> Outcome<()> {
     let alone = names_in(&shadow.objects().join("17")).len();
-    let note = shadow.file(NOTE);
-    if alone <= LOOSE_MOST {
+    when_grown(shadow, ("not-packed", alone, LOOSE_MOST), || {
+        pack(shadow, &alone_in(shadow)?)
+    })?;
+    let packs = packs_in(shadow);
+    when_grown(shadow, ("not-joined", packs.len(), PACKS_MOST), || {
+        pack(shadow, &joined(shadow, packs)?)
+    })
+}
+
+/// Does it when there are more than `most`. The note says how many there must be after a try that failed.
+fn when_grown(
+    shadow: &Shadow,
+    (note, count, most): (&str, usize, usize),
+    work: impl FnOnce() -> Outcome<()>,
+) -> Outcome<()> {
+    let note = shadow.file(note);
+    let failed_at = fs::read_to_string(&note)
+        .ok()
+        .and_then(|text| text.trim_end().parse::<usize>().ok());
+    if count <= most {
         if note.exists() {
             fs::remove_file(&note).context("it cannot be removed", &note)?;
         }
         return Ok(());
     }
-    let waits_for = fs::read_to_string(&note)
-        .ok()
-        .and_then(|text| text.trim_end().parse::<usize>().ok());
-    if waits_for.is_some_and(|count| alone <= count) {
+    if failed_at.is_some_and(|failed| count <= failed) {
         return Ok(());
     }
-    fs::write(&note, format!("{}\n", alone + LOOSE_MOST)).context("it cannot be written", &note)?;
-    pack(shadow, &listed(shadow)?)?;
+    fs::write(&note, format!("{}\n", count + most)).context("it cannot be written", &note)?;
+    work()?;
     fs::remove_file(&note).context("it cannot be removed", &note)
 }
 
@@ -62,12 +80,11 @@ fn names_in(directory: &Path) -> Vec<OsString> {
     entries.map(|entry| entry.file_name()).collect()
 }
 
-/// What this call packs. Fails where a pack would not have room beside the files.
-fn listed(shadow: &Shadow) -> Outcome<Vec<Loose>> {
+/// Objects in files of their own, as many as a call packs.
+fn alone_in(shadow: &Shadow) -> Outcome<Batch> {
     let objects = shadow.objects();
-    let mut list = Vec::new();
-    let mut total = 0;
-    'all: for first in names_in(&objects) {
+    let mut batch = Batch::default();
+    for first in names_in(&objects) {
         let first = first.to_string_lossy();
         if first.len() != 2 {
             continue;
@@ -85,25 +102,77 @@ fn listed(shadow: &Shadow) -> Outcome<Vec<Loose>> {
             if bytes > OBJECT_MOST {
                 continue;
             }
-            if list.len() == OBJECTS_MOST || total >= BYTES_MOST {
-                break 'all;
+            if batch.ids.len() == OBJECTS_MOST || batch.bytes >= BYTES_MOST {
+                return Ok(batch);
             }
-            total += bytes;
-            list.push(Loose { id, file, bytes });
+            batch.bytes += bytes;
+            batch.ids.push(id);
+            batch.files.push(file);
         }
     }
-    let free = free_bytes(&objects).context("its room cannot be told", &objects)?;
-    if free <= 2 * list.iter().map(|one| one.bytes).sum::<u64>() {
-        return Err(Failure::Fault("a pack would not have room".into()));
+    Ok(batch)
+}
+
+/// The packs that have an index, and their bytes.
+fn packs_in(shadow: &Shadow) -> Vec<(PathBuf, u64)> {
+    let directory = shadow.objects().join("pack");
+    let indexes = names_in(&directory)
+        .into_iter()
+        .map(|name| directory.join(name))
+        .filter(|file| file.extension() == Some(OsStr::new("idx")));
+    let with_pack = indexes.filter_map(|index| {
+        let pack = index.with_extension("pack");
+        let bytes = fs::symlink_metadata(&pack).ok()?.len();
+        Some((pack, bytes))
+    });
+    with_pack.collect()
+}
+
+/// What the smallest packs hold, as many of them as a call joins.
+fn joined(shadow: &Shadow, mut packs: Vec<(PathBuf, u64)>) -> Outcome<Batch> {
+    packs.sort_by_key(|(_, bytes)| *bytes);
+    let mut batch = Batch::default();
+    let mut count = 0;
+    for (pack, bytes) in packs {
+        let ids = ids_in(&pack.with_extension("idx"), shadow.format)?;
+        if batch.ids.len() + ids.len() > OBJECTS_MOST || batch.bytes + bytes > BYTES_MOST {
+            break;
+        }
+        count += 1;
+        batch.ids.extend(ids);
+        batch.bytes += bytes;
+        // Without its index a pack is none.
+        let files = ["idx", "rev", "pack"].map(|end| pack.with_extension(end));
+        batch.files.extend(files.into_iter().filter(|file| file.exists()));
     }
-    Ok(list)
+    if count < 2 {
+        return Err(Failure::Fault("the packs are too large to be joined".into()));
+    }
+    Ok(batch)
+}
+
+/// The ids in the index of a pack: gitformat-pack(5), version 2.
+fn ids_in(index: &Path, format: Format) -> Outcome<Vec<Id>> {
+    let text = fs::read(index).context("it cannot be read", index)?;
+    let ids = || -> Option<Vec<Id>> {
+        let rest = text.strip_prefix(b"\xfftOc\0\0\0\x02")?;
+        let (fan, rest) = rest.split_at_checked(4 * 256)?;
+        let count = u32::from_be_bytes(fan[4 * 255..].try_into().ok()?) as usize;
+        let ids = rest.get(..count.checked_mul(format.width())?)?;
+        ids.chunks(format.width()).map(Id::from_bytes).collect()
+    };
+    ids().ok_or_else(|| Failure::Fault(format!("{} is no index of a pack", index.display())))
 }
 
 /// Makes the pack, reads it back, and then removes the files.
-fn pack(shadow: &Shadow, list: &[Loose]) -> Outcome<()> {
+fn pack(shadow: &Shadow, batch: &Batch) -> Outcome<()> {
     let directory = shadow.objects().join("pack");
+    let free = free_bytes(&directory).context("its room cannot be told", &directory)?;
+    if free <= 2 * batch.bytes {
+        return Err(Failure::Fault("a pack would not have room".into()));
+    }
     remove_halves(&directory)?;
-    let ids: String = list.iter().map(|one| format!("{}\n", one.id)).collect();
+    let ids: String = batch.ids.iter().map(|id| format!("{id}\n")).collect();
     let git = || Git::on_shadow(&shadow.top, &shadow.git);
     let (packed, _) = git()
         .args(["-c", "core.bigFileThreshold=1m", "-c", "pack.windowMemory=16m"])
@@ -126,8 +195,9 @@ fn pack(shadow: &Shadow, list: &[Loose]) -> Outcome<()> {
     }
     let store = File::open(&directory).context("it cannot be opened", &directory)?;
     rustix::fs::syncfs(&store).context("it cannot be synced", &directory)?;
-    for one in list {
-        fs::remove_file(&one.file).context("it cannot be removed", &one.file)?;
+    let made = index.file_stem();
+    for file in batch.files.iter().filter(|file| file.file_stem() != made) {
+        fs::remove_file(file).context("it cannot be removed", file)?;
     }
     Ok(())
 }
