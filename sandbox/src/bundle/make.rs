@@ -70,6 +70,8 @@ pub(crate) fn make(shadow: &Shadow, folder: &Folder, file: String, content: &Con
                 "--delta-base-offset",
                 "-q",
             ])
+            // The object before lies beside the one that replaces it. Without one, deltas are looked for further away.
+            .args(content.prerequisite.map(|_| "--window=3"))
             .input(revisions)
             .run_into(&mut out)?
     };
@@ -80,7 +82,8 @@ pub(crate) fn make(shadow: &Shadow, folder: &Folder, file: String, content: &Con
     })
 }
 
-fn header(format: Format, content: &Content<'_>) -> String {
+/// What stands before the pack.
+pub(super) fn header(format: Format, content: &Content<'_>) -> String {
     let mut text = String::from(match format {
         Format::Sha1 => "# v2 git bundle\n",
         Format::Sha256 => "# v3 git bundle\n@object-format=sha256\n",

@@ -4,4 +4,5 @@ pub(crate) mod carry;
 pub(crate) mod curl;
 pub(crate) mod folder;
 pub(crate) mod make;
+pub(crate) mod small;
 pub(crate) mod spool;

@@ -2,13 +2,15 @@
 
 use crate::bundle::folder::Folder;
 use crate::bundle::make::{Content, Made, make};
+use crate::bundle::small::{self, small};
 use crate::bundle::spool::Spooled;
 use crate::git::id::{Id, ObjectKind};
-use crate::git::loose::LooseStore;
+use crate::git::loose::{LooseStore, Small};
 use crate::git::process::{Answered, Git};
 use crate::shadow::open::Shadow;
 use crate::wire::capture::{CaptureRequest, Chain};
 use crate::wire::error::{Failure, Outcome};
+use std::collections::BTreeSet;
 
 /// What a link is made of.
 pub(crate) struct Linking<'link> {
@@ -29,6 +31,8 @@ pub(crate) struct Linking<'link> {
     pub(crate) head: Option<&'link str>,
     pub(crate) base: Option<&'link str>,
     pub(crate) is_partial: bool,
+    /// What may be new since the capture that the store has, without the commit; nothing when that is not certain.
+    pub(crate) since: Option<&'link [Id]>,
 }
 
 /// A capture that the store does not have.
@@ -56,18 +60,21 @@ impl Linking<'_> {
             let commit = self.stage(chain)?;
             self.store.commit()?;
             let tip = commit.to_string();
-            let made = make(
-                self.shadow,
-                self.folder,
-                format!("{}.link", self.number),
-                &Content {
-                    tip: &tip,
-                    name: "refs/walkback/capture",
-                    prerequisite,
-                    is_partial: self.is_partial,
-                    beside: self.beside(chain),
-                },
-            )?;
+            let file = format!("{}.link", self.number);
+            let content = Content {
+                tip: &tip,
+                name: "refs/walkback/capture",
+                prerequisite,
+                is_partial: self.is_partial,
+                beside: self.beside(chain),
+            };
+            let few = (chain == Chain::Append).then(|| self.few(commit)).flatten();
+            let made = match few {
+                Some(objects) => {
+                    Made::Bundle(small(self.store.format, self.folder, file, &content, &objects)?)
+                }
+                None => make(self.shadow, self.folder, file, &content)?,
+            };
             match made {
                 Made::Bundle(link) => {
                     let base = match chain {
@@ -104,6 +111,19 @@ impl Linking<'_> {
             Chain::Restart | Chain::Rebase => None,
         };
         self.store.put(ObjectKind::Commit, self.text(parent).as_bytes())
+    }
+
+    /// All objects of an appended link, where they are few and this call stored each of them.
+    fn few(&self, commit: Id) -> Option<Vec<Small>> {
+        let ids = [&[commit], self.since?].concat();
+        let objects: Vec<Small> = ids
+            .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|id| self.store.recent(id))
+            .collect::<Option<_>>()?;
+        let bytes: usize = objects.iter().map(|object| object.content.len()).sum();
+        (bytes <= small::MOST).then_some(objects)
     }
 
     /// Whether the commit of the base is here. Without a base and without commits, a chain restarts on nothing.

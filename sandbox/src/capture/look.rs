@@ -7,6 +7,7 @@ use crate::capture::trees::TreeMaker;
 use crate::capture::{barred, targets, wanted};
 use crate::fs::clock;
 use crate::fs::kind::Kind;
+use crate::git::id::Id;
 use crate::git::loose::LooseStore;
 use crate::host::place::Host;
 use crate::host::stores;
@@ -122,11 +123,22 @@ pub(super) struct Look<'look> {
     pub(super) store: &'look LooseStore,
 }
 
+/// What a look found that the one before did not have.
+#[derive(Debug)]
+pub(crate) struct Since {
+    /// The tree of the look before.
+    pub(crate) tree: Id,
+    /// Trees and contents that it may not have.
+    pub(crate) objects: Vec<Id>,
+}
+
 /// A look, whose objects are not on the disk yet.
 pub(crate) struct Looked {
     pub(crate) state: WorkingState,
     /// Whether all that was forced was captured.
     pub(crate) has_forced: bool,
+    /// What is new since the look before; nothing when that is not certain.
+    pub(crate) since: Option<Since>,
     /// The text of the table for the next look, where it says more than the one before.
     pub(super) table: Option<Vec<u8>>,
 }
@@ -254,6 +266,7 @@ impl Look<'_> {
         Ok(Looked {
             table: is_news.then(|| table_file::compose(&table)),
             state: self.state(&walked, &decisions, sorted, &trees, stores)?,
+            since: self.since(&walked, &rows, &trees, inside.is_empty() && lost.is_empty()),
             has_forced,
         })
     }

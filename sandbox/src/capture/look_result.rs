@@ -1,6 +1,6 @@
 //! What a look leaves: the state of the working files, and the table for the next look.
 
-use crate::capture::look::{Look, Looked};
+use crate::capture::look::{Look, Looked, Since};
 use crate::capture::read_all::Row;
 use crate::capture::sidecar::{self, Held};
 use crate::capture::sort::Sorted;
@@ -12,7 +12,7 @@ use crate::scan::table::{Entry, Folder, Table};
 use crate::scan::walk::{Item, Walked};
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use std::collections::{HashMap, HashSet};
 
 impl Look<'_> {
@@ -59,6 +59,35 @@ impl Look<'_> {
             stores: stores.to_vec(),
             folders,
         }
+    }
+
+    /// The objects that are not where the look before had the same ones. All others are in its tree.
+    pub(super) fn since(
+        &self,
+        walked: &Walked,
+        rows: &[Row],
+        trees: &Trees,
+        is_all_walked: bool,
+    ) -> Option<Since> {
+        let before = self.before.filter(|_| is_all_walked)?;
+        let tree = before.folder(BStr::new(""))?.tree?;
+        let mut objects = Vec::new();
+        for (directory, row) in walked.directories.iter().zip(rows) {
+            let path = directory.path.as_bstr();
+            let folder = before.folder(path);
+            let now = trees.by_path.get(&directory.path).copied();
+            if now != folder.and_then(|folder| folder.tree) {
+                objects.extend(now);
+            }
+            if row.is_as_before {
+                continue;
+            }
+            for (item, kept) in directory.items.iter().zip(&row.kept) {
+                let then = item.then.and_then(|then| folder?.entries.get(then)?.id);
+                objects.extend(kept.as_ref().map(|kept| kept.id).filter(|id| then != Some(*id)));
+            }
+        }
+        Some(Since { tree, objects })
     }
 
     pub(super) fn state(
@@ -132,6 +161,7 @@ pub(super) fn unknown_root(shadow: &Shadow) -> Looked {
     Looked {
         state,
         has_forced: false,
+        since: None,
         table: None,
     }
 }

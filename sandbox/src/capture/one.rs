@@ -5,6 +5,7 @@ use crate::bundle::spool::Spooled;
 use crate::capture::again::{Ailing, Next};
 use crate::capture::call::Call;
 use crate::capture::chain::{Linking, base_serves};
+use crate::capture::look::Since;
 use crate::capture::outline::{failed, info};
 use crate::capture::record::{Between, packed, record};
 use crate::capture::repository::{Repository, Sighted, host_part, uncaptured};
@@ -138,7 +139,9 @@ impl Capturing<'_> {
         }
         let (_, mut host) = host_part(&repository, &sighted.looked.state, &store)?;
         let tree = sighted.looked.state.tree;
-        let linking = self.linking(call, (&repository, &store), (tree, host.meta), stored);
+        let since = sighted.looked.since.take();
+        let new = (stored, since.as_ref());
+        let linking = self.linking(call, (&repository, &store), (tree, host.meta), new);
         // With the first commit that is tried, one sync makes all of this durable.
         if let Some((linking, next)) = &linking {
             linking.stage(*next)?;
@@ -192,7 +195,7 @@ impl Capturing<'_> {
         call: &Call<'_>,
         (repository, store): (&'link Repository<'_>, &'link LooseStore),
         (tree, meta): (Id, Id),
-        stored: Option<&'link KnownRepository>,
+        (stored, since): (Option<&'link KnownRepository>, Option<&'link Since>),
     ) -> Option<(Linking<'link>, Chain)> {
         if stored.is_some_and(|known| known.tree == tree.to_string() && known.meta == meta.to_string()) {
             return None;
@@ -203,6 +206,7 @@ impl Capturing<'_> {
             Some(known) if base_serves(known.base.as_deref(), base) => known.next,
             Some(_) | None => Chain::Rebase,
         };
+        let is_partial = reading.base.as_ref().is_some_and(|base| base.partial);
         let linking = Linking {
             shadow: &repository.shadow,
             store,
@@ -220,7 +224,16 @@ impl Capturing<'_> {
             base_commit: stored.and_then(|known| known.base_commit.as_deref()),
             head: reading.commit.as_deref(),
             base,
-            is_partial: reading.base.as_ref().is_some_and(|base| base.partial),
+            is_partial,
+            since: since
+                .filter(|since| {
+                    // The host state has nothing new then, and all that the tree had is in the store.
+                    !is_partial
+                        && stored.is_some_and(|known| {
+                            known.tree == since.tree.to_string() && known.meta == meta.to_string()
+                        })
+                })
+                .map(|since| &since.objects[..]),
         };
         Some((linking, next))
     }

@@ -52,7 +52,8 @@ fn create(path: &Path) -> io::Result<File> {
     })
 }
 
-fn start(count: u32) -> [u8; 12] {
+/// How a pack of so many objects begins.
+pub(crate) fn start(count: u32) -> [u8; 12] {
     let mut start = *b"PACK\0\0\0\x02\0\0\0\0";
     start[8..].copy_from_slice(&count.to_be_bytes());
     start
