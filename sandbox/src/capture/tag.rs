@@ -13,7 +13,7 @@ use std::fs;
 pub(crate) fn tag(repository: &Repository<'_>, store: &LooseStore, commit: &str, tag: &str) {
     let shadow = &repository.shadow;
     let is_here = Id::from_hex(commit.as_bytes()).is_some_and(|id| {
-        store.has(&id) || present(&shadow.git, [id]).is_ok_and(|there| there.contains(&id))
+        store.stands(&id) || present(&shadow.git, [id]).is_ok_and(|there| there.contains(&id))
     });
     if !is_here {
         return;

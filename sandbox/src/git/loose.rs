@@ -8,6 +8,7 @@
 
 use crate::git::deflate::{LEVEL, deflate};
 use crate::git::id::{Collision, Format, Hasher, Id, ObjectKind, header, id_of};
+use crate::git::pack_index;
 use crate::git::pack_writer::{PackWriter, entry_header};
 use crate::wire::error::{Context, Failure, Outcome};
 use flate2::Compression;
@@ -128,6 +129,12 @@ impl LooseStore {
             self.lock().known.insert(*id);
         }
         whole
+    }
+
+    /// Whether the object is here, and whole, in a file of its own or in a pack. A pack is on the disk before it has its
+    /// name.
+    pub(crate) fn stands(&self, id: &Id) -> bool {
+        self.has(id) || pack_index::any_has(&self.packs(), id)
     }
 
     fn is_whole(&self, file: File, id: &Id) -> bool {

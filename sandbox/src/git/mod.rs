@@ -7,6 +7,7 @@ pub(crate) mod heard;
 pub(crate) mod id;
 pub(crate) mod index;
 pub(crate) mod loose;
+pub(crate) mod pack_index;
 pub(crate) mod pack_writer;
 pub(crate) mod present;
 pub(crate) mod process;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::git::deflate::deflate;
 use crate::git::id::id_of;
+use crate::git::pack_index;
 use crate::git::process::Git;
 use proptest::prelude::*;
 
@@ -37,6 +38,14 @@ proptest! {
         }
         let index = packed.files[1].1.to_str().expect("text").to_owned();
         git(&["verify-pack", &index]);
+        let mut listed: Vec<Id> = ids.iter().map(|(id, _)| *id).collect();
+        listed.sort_unstable();
+        prop_assert_eq!(&pack_index::ids(&packed.files[1].1, format).expect("an index"), &listed);
+        for id in &listed {
+            prop_assert!(pack_index::any_has(&top.path().join("objects/pack"), id));
+        }
+        let other = id_of(format, ObjectKind::Tree, b"").expect("no attack");
+        prop_assert!(!pack_index::any_has(&top.path().join("objects/pack"), &other));
         for (id, content) in ids {
             let read = git(&["cat-file", "blob", &id.to_string()]);
             prop_assert_eq!(read.ok().expect("it is there"), &content[..]);

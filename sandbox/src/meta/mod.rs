@@ -93,7 +93,7 @@ pub(crate) fn host_state(input: &Input<'_>) -> Outcome<HostState> {
     let before = Noted::load(input.shadow);
     let stores: String = input.stores.iter().map(|byte| format!("{byte:02x}")).collect();
     let holds = before.holds(input.shadow, &stores)?
-        && Id::from_hex(before.note.meta.as_bytes()).is_some_and(|meta| input.store.has(&meta));
+        && Id::from_hex(before.note.meta.as_bytes()).is_some_and(|meta| input.store.stands(&meta));
     let mut now = if holds { before.clone() } else { Noted::default() };
     let mut making = Making {
         input,

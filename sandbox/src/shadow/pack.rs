@@ -7,7 +7,8 @@
 //! 3. A call packs only so much. What is left is for the next call.
 
 use crate::fs::room::free_bytes;
-use crate::git::id::{Format, Id};
+use crate::git::id::Id;
+use crate::git::pack_index;
 use crate::git::process::Git;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
@@ -134,7 +135,8 @@ fn joined(shadow: &Shadow, mut packs: Vec<(PathBuf, u64)>) -> Outcome<Batch> {
     let mut batch = Batch::default();
     let mut count = 0;
     for (pack, bytes) in packs {
-        let ids = ids_in(&pack.with_extension("idx"), shadow.format)?;
+        let index = pack.with_extension("idx");
+        let ids = pack_index::ids(&index, shadow.format).context("it cannot be read", &index)?;
         if batch.ids.len() + ids.len() > OBJECTS_MOST || batch.bytes + bytes > BYTES_MOST {
             break;
         }
@@ -149,19 +151,6 @@ fn joined(shadow: &Shadow, mut packs: Vec<(PathBuf, u64)>) -> Outcome<Batch> {
         return Err(Failure::Fault("the packs are too large to be joined".into()));
     }
     Ok(batch)
-}
-
-/// The ids in the index of a pack: gitformat-pack(5), version 2.
-fn ids_in(index: &Path, format: Format) -> Outcome<Vec<Id>> {
-    let text = fs::read(index).context("it cannot be read", index)?;
-    let ids = || -> Option<Vec<Id>> {
-        let rest = text.strip_prefix(b"\xfftOc\0\0\0\x02")?;
-        let (fan, rest) = rest.split_at_checked(4 * 256)?;
-        let count = u32::from_be_bytes(fan[4 * 255..].try_into().ok()?) as usize;
-        let ids = rest.get(..count.checked_mul(format.width())?)?;
-        ids.chunks(format.width()).map(Id::from_bytes).collect()
-    };
-    ids().ok_or_else(|| Failure::Fault(format!("{} is no index of a pack", index.display())))
 }
 
 /// Makes the pack, reads it back, and then removes the files.
