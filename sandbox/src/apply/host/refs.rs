@@ -170,7 +170,10 @@ impl HostMove<'_> {
         if answer.status.success() {
             return Ok(());
         }
-        Err(Failure::Fault(answer.said()))
+        let said = answer.said();
+        Err(Failure::Fault(format!(
+            "git could not change the repository: {said}"
+        )))
     }
 
     /// HEAD may have stood on a ref that is no branch, such as `refs/remotes/origin/main`. It moves together with HEAD. It
