@@ -10,7 +10,7 @@ import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { harnessOn, smallDisk } from '../support/small-disk.ts';
 
-const test = sampledTest('git-packed', 4);
+const test = sampledTest('git-packed', 3);
 const LONG = { timeout: 300_000 };
 
 /** Above git’s own threshold, gc.auto: 6700, in each of 256 directories. */
