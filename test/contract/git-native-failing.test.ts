@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { INIT } from '../support/git-cases.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 
-const WORK = 'echo two >a.txt; mkdir new; echo new >new/file';
+/** A commit, so that the program leaves the bundle to git. */
+const WORK = 'echo two >a.txt; mkdir new; echo new >new/file; git commit -qam two';
 
 /** A git that does this instead of each command with this word, while the file `armed` is there. */
 const withGit = async (word: string, instead: string) => {
@@ -63,7 +64,7 @@ describe('a native capture that fails', () => {
       await using place = await withGit(word, 'kill -9 $$');
       const { harness } = place;
       await harness.capture();
-      harness.sh(`${WORK}; git commit -qam two; echo ours >${MARK}`, 'app');
+      harness.sh(`${WORK}; echo ours >${MARK}`, 'app');
       place.arm();
       await expect(harness.capture()).rejects.toMatchObject({
         name: 'SandboxUnavailable',

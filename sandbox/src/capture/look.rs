@@ -260,7 +260,7 @@ impl Look<'_> {
             before,
         }
         .make()?;
-        let table = self.table(&walked, &decisions, (&rows, &trees), &stores);
+        let table = self.table(&walked, &decisions, (&rows, &trees, &inside), &stores);
         let is_news = self.before.is_none_or(|before| differs(before, &table));
         let has_forced = self.has_forced(&walked, &sorted, &inside);
         Ok(Looked {

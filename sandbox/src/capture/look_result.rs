@@ -5,9 +5,10 @@ use crate::capture::read_all::Row;
 use crate::capture::sidecar::{self, Held};
 use crate::capture::sort::Sorted;
 use crate::capture::state::{SkippedPath, WorkingState};
-use crate::capture::trees::Trees;
+use crate::capture::trees::{Inside, Trees};
 use crate::git::id::Id;
 use crate::scan::decide::Decisions;
+use crate::scan::discover::parents;
 use crate::scan::table::{Entry, Folder, Table};
 use crate::scan::walk::{Item, Walked};
 use crate::shadow::open::Shadow;
@@ -21,9 +22,15 @@ impl Look<'_> {
         &self,
         walked: &'walk Walked,
         decisions: &Decisions,
-        (rows, trees): (&[Row], &Trees),
+        (rows, trees, inside): (&[Row], &Trees, &[Inside]),
         stores: &[u8],
     ) -> Table<'walk> {
+        // Their trees have files that the table does not know.
+        let mixed: HashSet<&BStr> = inside
+            .iter()
+            .flat_map(|one| parents(one.path.as_bstr()))
+            .chain((!inside.is_empty()).then(|| BStr::new("")))
+            .collect();
         let mut folders = HashMap::with_capacity(walked.directories.len());
         for (at, directory) in walked.directories.iter().enumerate() {
             let entry = |(number, item): (usize, &'walk Item)| {
@@ -38,6 +45,7 @@ impl Look<'_> {
                 }
             };
             let tree = trees.by_path.get(&directory.path).copied();
+            let tree = tree.filter(|_| !mixed.contains(directory.path.as_bstr()));
             folders.insert(
                 directory.path.as_bstr(),
                 Folder {
