@@ -82,6 +82,11 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/rehydrate.ts')).defineRehydrate,
       },
       {
+        name: 'bisect',
+        summary: 'find the message that broke something',
+        load: async () => (await import('./commands/bisect.ts')).defineBisect,
+      },
+      {
         name: 'verify-commitments',
         summary: 'check in a fresh copy whether work is done',
         load: async () => (await import('./commands/verify-commitments.ts')).defineVerifyCommitments,

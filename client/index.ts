@@ -22,7 +22,7 @@ export type {
   Session,
   UndoOptions,
 } from './session.ts';
-export type { Sessions, StartOptions } from './sessions.ts';
+export type { BisectOptions, Sessions, StartOptions } from './sessions.ts';
 export type { ToolCall } from './tool-call.ts';
 export type { CallToolOptions, Tools } from './tools.ts';
 export { Walkback, type WalkbackOptions } from './walkback.ts';

@@ -8,9 +8,11 @@ import { freshId } from './ids.ts';
 import type { CallOptions } from './invoke.ts';
 import { createOver, forget, isOver, placesOf, realDirectory } from './local-sandbox.ts';
 import { placeOf } from './place.ts';
+import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Request } from './requests.ts';
 import { directoryIn } from './sandbox-places.ts';
 import { createSession, type Session, type SessionDeps } from './session.ts';
+import { pause } from './waiting.ts';
 
 type More = Omit<Request<'start-session'>, 'sandboxId' | 'projectsRoot'>;
 
@@ -19,6 +21,13 @@ type More = Omit<Request<'start-session'>, 'sandboxId' | 'projectsRoot'>;
  * repositories.
  */
 export type StartOptions = More & ({ root: string } | { sandboxId: string; projectsRoot: string });
+
+export type BisectOptions = Omit<Request<'bisect-session'>, 'good' | 'bad'> & {
+  /** Where the command succeeds. Default: where the conversation began. */
+  good?: Point;
+  /** Where it fails. Default: the checkpoint that the session stands on. */
+  bad?: Point;
+};
 
 export interface Sessions {
   /**
@@ -32,6 +41,12 @@ export interface Sessions {
   list(call?: CallOptions): Promise<ListedSession[]>;
   /** How far a long capture of the session is, also while `start` runs. Null when none told of itself lately. */
   progress(sessionId: string, call?: CallOptions): Promise<Progress | null>;
+  /**
+   * Finds the message that broke something: a binary search, with a command that runs in fresh copies of
+   * checkpoints. Waits until the search ends, over several calls where one has no time for all of it. The same
+   * `requestId` (default: a new one) goes on with the same search, or gets its answer again.
+   */
+  bisect(options: BisectOptions, call?: CallOptions): Promise<Answer<'bisect-session'>>;
   end(sessionId: string, call?: CallOptions): Promise<Answer<'end-session'>>;
   /** Sandboxes of review copies that still exist, oldest first. None of them is one that a session works in. */
   copies(options?: Request<'list-copies'>, call?: CallOptions): Promise<ListedCopy[]>;
@@ -51,6 +66,14 @@ export interface SessionsDeps extends SessionDeps {
 
 const SANDBOX = { sandboxId: 'text', projectsRoot: 'text' } as const;
 const DIRECTORY = { root: 'directory' } as const;
+
+/** A search goes on in the next call. */
+const AGAIN_MS = 200;
+
+const nameOfPoint = (point: Point): string => {
+  const { messageId, checkpointId } = targetOfPoint(point);
+  return checkpointId ?? messageId;
+};
 
 /** An id that a person recognises. */
 const idFor = (root: string): string => {
@@ -150,6 +173,31 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
     },
     progress: async (sessionId, call) => (await invoke('progress', { sessionId }, call)).progress,
+    bisect: async (options, call) => {
+      requireFields('sessions.bisect', { options }, { options: 'object' });
+      requireFields('sessions.bisect', options, {
+        sessionId: 'text',
+        command: 'text',
+        'good?': 'point',
+        'bad?': 'point',
+      });
+      const { good, bad, ...rest } = options;
+      const request = {
+        requestId: freshId('bisect'),
+        ...rest,
+        ...(good === undefined ? {} : { good: nameOfPoint(good) }),
+        ...(bad === undefined ? {} : { bad: nameOfPoint(bad) }),
+      };
+      for (;;) {
+        try {
+          return await invoke('bisect-session', request, call);
+        } catch (error) {
+          // What this call tried is stored.
+          if (!isWalkbackError(error, 'StillRunning')) throw error;
+          await pause(AGAIN_MS, call?.signal);
+        }
+      }
+    },
     end: (sessionId, call) => invoke('end-session', { sessionId }, call),
     copies: async (options = {}, call) => (await invoke('list-copies', options, call)).copies,
     deleteCopy: (sandboxId, call) => invoke('delete-copy', { sandboxId }, call),

@@ -21,6 +21,7 @@ export const TIMEOUT_SECONDS: { readonly [Name in ClientFunction]: Functions[Nam
   preflight: 300,
   rehydrate: 900,
   'verify-commitments': 900,
+  'bisect-session': 900,
   timeline: 60,
   context: 300,
   diff: 300,

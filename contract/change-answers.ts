@@ -115,7 +115,7 @@ const repositoryChanges = () =>
     note: z.string().optional().describe('why something is missing'),
   });
 
-const calledTool = () =>
+export const calledTool = () =>
   z.object({
     name: z.string(),
     input: z.string().optional().describe('text as it was given, anything else as JSON'),

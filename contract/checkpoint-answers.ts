@@ -13,6 +13,7 @@ import {
   settledRollback,
   uncaptured,
 } from './answer-fields.ts';
+import { searchProgress } from './bisect.ts';
 import { askedBy } from './identity.ts';
 
 export const startSessionAnswer = () =>
@@ -224,6 +225,10 @@ export const progressAnswer = () =>
       })
       .nullable()
       .describe('null: no long capture has told anything in the last 30 seconds'),
+    search: searchProgress()
+      .nullable()
+      .optional()
+      .describe('with requestId; null: no search with this id has begun'),
   });
 export type ProgressAnswer = z.infer<ReturnType<typeof progressAnswer>>;
 export type Progress = NonNullable<ProgressAnswer['progress']>;

@@ -1,4 +1,5 @@
 /** The functions of checkpoints. */
+import { bisectSessionAnswer, bisectSessionInput } from './bisect.ts';
 import { changesAnswer, diffAnswer } from './change-answers.ts';
 import {
   checkpointAnswer,
@@ -23,6 +24,7 @@ import {
   listCopiesInput,
   listSessionsInput,
   mergeInput,
+  progressInput,
   rehydrateInput,
   revertInput,
   rollbackInput,
@@ -122,6 +124,14 @@ export const CHECKPOINT_FUNCTIONS = {
     timeoutSeconds: LONGEST_SECONDS,
     grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },
   },
+  'bisect-session': {
+    description: 'Finds the message that broke something, by a command in fresh copies of checkpoints',
+    input: bisectSessionInput,
+    answer: bisectSessionAnswer,
+    callers: ['agent-backend', 'reviewer'],
+    timeoutSeconds: LONGEST_SECONDS,
+    grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },
+  },
   timeline: {
     description: 'Answers the tree of checkpoints of a session',
     input: timelineInput,
@@ -131,8 +141,8 @@ export const CHECKPOINT_FUNCTIONS = {
     grants: { sessions: ['GetItem', 'Query'] },
   },
   progress: {
-    description: 'Answers how far a long capture of a session is',
-    input: sessionInput,
+    description: 'Answers how far a long capture or a search of a session is',
+    input: progressInput,
     answer: progressAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: 60,

@@ -299,6 +299,13 @@ export type TimelineInput = z.output<ReturnType<typeof timelineInput>>;
 export const sessionInput = () => z.strictObject({ sessionId: id });
 export type SessionInput = z.output<ReturnType<typeof sessionInput>>;
 
+export const progressInput = () =>
+  z.strictObject({
+    sessionId: id,
+    requestId: id.optional().describe('of a search (walkback-bisect-session): also how far that is'),
+  });
+export type ProgressInput = z.output<ReturnType<typeof progressInput>>;
+
 /**
  * A point of the timeline: a message, a checkpoint, `head`, or `now` (the present state of the sandbox,
  * captured for this call only).

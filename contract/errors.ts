@@ -109,6 +109,12 @@ const CHECKPOINT_ERRORS = {
     'nothing was destroyed: the message says what no checkpoint holds, and how to go on',
   ),
   CommitmentsBroken: refusal('failed', 'see what the commands wrote, correct the work, then verify again'),
+  GoodPointFails: refusal(
+    'failed',
+    'name a point where the command succeeds, or correct the command: a copy has only what the checkpoint holds and what the template brings',
+  ),
+  BadPointPasses: refusal('failed', 'name a point where the command fails, or take a checkpoint first'),
+  PointNotJudged: refusal('failed', 'name another point, or correct the command'),
   RollbackAbandoned: refusal(
     'conflict',
     'nobody came back for it, and another call settled it: read the timeline',
@@ -263,6 +269,10 @@ const COMMAND_ERRORS = {
   CheckpointIncomplete: refusal(
     'notRestorable',
     'it was taken: correct what is missing, and take another; --allow-partial goes back to it as it is',
+  ),
+  OnlyCandidates: refusal(
+    'failed',
+    'it is one of those that are listed: give a command that can judge those that were skipped',
   ),
   NotConfirmed: refusal('failed', 'answer yes, or pass --yes'),
   RewindUnfinished: laterMaybe(

@@ -1,7 +1,7 @@
 import { createProgress } from '../core/checkpoint/session/progress.ts';
 import { createHandler } from './handler.ts';
-import { sessionStore } from './session-runtime.ts';
+import { searchStore, sessionStore } from './session-runtime.ts';
 
 export const handler = createHandler('progress', async (runtime) =>
-  createProgress({ store: sessionStore(runtime), clock: runtime.clock }),
+  createProgress({ store: sessionStore(runtime), searches: searchStore(runtime), clock: runtime.clock }),
 );

@@ -1,6 +1,8 @@
-/** The part of the composition root that wires the stores of sessions and bundles. */
+/** The part of the composition root that wires the stores of sessions, searches and bundles. */
 import { createBundleStore } from '../adapters/aws/bundles.ts';
+import { createSearchStore } from '../adapters/aws/sessions/search-store.ts';
 import { createSessionStore } from '../adapters/aws/sessions/session-store.ts';
+import type { SearchStore } from '../core/checkpoint/ports/searches.ts';
 import type { BundleStore, SessionStore } from '../core/checkpoint/ports/stores.ts';
 import { type Runtime, required } from './runtime.ts';
 
@@ -9,3 +11,6 @@ export const sessionStore = ({ env }: Runtime): SessionStore =>
 
 export const bundleStore = ({ env }: Runtime): BundleStore =>
   createBundleStore({ bucket: required(env, 'WALKBACK_BUCKET') });
+
+export const searchStore = ({ env }: Pick<Runtime, 'env'>): SearchStore =>
+  createSearchStore({ tableName: required(env, 'WALKBACK_SESSIONS_TABLE') });

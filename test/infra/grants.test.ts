@@ -53,6 +53,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
       'reads the tree for a message of many checkpoints (core/checkpoint/content/read-changes.ts)',
   },
   'verify-commitments': { 'dynamodb:BatchWriteItem': RECORD },
+  'bisect-session': { 'dynamodb:BatchWriteItem': RECORD },
   'publish-events': {
     'dynamodb:Query':
       'looks whether another item names a link that the sandbox uploaded (core/checkpoint/session/publish-session-changes.ts)',

@@ -52,6 +52,7 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
     ...SESSION,
     ['catalog', 'list'],
     ['verify-commitments', join(directory, 'commitments.json'), ...NO_SESSION],
+    ['bisect', '--command', 'true', ...NO_SESSION],
     ...COPIES,
     ['saga', 'list'],
     ['saga', 'show', 'order-9'],
@@ -79,10 +80,12 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
 const WITHOUT_COMMAND: Partial<Record<PersonRole, Record<string, string>>> = {
   reviewer: {
     'delete-copy': 'copies delete calls it for a copy, and there is none',
-    progress: 'a command that captures asks for it after two seconds, and nothing takes so long here',
+    progress:
+      'a command that captures or searches asks for it after two seconds, and nothing takes so long here',
   },
   operator: {
-    progress: 'a command that captures asks for it after two seconds, and nothing takes so long here',
+    progress:
+      'a command that captures or searches asks for it after two seconds, and nothing takes so long here',
     'delete-copy': 'copies delete calls it for a copy, and there is none',
     sweep: 'an operator may start it by hand, instead of waiting for its minute',
     'anchor-ledger': 'ledger verify calls it when digests are late, which they are not here',

@@ -95,6 +95,9 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   expect(step).toMatchObject({ status: 'committed' });
   const commitments = [{ id: 'true', description: 'is true', command: 'true' }];
   await cloud.invoke('verify-commitments', { sessionId, messageId: 'second', commitments });
+  const search = { sessionId, bad: 'second', requestId: 'search', command: '! grep -q "edit 2" api/a.txt' };
+  await expect(cloud.invoke('bisect-session', search)).resolves.toMatchObject({ outcome: 'found' });
+  await cloud.invoke('progress', { sessionId, requestId: 'search' });
   const place = { sandboxId: world.sandboxId, projectsRoot: '/home/user/work' };
   await cloud.invoke('preflight', { ...place, requestId: 'p' });
   const fork = await cloud.invoke('fork-session', { sessionId, requestId: 'fork' });

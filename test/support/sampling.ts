@@ -76,6 +76,7 @@ const TURNS = [
   // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, the unit tests of cursors and repository-change.test.ts.
   [
     'commitments',
+    'bisect',
     'workspace-tools',
     'properties-reverts',
     'merge-queue',

@@ -40,6 +40,7 @@ const METHODS: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'sessions.get': (call) => sessions.get('s', call),
   'sessions.list': (call) => sessions.list(call),
   'sessions.progress': (call) => sessions.progress('s', call),
+  'sessions.bisect': (call) => sessions.bisect({ sessionId: 's', command: 'true' }, call),
   'sessions.end': (call) => sessions.end('s', call),
   'sessions.copies': (call) => sessions.copies({}, call),
   'sessions.deleteCopy': (call) => sessions.deleteCopy('sandbox', call),

@@ -28,6 +28,7 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
     commitments: [{ id: 'tests', description: 'tests pass', command: 'npm test' }],
   },
   rehydrate: { sessionId: 's', messageId: 'm', mode: 'review' },
+  'bisect-session': { sessionId: 's', command: 'npm test' },
   timeline: { sessionId: 's' },
   progress: { sessionId: 's' },
   context: { sessionId: 's' },

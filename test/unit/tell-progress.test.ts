@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createTellProgress } from '../../core/checkpoint/capture/tell-progress.ts';
 import type { WorkProgress } from '../../core/checkpoint/model.ts';
 import { createProgress } from '../../core/checkpoint/session/progress.ts';
+import { createFakeSearches } from '../support/fakes/fake-searches.ts';
 import { createFakeStore } from '../support/fakes/fake-store.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -24,7 +25,7 @@ const stage = (put?: (progress: WorkProgress) => Promise<void>) => {
     tell({ doing: 'files', done, of: 9_000 });
     await new Promise(setImmediate);
   };
-  const ask = createProgress({ store, clock });
+  const ask = createProgress({ store, searches: createFakeSearches(), clock });
   const answer = (ms: number) => {
     nowMs = START + ms;
     return ask({ sessionId: 's1' });

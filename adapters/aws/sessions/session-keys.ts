@@ -35,6 +35,10 @@ export const rehydrateKey = (sessionId: string, requestId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `REHYDRATE#${requestId}`,
 });
+export const searchKey = (sessionId: string, requestId: string): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `BISECT#${requestId}`,
+});
 export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `COPY#${sandboxId}`,

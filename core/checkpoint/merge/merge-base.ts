@@ -20,6 +20,13 @@ const nameOf = ({ sessionId, seq }: CheckpointRef): string => `${seq} ${sessionI
 /** The clocks of functions may differ, but not by this much. */
 const CLOCKS_MS = HOUR_MS;
 
+/**
+ * Whether what is taken for the origin of a checkpoint is younger than that: the session was gone then, and its id
+ * was used again.
+ */
+export const isYounger = (origin: { createdAt: string }, { createdAt }: { createdAt: string }): boolean =>
+  Date.parse(origin.createdAt) > Date.parse(createdAt) + CLOCKS_MS;
+
 /** The checkpoints that one checkpoint's state came from. */
 interface Origin {
   parent: CheckpointRef[];
@@ -35,28 +42,25 @@ const originsOf = (parents: Parents, ref: CheckpointRef): CheckpointRef[] => {
   return [...parent, ...merged, ...forked];
 };
 
-/**
- * The origins of each checkpoint. An origin that is younger than its successor is another checkpoint: that
- * session was gone, and an id was used again for a new one.
- */
+/** The origins of each checkpoint. */
 const index = (timelines: Timelines): Parents => {
   const parents = new Map<string, Origin>();
-  const bornMs = new Map(
+  const born = new Map(
     [...timelines].flatMap(([sessionId, nodes]) =>
-      nodes.map(({ seq, createdAt }) => [nameOf({ sessionId, seq }), Date.parse(createdAt)] as const),
+      nodes.map((node) => [nameOf({ sessionId, seq: node.seq }), node] as const),
     ),
   );
-  const known = (ref: CheckpointRef | undefined, createdAt: string): CheckpointRef[] => {
-    const bornAt = ref && bornMs.get(nameOf(ref));
-    const isAnother = bornAt !== undefined && bornAt > Date.parse(createdAt) + CLOCKS_MS;
-    return ref === undefined || isAnother ? [] : [ref];
+  const known = (ref: CheckpointRef | undefined, node: { createdAt: string }): CheckpointRef[] => {
+    const origin = ref && born.get(nameOf(ref));
+    return ref === undefined || (origin !== undefined && isYounger(origin, node)) ? [] : [ref];
   };
   for (const [sessionId, nodes] of timelines) {
-    for (const { seq, parentSeq, mergedFrom, takesBack = [], forkedFrom, createdAt } of nodes) {
+    for (const node of nodes) {
+      const { seq, parentSeq, mergedFrom, takesBack = [], forkedFrom } = node;
       parents.set(nameOf({ sessionId, seq }), {
         parent: parentSeq === null ? [] : [{ sessionId, seq: parentSeq }],
-        merged: known(mergedFrom, createdAt),
-        forked: known(forkedFrom, createdAt),
+        merged: known(mergedFrom, node),
+        forked: known(forkedFrom, node),
         takesBack,
       });
     }

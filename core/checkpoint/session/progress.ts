@@ -1,18 +1,40 @@
-/** Answers how far a long capture of a session is, for people who wait. The session itself may not be there yet. */
+/** Answers how far a long capture or a search of a session is, for people who wait. The session itself may not be there yet. */
+import type { SearchProgress } from '../../../contract/bisect.ts';
 import type { ProgressAnswer } from '../../../contract/checkpoint-answers.ts';
-import type { SessionInput } from '../../../contract/checkpoint-inputs.ts';
+import type { ProgressInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Clock } from '../../shared/surroundings.ts';
+import type { SearchJournal, SearchStore } from '../ports/searches.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
 /** What was told earlier is of a capture that ended, or was killed. */
 const FRESH_MS = 30_000;
 
+const searchOf = ({ probes, left, updatedAt }: SearchJournal): SearchProgress => ({
+  tried: probes.flatMap(({ sessionId, checkpointId, result }) =>
+    result === undefined ? [] : [{ sessionId, checkpointId, ...result }],
+  ),
+  trying: probes.filter(({ result }) => result === undefined).length,
+  left,
+  at: updatedAt,
+});
+
+interface Deps {
+  store: Pick<SessionStore, 'getProgress'>;
+  searches: Pick<SearchStore, 'getSearch'>;
+  clock: Clock;
+}
+
 export const createProgress =
-  ({ store, clock }: { store: Pick<SessionStore, 'getProgress'>; clock: Clock }) =>
-  async ({ sessionId }: SessionInput): Promise<ProgressAnswer> => {
-    const told = await store.getProgress(sessionId);
+  ({ store, searches, clock }: Deps) =>
+  async ({ sessionId, requestId }: ProgressInput): Promise<ProgressAnswer> => {
+    const [told, journal] = await Promise.all([
+      store.getProgress(sessionId),
+      requestId === undefined ? undefined : searches.getSearch(sessionId, requestId),
+    ]);
+    const search =
+      requestId === undefined ? {} : { search: journal === undefined ? null : searchOf(journal) };
     if (told === undefined || clock.now().getTime() - Date.parse(told.at) > FRESH_MS)
-      return { progress: null };
+      return { progress: null, ...search };
     const { doing, done, of, startedAt, at } = told;
-    return { progress: { doing, done, ...(of !== undefined && { of }), startedAt, at } };
+    return { progress: { doing, done, ...(of !== undefined && { of }), startedAt, at }, ...search };
   };

@@ -1,29 +1,21 @@
 /**
  * Verifies commitments in a fresh copy of a checkpoint (W6). So none can pass because of something that only
- * the agent's own sandbox has: files outside the repositories, files that git ignores, processes. The copy is
- * always killed afterwards. If the function was killed, its copy ends by itself when the function's time is
- * over.
+ * the agent's own sandbox has: files outside the repositories, files that git ignores, processes.
  */
 import type { VerifiedCommitment, VerifyCommitmentsAnswer } from '../../../contract/workspace-answers.ts';
 import type { Commitment, VerifyCommitmentsInput } from '../../../contract/workspace-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { CommandReport, Workspaces } from '../ports/workspace.ts';
-import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
-import { rehydrateTags } from '../rehydrate/rehydrate-tags.ts';
+import type { RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { verifyNameOf } from '../session/keys.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
-import { killSandboxes } from './kill-sandboxes.ts';
+import { outputOf, wasEndedByTimeout } from './command-report.ts';
+import { createFreshCopy } from './fresh-copy.ts';
 
 /** Time kept back for ending a command, answering and killing the copy. */
 const RESERVE_MS = 15_000;
-/** The copy outlives the call by at most this much. */
-const LINGER_MS = 30_000;
-
-/** Exit codes of `timeout`: the time was over, or the command had to be killed. */
-const ENDED_BY_TIMEOUT = new Set([124, 137]);
-
 const judge = (
   { id, expectExitCode, timeoutSeconds, cwd }: Commitment,
   report: CommandReport,
@@ -32,15 +24,15 @@ const judge = (
     const output = `There is no directory ${cwd ?? '.'} in the checkpoint.`;
     return { id, status: 'broken', exitCode: null, milliseconds: 0, output, isCut: false };
   }
-  const { exitCode, milliseconds, output, tail } = report;
-  const wasEnded = ENDED_BY_TIMEOUT.has(exitCode) && milliseconds >= timeoutSeconds * 1000;
+  const { exitCode, milliseconds, tail } = report;
+  const wasEnded = wasEndedByTimeout(report, timeoutSeconds);
   const ended = exitCode === expectExitCode ? 'kept' : 'broken';
   return {
     id,
     status: wasEnded ? 'timed-out' : ended,
     exitCode: wasEnded ? null : exitCode,
     milliseconds,
-    output: tail === undefined ? output : `${output}\n[...]\n${tail}`,
+    output: outputOf(report),
     isCut: tail !== undefined,
   };
 };
@@ -55,8 +47,8 @@ const notRun = ({ id }: Commitment): VerifiedCommitment => ({
 });
 
 export const createVerifyCommitments = (deps: RehydrateDeps & { workspaces: Workspaces }) => {
-  const { store, sandboxes, workspaces, clock, random } = deps;
-  const rehydrate = createRehydrate(deps);
+  const { store, workspaces, clock, random } = deps;
+  const copies = createFreshCopy(deps);
 
   const leftMs = (invocation: Invocation): number => invocation.deadlineMs - clock.now().getTime();
 
@@ -84,23 +76,13 @@ export const createVerifyCommitments = (deps: RehydrateDeps & { workspaces: Work
     const session = await requireSession(store, sessionId);
     const target = await findTarget(store, sessionId, input, session.headSeq);
     if (input.allowPartial !== true) await requireComplete(store, target);
-    // Never the same copy twice: a second run would find what the first one left.
-    const requestId = verifyNameOf(random());
-    let copied: string | undefined;
-    try {
-      const copy = await rehydrate(
-        {
-          sessionId,
-          checkpointId: target.checkpointId,
-          mode: 'review',
-          requestId,
-          timeoutMs: Math.max(10_000, leftMs(invocation) + LINGER_MS),
-          ...(template !== undefined && { template }),
-        },
-        invocation,
-      );
-      copied = copy.sandboxId;
-      const sandbox = await sandboxes.open(copied);
+    const copyOf = {
+      sessionId,
+      checkpointId: target.checkpointId,
+      name: verifyNameOf(random()),
+      template,
+    };
+    return copies.use(copyOf, invocation, async (sandbox, copy) => {
       const verified = await runAll(sandbox, session.projectsRoot, input.commitments, invocation);
       return {
         sessionId,
@@ -109,8 +91,6 @@ export const createVerifyCommitments = (deps: RehydrateDeps & { workspaces: Work
         commitments: verified,
         warnings: copy.warnings,
       };
-    } finally {
-      await killSandboxes(deps, rehydrateTags(sessionId, requestId), copied);
-    }
+    });
   };
 };
