@@ -10,6 +10,7 @@ import { fieldsOf } from './form.ts';
 import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { isAtWork, questionsOf } from './known-failures.ts';
 import { refuseOtherMethods } from './methods.ts';
+import { bisect, showBisect } from './pages/bisect.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
@@ -67,6 +68,7 @@ const NOBODY: Viewer = { name: 'nobody is signed in', isVerified: true };
 const PAGES: Readonly<Record<string, Show>> = {
   '/': showSessions,
   '/sessions/:id': showSession,
+  '/sessions/:id/bisect': showBisect,
   '/queue': showQueue,
   '/queue/count': queueCount,
   '/search': showSearch,
@@ -95,6 +97,7 @@ const ACTS: Readonly<Record<string, readonly [Act, string]>> = {
   '/sessions/:id/revert': [revert, 'Taking back'],
   '/sessions/:id/rewind': [rewind, 'Rewinding'],
   '/sessions/:id/copy': [openCopy, 'Building the review copy'],
+  '/sessions/:id/bisect': [bisect, 'Searching for what broke it'],
   '/sagas/:id/undo': [undo, 'Telling the saga'],
   '/queue/answer': [answer, 'Answering'],
   '/queue/operate': [operate, 'Working on the saga'],
@@ -267,10 +270,21 @@ export const createPages = ({
       }
       const what = ['POST', c.req.path, JSON.stringify(fields)];
       const run = () => act({ ...visit, fields });
+      /** A search that needs more than one call of its function goes on in the next. */
+      const runToTheEnd = async (): Promise<Page | Elsewhere> => {
+        for (;;) {
+          try {
+            return await run();
+          } catch (error) {
+            if (fields['request'] === undefined || failureOf(error).name !== 'StillRunning') throw error;
+          }
+        }
+      };
       const at = (id: string): string => `/work/${id}${query({ of: path })}`;
       // A redirect: a browser can go back to a page and reload it, but would ask before it sends a form
       // again.
-      if (isOneProcess && !wantsJson(c)) return c.redirect(at(work.start(visit.formToken, what, run)), 303);
+      if (isOneProcess && !wantsJson(c))
+        return c.redirect(at(work.start(visit.formToken, what, runToTheEnd)), 303);
       let outcome: Outcome;
       try {
         outcome = await work.begin(visit.formToken, what, run);

@@ -128,7 +128,7 @@ export const CHECKPOINT_FUNCTIONS = {
     description: 'Finds the message that broke something, by a command in fresh copies of checkpoints',
     input: bisectSessionInput,
     answer: bisectSessionAnswer,
-    callers: ['agent-backend', 'reviewer'],
+    callers: ['agent-backend', 'reviewer', 'operator'],
     timeoutSeconds: LONGEST_SECONDS,
     grants: { sessions: CAPTURE, bucket: 'restore', sandbox: true },
   },

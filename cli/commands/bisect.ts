@@ -4,6 +4,7 @@ import type { BisectSessionAnswer } from '../../contract/bisect.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RequestOf } from '../../contract/invoke.ts';
 import { searchWords } from '../../present/bisect-words.ts';
+import { printableLine } from '../../present/text.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { CliError, describeFailure } from '../failure.ts';
@@ -145,7 +146,7 @@ export const defineBisect = (bisect: Command, app: App): void => {
         });
         const how = async (): Promise<string | undefined> => {
           const told = await run.invoke('walkback-progress', { sessionId, requestId });
-          return told.search ? searchWords(told.search) : undefined;
+          return told.search ? printableLine(searchWords(told.search)) : undefined;
         };
         let answer: BisectSessionAnswer;
         try {

@@ -24,7 +24,8 @@ const verdictText = (verdict: TriedCheckpoint['verdict'], paint: Paint): string 
 const pointText = (
   { sessionId, checkpointId }: Pick<TriedCheckpoint, 'sessionId' | 'checkpointId'>,
   of: string,
-): string => (sessionId === of ? shortId(checkpointId) : `${shortId(checkpointId)} of ${sessionId}`);
+): string =>
+  printableLine(sessionId === of ? shortId(checkpointId) : `${shortId(checkpointId)} of ${sessionId}`);
 
 const triedTable = ({ tried, sessionId }: BisectSessionAnswer, paint: Paint): string =>
   table(
@@ -45,7 +46,7 @@ export const outputLines = (
 ): string[] => {
   const output = printable(one.output ?? '').trimEnd();
   return [
-    `${verdictText(one.verdict, paint)} at ${shortId(one.checkpointId)}: ${printableLine(endWords(one))}`,
+    `${verdictText(one.verdict, paint)} at ${printableLine(shortId(one.checkpointId))}: ${printableLine(endWords(one))}`,
     ...(output === '' ? [paint.dim('    no output')] : output.split('\n').map((line) => `    ${line}`)),
   ];
 };
@@ -68,7 +69,7 @@ export const bisectText = (
   const { sessionId, outcome, suspects, suspectsNotListed, through, good, bad, note } = answer;
   const mark = outcome === 'found' ? paint.green('✔') : paint.yellow('!');
   return `${[
-    `${mark} ${foundWords(answer)}`,
+    `${mark} ${printableLine(foundWords(answer))}`,
     ...suspects.flatMap((suspect) => suspectLines(suspect, sessionId, paint)),
     ...(suspectsNotListed === undefined ? [] : [paint.dim(`  and ${suspectsNotListed} more`)]),
     ...through.flatMap((merge) => [paint.dim('  brought by'), ...suspectLines(merge, sessionId, paint)]),

@@ -6,7 +6,6 @@ import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { doesDiffer } from '../../present/checkpoint-words.ts';
 import { hostLines } from '../../present/host-lines.ts';
-import { printableLine } from '../../present/text.ts';
 import type { Show, Visit } from '../context.ts';
 import { diffMarkup, type Room, roomFor, type Wider } from '../diff/markup.ts';
 import {
@@ -21,28 +20,18 @@ import {
   shown,
 } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
+import { POINTS, pointsOf } from '../parts/points.ts';
 import { contextIn, contextsPart, widerPath } from '../parts/wider.ts';
 
-const POINTS = 100;
 /** Most lines of a file that is shown alone. */
 const MOST_OF_FILE = 4_000;
-
-const pointsOf = ({ messages, checkpoints }: TimelineAnswer): Markup =>
-  html`<datalist id="points"><option value="head">where the session stands</option><option value="now">what is there now</option>${messages
-    .slice(-POINTS)
-    .toReversed()
-    .map(
-      ({ messageId, title }) => html`<option value="${messageId}">${printableLine(title ?? '')}</option>`,
-    )}${checkpoints.map(
-    ({ checkpointId, seq }) => html`<option value="${checkpointId}">cp-${seq}</option>`,
-  )}</datalist>`;
 
 const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: TimelineAnswer): Markup =>
   html`<form class="filters" method="get"><div><label for="from">From</label><input id="from" name="from" list="points" required value="${from ?? ''}" /></div>
     <div><label for="to">To</label><input id="to" name="to" list="points" required value="${to ?? 'head'}" /></div>
     <div><label for="repository">Repository</label><input id="repository" name="repository" placeholder="all" value="${repository ?? ''}" /></div>
     ${sandbox ? html`<input type="hidden" name="sandbox" value="${sandbox}" />` : NOTHING}
-    <button type="submit">Compare</button></form>${pointsOf(timeline)}`;
+    <button type="submit">Compare</button></form>${pointsOf(timeline, { withNow: true })}`;
 
 type Repository = DiffAnswer['repositories'][number];
 

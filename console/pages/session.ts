@@ -47,6 +47,7 @@ const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: Time
   }
   return html`<div class="acts"><a class="button main" href="${here}/plan${of}">Go back to here…</a>
     <a class="button" href="${here}/compare${query({ from: messageId, to: 'head' })}">Compare with the head</a>
+    <a class="button" href="${here}/bisect${query({ bad: messageId })}">What broke it?</a>
     ${form(`${here}/copy`, visit.formToken, { message: messageId, request: `console-${crypto.randomUUID()}` }, html`<button type="submit">Open a review copy</button>`)}
     ${permalink}</div>`;
 };

@@ -34,6 +34,7 @@ const SESSION = [
   ['rehydrate', ...NO_SESSION],
   ['rollback', '--to', 'm1', '--yes', ...NO_SESSION],
   ['revert', 'm1', '--yes', ...NO_SESSION],
+  ['bisect', '--command', 'true', ...NO_SESSION],
 ];
 
 const COPIES = [['copies'], ['copies', 'delete', 'nobody', '--yes']];
@@ -52,7 +53,6 @@ const commandsOf = (directory: string): Record<PersonRole, string[][]> => ({
     ...SESSION,
     ['catalog', 'list'],
     ['verify-commitments', join(directory, 'commitments.json'), ...NO_SESSION],
-    ['bisect', '--command', 'true', ...NO_SESSION],
     ...COPIES,
     ['saga', 'list'],
     ['saga', 'show', 'order-9'],

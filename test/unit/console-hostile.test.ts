@@ -76,6 +76,7 @@ const PAGES = [
   '/sessions/s/plan?message=m',
   '/sessions/s/plan?scope=message&message=m',
   '/sessions/s/plan?scope=all&message=m',
+  '/sessions/s/bisect',
   '/sessions/s/compare',
   '/sessions/s/compare?from=a&to=b',
   '/queue',
@@ -94,6 +95,7 @@ const ACTS: Readonly<Record<string, Record<string, string>>> = {
   '/sessions/s/rollback': { checkpoint: 'c', request: 'r' },
   '/sessions/s/revert': { message: 'm', request: 'r' },
   '/sessions/s/rewind': { message: 'm', request: 'r', digest: 'of-before' },
+  '/sessions/s/bisect': { command: 'true', request: 'r' },
   '/sessions/s/copy': { message: 'm', request: 'r' },
   '/queue/answer': { saga: 's', step: 't', decision: 'approve' },
 };
