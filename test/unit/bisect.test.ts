@@ -296,3 +296,26 @@ test('a command that no call has time for is refused', async () => {
   });
   expect(copies()).toEqual([]);
 });
+
+test('a search of very many that cannot be judged ends, and says so', async () => {
+  const { work, bisect, ran } = await createBisectStage((files) => {
+    const text = files['api']?.['a.txt'] ?? '';
+    return text === 'last' ? 1 : text.includes('no build') ? 125 : 0;
+  });
+  for (const n of numbers(1, 170)) await work(`m${n}`, 'api/a.txt', `no build ${n}`);
+  await work('last', 'api/a.txt', 'last');
+  const answer = await bisect();
+  expect(answer).toMatchObject({ outcome: 'candidates', note: expect.stringContaining('at most 150') });
+  expect(answer.suspects).toHaveLength(50);
+  expect(answer.suspects.length + (answer.suspectsNotListed ?? 0)).toBe(171);
+  expect(ran.length).toBeLessThan(153);
+});
+
+test('a call that begins with too little time says how much the command may take', async () => {
+  const { work, bisect } = await createBisectStage(BROKEN);
+  await work('m1', 'api/a.txt', 'broken');
+  await expect(bisect({ timeoutSeconds: 600 }, { limitMs: 120_000 })).rejects.toMatchObject({
+    name: 'InvalidInput',
+    message: expect.stringContaining('Give at most 100.'),
+  });
+});

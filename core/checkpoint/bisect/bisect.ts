@@ -72,9 +72,13 @@ const goesOn = ({ requestId, journal }: Call): WalkbackError =>
 const tooLong = (seconds: number, leftMs: number): WalkbackError =>
   new WalkbackError(
     'InvalidInput',
-    `timeoutSeconds: when the copies were made, one call had no time left for a command of ${seconds} s. Give at most ${Math.max(1, Math.floor((leftMs - RESERVE_MS) / 1000))}.`,
+    `timeoutSeconds: with the copies made, one call has no time for a command of ${seconds} s. Give at most ${Math.max(1, Math.floor((leftMs - RESERVE_MS) / 1000))}.`,
     { details: { fields: ['timeoutSeconds'] } },
   );
+
+/** A call that came to nothing would come to nothing again. */
+const outOfTime = (call: Call, leftMs: number): WalkbackError =>
+  call.ended === 0 ? tooLong(call.asked.timeoutSeconds, leftMs) : goesOn(call);
 
 const resultAt = ({ state }: Point, journal: OpenJournal): Probe['result'] =>
   journal.probes.find((probe) => probe.state === state && probe.result !== undefined)?.result;
@@ -120,8 +124,11 @@ export const createBisect = (deps: BisectDeps) => {
       );
       if (step.kind !== 'probe') return step;
       const { good, bad, points } = step;
-      if (journal.probes.length >= MOST_PROBES) return { kind: 'left', good, bad };
-      if (!probing.hasTime(asked, invocation)) throw goesOn(call);
+      if (journal.probes.length >= MOST_PROBES) {
+        const isOpen = [good, bad].some((at) => verdictAt(pointOf(line, at), journal) === undefined);
+        return isOpen ? { kind: 'wrong-end', at: good, verdict: 'skipped' } : { kind: 'left', good, bad };
+      }
+      if (!probing.hasTime(asked, invocation)) throw outOfTime(call, probing.leftMs(invocation));
       // A state that is on the line twice is tried once.
       const chosen = new Map(points.map((at) => [pointOf(line, at).state, pointOf(line, at)]));
       const { ended, leftMs } = await probing.round(journal, [...chosen.values()], asked, invocation, {
@@ -129,7 +136,7 @@ export const createBisect = (deps: BisectDeps) => {
         kept: new Set([...call.kept, ...statesAt(line, [0, good, bad, line.length - 1])]),
       });
       call.ended += ended;
-      if (leftMs !== undefined) throw call.ended === 0 ? tooLong(asked.timeoutSeconds, leftMs) : goesOn(call);
+      if (leftMs !== undefined) throw outOfTime(call, leftMs);
     }
   };
 
@@ -187,13 +194,12 @@ export const createBisect = (deps: BisectDeps) => {
 
   return async (input: BisectSessionInput, invocation: Invocation): Promise<BisectSessionAnswer> => {
     const session = await requireSession(store, input.sessionId);
-    const { projectsRoot } = session;
     const requestId = input.requestId ?? timeSortableId('bs', clock.now(), random());
     const reading = createReadLine(store, session, input);
     const begun = await begin(session, input, requestId, reading);
     const journal = createSearchJournal(deps, begun);
     await probing.clear(journal);
-    const asked: Asked = { ...input, template: input.template ?? session.template, projectsRoot };
+    const asked: Asked = { ...input, template: input.template ?? session.template };
     const call: Call = { requestId, asked, journal, reading, invocation, ended: 0, kept: new Set() };
     const stops = await reading.stopsTo(begun.bad);
     const first = stops.findIndex((stop) => refName(stop) === refName(begun.good));

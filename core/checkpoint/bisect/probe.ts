@@ -34,7 +34,6 @@ export interface Asked {
   repository?: string | undefined;
   timeoutSeconds: number;
   template?: string | undefined;
-  projectsRoot: string;
 }
 
 type Result = NonNullable<Probe['result']>;
@@ -72,10 +71,10 @@ export const createProbe = (
 
   const run = async (probe: Probe, asked: Asked, invocation: Invocation): Promise<Result> => {
     const { sessionId, checkpointId, copy: name } = probe;
-    const { command, repository: directory = '.', timeoutSeconds: seconds, template, projectsRoot } = asked;
+    const { command, repository: directory = '.', timeoutSeconds: seconds, template } = asked;
     const copyOf = { sessionId, checkpointId, name, template };
     try {
-      return await copies.use(copyOf, invocation, async (sandbox) => {
+      return await copies.use(copyOf, invocation, async (sandbox, { projectsRoot }) => {
         const left = leftMs(invocation);
         if (left < seconds * 1000 + RESERVE_MS) throw new OutOfTime(left);
         return judge(
@@ -96,6 +95,8 @@ export const createProbe = (
   };
 
   return {
+    leftMs,
+
     hasTime: ({ timeoutSeconds }: Asked, invocation: Invocation): boolean =>
       leftMs(invocation) >= timeoutSeconds * 1000 + RESERVE_MS + COPY_MS,
 
