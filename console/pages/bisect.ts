@@ -7,7 +7,7 @@ import type { Act, Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { adviceOf, messageOf } from '../failure-words.ts';
 import { type Further, failedData, failedPart, further } from '../further.ts';
-import { changesPart } from '../parts/changes.ts';
+import { callsPart } from '../parts/calls.ts';
 import {
   badge,
   block,
@@ -109,16 +109,20 @@ const foundChanges = async (
   return further(visit, visit.ask('changes', { sessionId, checkpointId }));
 };
 
-const changedPart = (changes: Further<ChangesAnswer>, suspect: Suspect | undefined): Markup => {
-  const [one] = changes.read?.checkpoints ?? [];
-  if (one === undefined || suspect === undefined) return failedPart('What it changed', changes);
-  const { sessionId, checkpointId: to, previousCheckpointId: from, previousSessionId } = suspect;
-  // Two checkpoints of different sessions are compared in no sandbox.
-  const wider =
-    previousSessionId === sessionId
-      ? (repository: string, file: string) => widerPath(sessionId, { from, to }, repository, file)
-      : undefined;
-  return html`<h2>What it changed</h2>${changesPart(one, roomFor(), undefined, wider)}`;
+const changedPart = (
+  changes: Further<ChangesAnswer>,
+  { suspects: [suspect] }: BisectSessionAnswer,
+): Markup => {
+  if (changes.read === undefined || suspect === undefined) return failedPart('What it changed', changes);
+  const { sessionId, messageId } = suspect;
+  // No checkpoint is the head here: what comes next is not shown.
+  return html`<h2>What it changed</h2>${callsPart(changes.read.checkpoints, {
+    room: roomFor(),
+    wider: (points, repository, file) => widerPath(sessionId, points, repository, file),
+    back: (checkpoint) => `${path('sessions', sessionId)}/plan${query({ checkpoint })}`,
+    messageId: messageId ?? '',
+    headSeq: 0,
+  })}`;
 };
 
 const foundPage = (answer: BisectSessionAnswer, changes: Further<ChangesAnswer>): Page => {
@@ -129,7 +133,7 @@ const foundPage = (answer: BisectSessionAnswer, changes: Further<ChangesAnswer>)
     ${through.length === 0 ? NOTHING : html`<p class="hint">It came into the session with:</p>${through.map((merge) => suspectPart(merge, sessionId))}`}
     ${note === undefined ? NOTHING : html`<p>${said(note)}</p>`}</section>
     ${outputPart('Last good', good)}${outputPart('First bad', bad)}
-    ${changedPart(changes, suspects[0])}
+    ${changedPart(changes, answer)}
     <h2>Tried</h2>${triedPart(answer)}${backTo(sessionId)}`;
   return {
     title: 'What broke it',

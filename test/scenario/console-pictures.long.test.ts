@@ -39,6 +39,7 @@ const PAGES: readonly (readonly [string, string])[] = [
   ['plan-message', `${PLAN}message`],
   ['plan-message-possible', '/sessions/s1/plan?message=msg-3&scope=message'],
   ['plan-effects', `${PLAN}effects`],
+  ['bisect-form', '/sessions/s1/bisect?bad=msg-3'],
   ['compare-form', '/sessions/s1/compare'],
   ['compare', '/sessions/s1/compare?from=msg-1&to=msg-3'],
   ['queue', '/queue'],
@@ -105,6 +106,24 @@ describe.skipIf(browser === undefined)('pictures of the console', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth'), place).toBeLessThanOrEqual(width);
       if (device === 'phone') expect(await page.evaluate(CUT), place).toEqual([]);
     }
+    await expectOnlyText(person);
+  });
+
+  test.each(Object.entries(DEVICES))('what a search found, on a %s', async (device, options) => {
+    if (browser === undefined) throw new Error('no browser');
+    const { url: own } = await world.serve('rita', 60_000);
+    await using person = await comeIn(browser, own, options);
+    const { page } = person;
+    await page.goto(`${own}/sessions/s1/bisect?bad=msg-3`);
+    await page.getByLabel('Command').fill('ls; ! grep -s "Math.round" price.ts');
+    await page.getByLabel('Repository').fill('api');
+    await page.getByRole('button', { name: 'Find what broke it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'What broke it' }).waitFor({ timeout: 60_000 });
+    await expectAccessible(page, `bisect-found-${device}`);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+      options.viewport.width,
+    );
+    if (device === 'phone') expect(await page.evaluate(CUT)).toEqual([]);
     await expectOnlyText(person);
   });
 });

@@ -92,7 +92,7 @@ test('what was found: message, call, diff, both outputs, and what was tried, all
   expect(text).not.toMatch(/<img|<script>|\p{Cc}\[/u);
 });
 
-test('what a merge brought names the fork, and compares nothing across sessions', async () => {
+test('what a merge brought names the fork, and goes back in it', async () => {
   const [suspect] = bisectAnswer().suspects;
   if (suspect === undefined) throw new Error('no suspect');
   const { send } = await open({
@@ -107,7 +107,7 @@ test('what a merge brought names the fork, and compares nothing across sessions'
   expect(text).toContain('<a href="/sessions/fork-1?message=msg-3">');
   expect(text).toContain('merged the work of a fork');
   expect(text).toContain('could not be judged by itself');
-  expect(text).not.toContain('/compare?');
+  expect(text).toMatch(/<a class="meta" href="\/sessions\/fork-1\/plan\?checkpoint=cp-00000007-0badcafe"/);
 });
 
 test('only candidates are listed without a diff', async () => {
