@@ -48,8 +48,8 @@ export const showBisect: Show = async (visit) => {
       formToken,
       { request: `console-${crypto.randomUUID()}` },
       html`<label for="command">Command (bash)</label><textarea id="command" name="command" required maxlength="8192" spellcheck="false">${asked['command'] ?? ''}</textarea>
-      <div class="filters">${field('good', 'Good: here it succeeds', list('where the conversation began'))}
-      ${field('bad', 'Bad: here it fails', list('where the session stands'))}
+      <div class="filters">${field('good', 'Good: here it succeeds', list('where it began'))}
+      ${field('bad', 'Bad: here it fails', list('where it stands'))}
       ${field('repository', 'Repository to run it in', html` placeholder="the projects root"`)}
       ${field('timeout', 'Seconds at most, at one checkpoint', html` type="number" min="1" max="600" placeholder="300"`)}</div>
       <div class="acts"><button class="main" type="submit">Find what broke it</button></div>`,

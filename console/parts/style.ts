@@ -75,7 +75,7 @@ summary { cursor: pointer; padding: .15rem 0; } details > summary:hover { color:
 
 const FORMS = `
 form { margin: 0; } form + form { margin-top: .5rem; } .acts { display: flex; flex-wrap: wrap; gap: .45rem; align-items: center; margin: .6rem 0; } .acts .acts { margin: 0; } textarea + .card { margin-top: .9rem; }
-form.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0 0 1rem; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0 0 1rem; }
 label { display: block; color: var(--soft); margin: 0 0 .15rem; }
 .tick { display: flex; gap: .45rem; align-items: baseline; color: var(--ink); font-size: 1rem; margin: .5rem 0; }
 input, select, textarea, button, .button { font: inherit; line-height: 1.3; color: var(--ink); background: var(--panel); border: 1px solid var(--edge); border-radius: 5px; padding: .3rem .6rem; max-width: 100%; min-height: 2.1rem; } .filters input, .filters select { height: 2.2rem; }
@@ -156,7 +156,7 @@ const SMALL = `
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }
   .split { grid-template-columns: minmax(0, 1fr); } .split > aside { position: static; } .timeline { max-height: 15rem; }
   .acts { flex-direction: column; align-items: stretch; } .acts > *, .acts form > * { width: 100%; }
-  form.filters { display: grid; grid-template-columns: 1fr 1fr; } form.filters > button, form.filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
+  .filters { display: grid; grid-template-columns: 1fr 1fr; } .filters > button, .filters > div:nth-last-of-type(1):nth-of-type(odd) { grid-column: 1 / -1; }
   input:not([type=checkbox]), select, textarea, button, .button { width: 100%; min-height: 2.75rem; } input:not([type=checkbox]), select, textarea { text-align: left; }
   .copy { width: auto; min-height: 1.75rem; } .acts .copy { align-self: start; } .confirm button { width: auto; flex: 1; }
 }

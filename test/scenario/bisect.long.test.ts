@@ -8,9 +8,11 @@ import { API_TEST, type BrokenStory, playBrokenStory, WEB_TEST } from '../suppor
 import { type KilledCloud, startKilledCloud, timed } from '../support/killed-cloud.ts';
 import { instants, printedSeed } from '../support/sampling.ts';
 import { sandboxIds, sdkOf } from '../support/world.ts';
+import './bisect.test.ts';
 
 const MESSAGES = 60;
-const KILLS = 3;
+/** Each costs a minute, in which the call that was killed shows no sign of life. */
+const KILLS = 2;
 const PATIENCE = { timeout: 1_800_000 };
 const SEED = printedSeed('kills of searches');
 

@@ -15,6 +15,7 @@ const LONG_SECONDS: Readonly<Record<string, number | null>> = {
   'test/contract/git-restore-faults.long.test.ts': null,
   'test/contract/git-settle.long.test.ts': null,
   'test/contract/git-faults-capture.long.test.ts': 111,
+  'test/scenario/bisect.long.test.ts': 210,
   'test/scenario/faults-rollback.long.test.ts': 90,
   'test/scenario/faults-checkpoint.long.test.ts': 80,
   'test/scenario/nothing-in-logs.long.test.ts': 79,
