@@ -58,10 +58,11 @@ const searched = async (run: Run, search: Search): Promise<BisectSessionAnswer> 
 /** For errors about an end: what the command wrote there. The error itself has no output, because errors are logged. */
 const POINT_ERRORS = ['GoodPointFails', 'BadPointPasses', 'PointNotJudged'];
 
-const showOutput = async (run: Run, { sessionId, requestId }: Search): Promise<void> => {
+const showOutput = async (run: Run, { sessionId, requestId }: Search, message: string): Promise<void> => {
   const told = await run.invoke('walkback-progress', { sessionId, requestId }).catch(() => undefined);
   for (const one of told?.search?.tried ?? []) {
-    if (one.output !== undefined) run.note(outputLines(one, run.paint).join('\n'));
+    if (one.output !== undefined && message.includes(one.checkpointId))
+      run.note(outputLines(one, run.paint).join('\n'));
   }
 };
 
@@ -152,7 +153,8 @@ export const defineBisect = (bisect: Command, app: App): void => {
         try {
           answer = await watching(run, 'Searching', () => searched(run, search), how);
         } catch (error) {
-          if (POINT_ERRORS.includes(describeFailure(error).name)) await showOutput(run, search);
+          const { name, message } = describeFailure(error);
+          if (POINT_ERRORS.includes(name)) await showOutput(run, search, message);
           throw error;
         }
         const changes = await changesOf(run, answer);

@@ -54,8 +54,9 @@ export const outputLines = (
 const suspectLines = (suspect: Suspect, of: string, paint: Paint): string[] => {
   const { messageId } = suspect;
   const who = messageId === null ? '' : ` of ${paint.yellow(printableLine(messageId))}`;
+  const title = suspectTitle(suspect);
   return [
-    `  ${paint.bold(pointText(suspect, of))}${who}  ${printableLine(suspectTitle(suspect))}`,
+    `  ${paint.bold(pointText(suspect, of))}${who}${title === messageId ? '' : `  ${printableLine(title)}`}`,
     `    ${printableLine(callWords(suspect))}`,
   ];
 };

@@ -157,7 +157,7 @@ const wrongEndPage = async (
     title: 'That did not work',
     body: html`<section class="card stop" role="alert"><p>${said(messageOf(failure))}</p><p class="hint">What to do: ${adviceOf(failure.name)}</p>
       <p class="meta">Error <code>${shown(failure.name)}</code></p></section>
-      ${tried.filter(({ output }) => output !== undefined).map((one) => outputPart(one.verdict, one))}${backTo(sessionId)}`,
+      ${tried.filter(({ output, checkpointId }) => output !== undefined && failure.message.includes(checkpointId)).map((one) => outputPart(one.verdict, one))}${backTo(sessionId)}`,
     data: { error: { name: failure.name, message: failure.message }, tried },
   };
 };

@@ -87,10 +87,13 @@ test('a call that ends before the search does is made again, with the same reque
 });
 
 test('a good point that is bad: the error is named, and what the command wrote there is shown', async () => {
-  const tried = [{ ...bisectAnswer().bad, checkpointId: 'cp-00000001-0badcafe' }];
+  const tried = [{ ...bisectAnswer().bad, checkpointId: 'cp-00000001-0badcafe' }, bisectAnswer().good];
   const { stderr, failure } = await runCommand(WORDS, {
     answers: {
-      'walkback-bisect-session': new CliError('GoodPointFails', 'good: the command fails at cp-1 already.'),
+      'walkback-bisect-session': new CliError(
+        'GoodPointFails',
+        'good: the command fails at cp-00000001-0badcafe already.',
+      ),
       'walkback-progress': {
         progress: null,
         search: { tried, trying: 0, left: 9, at: '2026-01-02T10:00:00Z' },
@@ -99,6 +102,7 @@ test('a good point that is bad: the error is named, and what the command wrote t
   });
   expect(failure).toMatchObject({ name: 'GoodPointFails', exitCode: 1 });
   expect(stderr).toMatch(/bad at cp-1: exit code 1\n\s+expected 5/);
+  expect(stderr).not.toContain('cp-6');
   expect(stderr).not.toContain('\u001b[31m\n');
 });
 

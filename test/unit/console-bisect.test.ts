@@ -127,7 +127,7 @@ test('a good point that is bad is said with what the command wrote there', async
   const tried = [{ ...bisectAnswer().bad, checkpointId: 'cp-00000001-0badcafe' }];
   const { send } = await open({
     'bisect-session': () => {
-      throw new WalkbackError('GoodPointFails', 'good: the command fails at cp-1 already.');
+      throw new WalkbackError('GoodPointFails', 'good: the command fails at cp-00000001-0badcafe already.');
     },
     progress: () => ({ progress: null, search: { tried, trying: 0, left: 3, at: '2026-01-02T10:00:00Z' } }),
   });

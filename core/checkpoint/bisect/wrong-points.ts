@@ -9,8 +9,6 @@ type End = 'good' | 'bad';
 const ended = ({ exitCode, note }: NonNullable<Probe['result']>): string =>
   exitCode === null ? (note ?? 'it did not end by itself') : `exit code ${exitCode}`;
 
-const COPY = 'A copy has only what the checkpoint holds and what the template brings';
-
 /** An end of the search is not what the caller said, or cannot be judged. */
 export const wrongEnd = (
   end: End,
@@ -29,7 +27,7 @@ export const wrongEnd = (
   return end === 'good'
     ? new WalkbackError(
         'GoodPointFails',
-        `good: the command fails at ${checkpointId} already (${ended(result)}), so nothing that came later broke it. Name a point where it succeeds, or correct the command. ${COPY}.`,
+        `good: the command fails at ${checkpointId} already (${ended(result)}), so nothing that came later broke it. Name a point where it succeeds, or correct the command.`,
         details,
       )
     : new WalkbackError(
