@@ -5,6 +5,9 @@ import { plural } from '../core/shared/plural.ts';
 import { NO_CALL, shortCheckpointId, whatMade } from './checkpoint-words.ts';
 import { callSubject } from './tool-call-words.ts';
 
+/** An end of the search is not what it was said to be. What the command wrote there is in what progress tells, not in the error. */
+export const POINT_ERRORS = ['GoodPointFails', 'BadPointPasses', 'PointNotJudged'];
+
 /** `cp-7`, or the whole id where it is not one of ours. */
 export const shortId = (checkpointId: string): string => {
   const seq = checkpointSeq(checkpointId);

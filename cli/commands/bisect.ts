@@ -3,7 +3,7 @@ import { freshId } from '../../client/ids.ts';
 import type { BisectSessionAnswer } from '../../contract/bisect.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { RequestOf } from '../../contract/invoke.ts';
-import { searchWords } from '../../present/bisect-words.ts';
+import { POINT_ERRORS, searchWords } from '../../present/bisect-words.ts';
 import { printableLine } from '../../present/text.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
@@ -55,11 +55,20 @@ const searched = async (run: Run, search: Search): Promise<BisectSessionAnswer> 
   }
 };
 
-/** For errors about an end: what the command wrote there. The error itself has no output, because errors are logged. */
-const POINT_ERRORS = ['GoodPointFails', 'BadPointPasses', 'PointNotJudged'];
+/** Something that the result stands without: what failed is said. */
+const beside = <T>(run: Run, what: string, reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    run.note(`${what} could not be read: ${describeFailure(error).message}`);
+    return undefined;
+  });
 
+/** What the command wrote at an end. The error itself has no output, because errors are logged. */
 const showOutput = async (run: Run, { sessionId, requestId }: Search, message: string): Promise<void> => {
-  const told = await run.invoke('walkback-progress', { sessionId, requestId }).catch(() => undefined);
+  const told = await beside(
+    run,
+    'What the command wrote there',
+    run.invoke('walkback-progress', { sessionId, requestId }),
+  );
   for (const one of told?.search?.tried ?? []) {
     if (one.output !== undefined && message.includes(one.checkpointId))
       run.note(outputLines(one, run.paint).join('\n'));
@@ -110,12 +119,12 @@ const searchOf = async (run: Run, options: Options): Promise<Search> => {
   };
 };
 
-/** What the found checkpoint changed. A person who may not read it still gets the answer. */
+/** What the found checkpoint changed. */
 const changesOf = async (run: Run, answer: BisectSessionAnswer): Promise<ChangesAnswer | undefined> => {
   const [suspect] = answer.suspects;
   if (answer.outcome !== 'found' || suspect === undefined) return undefined;
   const { sessionId, checkpointId } = suspect;
-  return run.invoke('walkback-changes', { sessionId, checkpointId }).catch(() => undefined);
+  return beside(run, 'What it changed', run.invoke('walkback-changes', { sessionId, checkpointId }));
 };
 
 export const defineBisect = (bisect: Command, app: App): void => {

@@ -2,7 +2,14 @@
 import { html } from 'hono/html';
 import type { BisectSessionAnswer, SearchProgress, Suspect, TriedCheckpoint } from '../../contract/bisect.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
-import { callWords, endWords, foundWords, shortId, suspectTitle } from '../../present/bisect-words.ts';
+import {
+  callWords,
+  endWords,
+  foundWords,
+  POINT_ERRORS,
+  shortId,
+  suspectTitle,
+} from '../../present/bisect-words.ts';
 import type { Act, Show, Visit } from '../context.ts';
 import { roomFor } from '../diff/markup.ts';
 import { adviceOf, messageOf } from '../failure-words.ts';
@@ -28,9 +35,6 @@ import { POINTS, pointsOf } from '../parts/points.ts';
 import { widerPath } from '../parts/wider.ts';
 
 const TONES = { good: 'good', bad: 'bad', skipped: 'ask' } as const;
-
-/** An end of the search is not what it was said to be. */
-const POINT_ERRORS = ['GoodPointFails', 'BadPointPasses', 'PointNotJudged'];
 
 const backTo = (sessionId: string): Markup =>
   html`<p>${link(path('sessions', sessionId), 'Back to the session')}</p>`;
@@ -151,14 +155,14 @@ const wrongEndPage = async (
   error: unknown,
 ): Promise<Page> => {
   const failure = visit.failureOf(error);
-  const { read } = await further(visit, visit.ask('progress', { sessionId, requestId }));
-  const tried = read?.search?.tried ?? [];
+  const progress = await further(visit, visit.ask('progress', { sessionId, requestId }));
+  const tried = progress.read?.search?.tried ?? [];
   return {
     title: 'That did not work',
     body: html`<section class="card stop" role="alert"><p>${said(messageOf(failure))}</p><p class="hint">What to do: ${adviceOf(failure.name)}</p>
       <p class="meta">Error <code>${shown(failure.name)}</code></p></section>
-      ${tried.filter(({ output, checkpointId }) => output !== undefined && failure.message.includes(checkpointId)).map((one) => outputPart(one.verdict, one))}${backTo(sessionId)}`,
-    data: { error: { name: failure.name, message: failure.message }, tried },
+      ${failedPart('What the command wrote there', progress)}${tried.filter(({ output, checkpointId }) => output !== undefined && failure.message.includes(checkpointId)).map((one) => outputPart(one.verdict, one))}${backTo(sessionId)}`,
+    data: { error: { name: failure.name, message: failure.message }, tried, ...failedData({ progress }) },
   };
 };
 

@@ -319,3 +319,17 @@ test('a call that begins with too little time says how much the command may take
     message: expect.stringContaining('Give at most 100.'),
   });
 });
+
+test('a search whose checkpoints have expired since says so', async () => {
+  const { work, bisect, stage } = await createBisectStage(BROKEN);
+  await work('m1', 'api/a.txt', 'fine');
+  await work('m2', 'api/a.txt', 'broken');
+  await bisect();
+  // The head is kept longer than what is before it.
+  for (const { seq } of stage.checkpoints().slice(0, -1))
+    stage.store.tables.checkpoints.delete(`${SESSION}\n${seq}`);
+  await expect(bisect()).rejects.toMatchObject({
+    name: 'CheckpointNotFound',
+    message: expect.stringContaining('retention is over'),
+  });
+});

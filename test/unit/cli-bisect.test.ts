@@ -106,6 +106,22 @@ test('a good point that is bad: the error is named, and what the command wrote t
   expect(stderr).not.toContain('\u001b[31m\n');
 });
 
+test('what could not be read beside the answer is said', async () => {
+  const found = await runCommand(WORDS, {
+    answers: { 'walkback-bisect-session': bisectAnswer(), 'walkback-changes': new Error('no answer came') },
+  });
+  expect(found.failure).toBeUndefined();
+  expect(found.stderr).toContain('What it changed could not be read: no answer came');
+  const wrong = await runCommand(WORDS, {
+    answers: {
+      'walkback-bisect-session': new CliError('GoodPointFails', 'good: the command fails already.'),
+      'walkback-progress': new Error('no answer came'),
+    },
+  });
+  expect(wrong.failure).toMatchObject({ name: 'GoodPointFails' });
+  expect(wrong.stderr).toContain('What the command wrote there could not be read: no answer came');
+});
+
 test('how far it is is drawn beside the seconds', async () => {
   const done = Promise.withResolvers<unknown>();
   let count = 0;

@@ -136,6 +136,18 @@ test('a good point that is bad is said with what the command wrote there', async
   expect(text).toContain('&lt;img src=x&gt; -1');
 });
 
+test('that the output of a wrong point could not be read is said', async () => {
+  const { send } = await open({
+    'bisect-session': () => {
+      throw new WalkbackError('GoodPointFails', 'good: the command fails already.');
+    },
+    progress: () => {
+      throw new WalkbackError('SandboxUnavailable', 'The sandbox does not answer.');
+    },
+  });
+  expect((await send({})).text).toContain('What the command wrote there could not be read');
+});
+
 test('a search that needs more than one call goes on by itself, with the same request', async () => {
   let count = 0;
   const { send, asked } = await open({

@@ -69,6 +69,13 @@ const goesOn = ({ requestId, journal }: Call): WalkbackError =>
     { details: { requestId } },
   );
 
+const expired = (requestId: string): WalkbackError =>
+  new WalkbackError(
+    'CheckpointNotFound',
+    `The checkpoints of search "${requestId}" are gone: their retention is over. Use a new requestId for another search.`,
+    { details: { requestId } },
+  );
+
 const tooLong = (seconds: number, leftMs: number): WalkbackError =>
   new WalkbackError(
     'InvalidInput',
@@ -205,6 +212,7 @@ export const createBisect = (deps: BisectDeps) => {
     const first = stops.findIndex((stop) => refName(stop) === refName(begun.good));
     // Where retention has removed the good point since, the oldest that is left stands for it.
     const all = await reading.pointsOf(stops.slice(Math.max(0, first)));
+    if (changingPoints(all).length < 2) throw expired(requestId);
     const found = await follow(all, [], call);
     if (found.kind !== 'wrong-end') return answerOf(found, all, call);
     const { at, point, verdict } = found;
