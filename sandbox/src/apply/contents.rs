@@ -29,7 +29,7 @@ pub(crate) fn sizes(shadow: &Shadow, ids: &[Id]) -> Outcome<HashMap<Id, u64>> {
     let Some(lines) = answer.ok() else {
         return Err(Failure::Fault(format!(
             "git could not look for contents: {}",
-            answer.said()
+            answer.why()
         )));
     };
     let found = lines.lines().filter_map(|line| {

@@ -58,6 +58,16 @@ impl Answered {
             .collect();
         text.join(" ").chars().take(500).collect()
     }
+
+    /// Why it failed, in its words or else by how it ended.
+    pub(crate) fn why(&self) -> String {
+        let said = self.said();
+        if said.is_empty() {
+            format!("git said nothing and ended with {}", self.status)
+        } else {
+            said
+        }
+    }
 }
 
 /// A command of git that is about to run.

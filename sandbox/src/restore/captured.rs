@@ -69,7 +69,7 @@ pub(crate) fn differences(shadow: &Shadow, from: &str, to: &str) -> Outcome<Resu
         .args(["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to])
         .run_to_its_end()?;
     let Some(list) = answer.ok() else {
-        return Ok(Err(answer.said()));
+        return Ok(Err(answer.why()));
     };
     let parts: Vec<&BStr> = split(list).collect();
     let pairs = parts.chunks_exact(2);
@@ -141,7 +141,7 @@ pub(crate) fn paths_in(shadow: &Shadow, tree: &str, directories: &[BString]) -> 
         Some(list) => Ok(split(list).map(BString::from).collect()),
         None => Err(Failure::Fault(format!(
             "the files of a capture cannot be listed: {}",
-            answer.said()
+            answer.why()
         ))),
     }
 }

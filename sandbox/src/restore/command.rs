@@ -12,7 +12,8 @@ use crate::restore::journal::{Journal, Phase};
 use crate::restore::look_all::{Looks, Seen, user_settings};
 use crate::restore::reach::Moving;
 use crate::restore::ready::Ready;
-use crate::restore::report::{refused, report};
+use crate::restore::report::{refused, refused_all, report};
+use crate::restore::room::Room;
 use crate::restore::settle::settle;
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::restore::{
@@ -27,6 +28,7 @@ pub(crate) struct Restore<'call> {
     pub(crate) request: &'call RestoreRequest,
     pub(crate) moving: Moving<'call>,
     pub(crate) journal: Journal,
+    room: Room,
 }
 
 /// What came of one repository.
@@ -42,6 +44,10 @@ pub(crate) type Results = BTreeMap<usize, Came>;
 pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<RestoreReport> {
     let _lock = Lock::take(projects, request.lock_wait_seconds)?;
     finish_parking(projects, &request.session_id)?;
+    let room = match Room::keep(projects, request)? {
+        Ok(room) => room,
+        Err(why) => return Ok(refused_all(request, &why)),
+    };
     let user = user_settings();
     let restore = Restore {
         projects,
@@ -54,6 +60,7 @@ pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<Rest
             files_only: request.files_only,
         },
         journal: Journal::of(projects, &request.session_id, &request.call),
+        room,
     };
     let before = restore.journal.left();
     let mut report = restore.run()?;
@@ -72,6 +79,7 @@ impl Restore<'_> {
         let is_refused = checked.values().any(|one| !one.problems.is_empty());
         if is_refused || self.request.dry_run {
             let outcome = if is_refused {
+                self.room.give();
                 RestoreOutcome::Refused
             } else {
                 RestoreOutcome::Planned
@@ -86,6 +94,7 @@ impl Restore<'_> {
             Ok(self.make_ready(at, checked))
         })?;
         if ready.iter().any(|one| !one.checked.problems.is_empty()) {
+            self.room.give();
             self.drop_ready(&ready);
             let checked = ready.into_iter().map(|one| (one.at, one.checked)).collect();
             return Ok(report(
@@ -165,6 +174,7 @@ impl Restore<'_> {
             self.prove_all(&ready, &mut results)?;
         }
         let outcome = if has_failed(&results) {
+            self.room.give();
             let is_away = self.take_away_all(&mut ready, &mut results)?;
             let back = Back {
                 restore: self,

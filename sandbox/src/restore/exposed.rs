@@ -37,8 +37,8 @@ pub(crate) fn unseen(stand: &Stand) -> Outcome<Names> {
         (Some(_), Some(list)) => Ok(Names::from_list(list)),
         _ => Err(Failure::Fault(format!(
             "git could not list what is ignored: {} {}",
-            read.said(),
-            listed.said()
+            read.why(),
+            listed.why()
         ))),
     }
 }
@@ -115,7 +115,7 @@ fn hidden(stand: &Stand, unseen: &Names) -> Outcome<Vec<BString>> {
         None => {
             return Err(Failure::Fault(format!(
                 "git could not list what is ignored: {}",
-                listed.said()
+                listed.why()
             )));
         }
     }

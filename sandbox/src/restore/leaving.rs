@@ -158,7 +158,7 @@ fn metas(stand: &Stand) -> Outcome<Vec<String>> {
     let asked = |git: Git| {
         let answer = git.run_to_its_end()?;
         let list = answer.ok().map(<[u8]>::to_vec);
-        list.ok_or_else(|| Failure::Fault(format!("the captures cannot be listed: {}", answer.said())))
+        list.ok_or_else(|| Failure::Fault(format!("the captures cannot be listed: {}", answer.why())))
     };
     let tags = asked(git().args(["for-each-ref", "--format=%(objectname)", "refs/tags/chkpt"]))?;
     let list = asked(

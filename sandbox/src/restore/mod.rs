@@ -21,6 +21,7 @@ mod put_back;
 mod reach;
 mod ready;
 mod report;
+mod room;
 mod rules_then;
 mod settle;
 mod stand;

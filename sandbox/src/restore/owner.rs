@@ -29,7 +29,7 @@ pub(crate) fn may_be_its_own(shadow: &Shadow, host: &Host, then: &HostState) -> 
         .args(["rev-list", "--max-parents=0", "--stdin"])
         .input(format!("{}\n", ids.join("\n")))
         .run_to_its_end()?;
-    let roots = answer.ok().ok_or_else(|| unreadable(&answer.said()))?;
+    let roots = answer.ok().ok_or_else(|| unreadable(&answer.why()))?;
     let roots: Vec<&str> = roots.lines().filter_map(|line| line.to_str().ok()).collect();
     has_any(host, &roots)
 }
@@ -46,6 +46,6 @@ fn has_any(host: &Host, ids: &[&str]) -> Outcome<bool> {
         .args(["cat-file", "--batch-check=%(objecttype)"])
         .input(format!("{}\n", ids.join("\n")))
         .run_to_its_end()?;
-    let lines = answer.ok().ok_or_else(|| unreadable(&answer.said()))?;
+    let lines = answer.ok().ok_or_else(|| unreadable(&answer.why()))?;
     Ok(lines.lines().any(|line| line == b"commit"))
 }

@@ -115,7 +115,7 @@ impl Plan {
             git.args([&self.goal.tree, &self.goal.meta, "--not", &tree, &self.from.meta])
         };
         let answer = git.run_to_its_end()?;
-        Ok((!answer.status.success()).then(|| answer.said()))
+        Ok((!answer.status.success()).then(|| answer.why()))
     }
 
     /// Whether nothing has to be done.

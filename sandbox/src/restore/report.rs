@@ -1,12 +1,12 @@
 //! What is answered.
 
 use crate::plan::files::Difference;
-use crate::restore::check::{Checked, Way};
+use crate::restore::check::{Checked, Way, problem};
 use crate::restore::command::Results;
 use crate::wire::name::Name;
 use crate::wire::restore::{
-    AsideReport, PathChange, PlannedPath, Problem, RestoreOutcome, RestoreReport, RestoreRequest,
-    RestoredRepository,
+    AsideReport, PathChange, PlannedPath, Problem, ProblemKind, RestoreOutcome, RestoreReport,
+    RestoreRequest, RestoredRepository,
 };
 use std::collections::BTreeMap;
 
@@ -19,6 +19,19 @@ pub(crate) fn refused(problem: Problem) -> Checked {
         problems: vec![problem],
         ..Checked::without_look(Way::Stays)
     }
+}
+
+/// Nothing was looked at, for one reason.
+pub(crate) fn refused_all(request: &RestoreRequest, why: &str) -> RestoreReport {
+    let all = 0..request.repositories.len();
+    let checked = all.map(|at| (at, refused(problem(ProblemKind::Failed, why))));
+    report(
+        request,
+        RestoreOutcome::Refused,
+        checked.collect(),
+        Results::new(),
+        Vec::new(),
+    )
 }
 
 fn planned(differences: &[Difference], is_kept: impl Fn(&Difference) -> bool) -> Vec<PlannedPath> {

@@ -64,7 +64,7 @@ impl<'stand> RulesThen<'stand> {
         let list = answer.ok().ok_or_else(|| {
             Failure::Fault(format!(
                 "rules of the checkpoint cannot be listed: {}",
-                answer.said()
+                answer.why()
             ))
         })?;
         for line in split(list) {

@@ -137,10 +137,7 @@ impl HostMove<'_> {
             .run_to_its_end()?;
         match asked.status.code() {
             Some(0 | 1) => Ok(()),
-            _ => Err(Failure::Fault(format!(
-                "git could not read the files for its index: {}",
-                asked.said()
-            ))),
+            _ => Err(Failure::Fault(asked.why())),
         }
     }
 

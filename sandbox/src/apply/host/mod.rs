@@ -96,6 +96,6 @@ impl HostMove<'_> {
 fn output(answer: Answered, doing: &str) -> Outcome<Vec<u8>> {
     match answer.ok() {
         Some(output) => Ok(output.to_vec()),
-        None => Err(Failure::Fault(format!("{doing}: {}", answer.said()))),
+        None => Err(Failure::Fault(format!("{doing}: {}", answer.why()))),
     }
 }

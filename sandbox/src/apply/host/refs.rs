@@ -170,10 +170,7 @@ impl HostMove<'_> {
         if answer.status.success() {
             return Ok(());
         }
-        let said = answer.said();
-        Err(Failure::Fault(format!(
-            "git could not change the repository: {said}"
-        )))
+        Err(Failure::Fault(answer.why()))
     }
 
     /// HEAD may have stood on a ref that is no branch, such as `refs/remotes/origin/main`. It moves together with HEAD. It
