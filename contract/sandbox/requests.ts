@@ -131,6 +131,7 @@ const restore = z.strictObject({
   exclude: z.array(name),
   filesOnly: z.boolean().describe('HEAD, branches, index and operation stay as they are'),
   dryRun: z.boolean(),
+  company: z.boolean().describe('captured files may have another content by now, and change further'),
   targetTag: z.string().nullable().describe('names the checkpoint of the target'),
   repositories: z
     .array(

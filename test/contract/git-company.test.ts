@@ -1,6 +1,6 @@
 /** Other processes that write while a rollback is at work: it comes to an end, and no write of theirs is lost. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
@@ -29,12 +29,12 @@ for (const [how, manner] of [
       expect([report.outcome, report.problems]).toEqual(['applied', []]);
       expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
       if (manner === 'hold') expect(report.asides?.[0]?.open).toEqual(['log']);
+      await vi.waitUntil(() => writer.words.length > 20);
       await writer.stop();
       if ((report.asides ?? []).length > 0) captures.push(await storeLate(harness, undo));
     } finally {
       await writer.stop();
     }
-    expect(writer.words.length).toBeGreaterThan(20);
     expect(await lostWords(harness, 'app', writer.words, captures)).toEqual([]);
   });
 

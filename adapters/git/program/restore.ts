@@ -19,10 +19,9 @@ type Report = z.infer<(typeof SANDBOX_REPORTS)['restore']>;
 
 /** What the native program does not restore yet. Undefined: it restores this request. */
 export const notNative = (request: RestoreRequest): string | undefined => {
-  const { repositories, settle, fresh, company, filesOnly } = request;
+  const { repositories, settle, fresh, filesOnly } = request;
   if (settle !== undefined) return 'a rollback that broke off is settled by the scripts';
   if (fresh === true) return 'a fresh sandbox is filled by the scripts';
-  if (company === true) return 'beside processes that go on writing, the scripts restore';
   if (repositories.some((one) => stays(one) && one.bundles.length > 0))
     return 'bundles are brought in by the scripts';
   const moving = repositories.filter((one) => !stays(one) && !isAbsent(one));
@@ -79,6 +78,7 @@ const restoreCommand = (request: RestoreRequest, call: string): Command => ({
   exclude: request.exclude,
   filesOnly: request.filesOnly,
   dryRun: request.dryRun,
+  company: request.company === true,
   targetTag: request.targetTag === undefined ? null : refName(request.targetTag),
   repositories: there(request).map(({ path, target, now, undo, skipped = [], stash = [] }) => ({
     path,

@@ -22,6 +22,17 @@ pub(crate) struct Difference {
     pub(crate) to: Option<Content>,
 }
 
+impl Difference {
+    /// Whether a file has another content, or a link leads elsewhere.
+    pub(crate) fn is_content(&self) -> bool {
+        let is_link = |content: Content| content.mode == TreeMode::Link;
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => is_link(from) == is_link(to),
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
 /// One step. A path in the way of another one makes room first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {

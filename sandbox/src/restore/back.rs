@@ -66,10 +66,12 @@ impl Back<'_> {
         let mut after = self.look(&again)?;
         for (at, returned) in returned {
             let proved = match (returned, after.remove(&at)) {
-                (Ok(returned), Some(Ok(stand))) => {
+                (Ok(mut returned), Some(Ok(stand))) => {
                     let result = results.entry(at).or_default();
                     result.problems.extend(kept(&returned.late));
-                    self.prove(&stand, &returned)?.map(drop)
+                    let proved = self.prove(&stand, &mut returned)?.map(drop);
+                    result.moved.warnings.append(&mut returned.moved.warnings);
+                    proved
                 }
                 (Err(why), _) | (Ok(_), Some(Err(why))) => Err(why),
                 (Ok(_), None) => Err("the repository vanished".to_owned()),
@@ -134,12 +136,13 @@ impl Back<'_> {
         })
     }
 
-    fn prove(&self, stand: &Stand, returned: &Returned) -> Outcome<Result<Verified, String>> {
+    fn prove(&self, stand: &Stand, returned: &mut Returned) -> Outcome<Result<Verified, String>> {
         let allowed = Allowed {
             late: returned.late.clone(),
             back_from: Some(returned.written.clone()),
             files_only: self.restore.request.files_only,
+            company: self.restore.request.company,
         };
-        prove(stand, &returned.plan, &allowed, &returned.moved)
+        prove(stand, &returned.plan, &allowed, &mut returned.moved)
     }
 }

@@ -7,6 +7,8 @@ use crate::host::links;
 use crate::host::place::Host;
 use crate::host::reading::HeadKind;
 use crate::host::waits::{WAITS_WHY, in_refs};
+use crate::plan::files::{Content, Difference};
+use crate::restore::captured::differences;
 use crate::restore::exposed;
 use crate::restore::kept::Asking;
 use crate::restore::leaving::Leaving;
@@ -19,6 +21,7 @@ use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
 use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest, State};
 use bstr::BString;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const REFS: [&str; 5] = [
@@ -128,16 +131,34 @@ impl Checking<'_> {
         self.problems.push(problem(kind, message));
     }
 
-    pub(super) fn is_as_captured(&mut self, now: &State) -> bool {
-        let is_same = self.stand.tree.to_string() == now.tree
-            && (self.request.files_only || self.stand.meta.to_string() == now.meta);
-        if !is_same {
-            self.refuse(
-                ProblemKind::Changed,
-                "files or host state changed after the capture; stop what still works in this repository",
-            );
+    /// What was captured of the files that other processes have written since; nothing when it is not as captured.
+    pub(super) fn written_since(&mut self, now: &State) -> Outcome<Option<BTreeMap<BString, Content>>> {
+        let tree = self.stand.tree.to_string();
+        let is_same_host = self.request.files_only || self.stand.meta.to_string() == now.meta;
+        if is_same_host && tree == now.tree {
+            return Ok(Some(BTreeMap::new()));
         }
-        is_same
+        if is_same_host && self.request.company {
+            match differences(&self.stand.shadow, &now.tree, &tree)? {
+                Ok(since) if since.iter().all(Difference::is_content) => {
+                    let were = since.into_iter().filter_map(|one| Some((one.path, one.from?)));
+                    return Ok(Some(were.collect()));
+                }
+                Ok(_) => {}
+                Err(said) => {
+                    self.refuse(
+                        ProblemKind::Failed,
+                        format!("what changed after the capture cannot be told: {said}"),
+                    );
+                    return Ok(None);
+                }
+            }
+        }
+        self.refuse(
+            ProblemKind::Changed,
+            "files or host state changed after the capture; stop what still works in this repository",
+        );
+        Ok(None)
     }
 
     /// The plan, as far as it could be made.
@@ -154,9 +175,9 @@ impl Checking<'_> {
             );
             return Ok(None);
         }
-        if !self.is_as_captured(now) {
+        let Some(since) = self.written_since(now)? else {
             return Ok(None);
-        }
+        };
         let mut plan = match Plan::make(stand, target)? {
             Ok(plan) => plan,
             Err(lacks) => {
@@ -171,6 +192,7 @@ impl Checking<'_> {
         if !self.request.files_only && !self.is_host_safe(&plan)? {
             return Ok(None);
         }
+        plan.since = since;
         self.tell_held(&plan)?;
         if !self.is_readable(&plan)? || !self.is_free(&plan)? {
             return Ok(None);

@@ -15,6 +15,7 @@ use crate::restore::ready::Ready;
 use crate::restore::report::{refused, refused_all, report};
 use crate::restore::room::Room;
 use crate::restore::settle::settle;
+use crate::restore::stranded;
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::restore::{
     Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRepository, RestoreRequest, Verified,
@@ -189,12 +190,19 @@ impl Restore<'_> {
             self.leave_places(&ready)?;
             RestoreOutcome::Applied
         };
+        let warnings = if ready.iter().any(Ready::removes_directories) {
+            stranded::warnings(self.projects)
+        } else {
+            Vec::new()
+        };
         let asides = settle(self.projects, &self.request.session_id);
         if is_any && outcome != RestoreOutcome::Broken {
             self.journal.close()?;
         }
         let checked = ready.into_iter().map(|one| (one.at, one.checked)).collect();
-        Ok(report(self.request, outcome, checked, results, asides))
+        let mut report = report(self.request, outcome, checked, results, asides);
+        report.warnings = warnings;
+        Ok(report)
     }
 
     /// A phase that cannot be noted is a failure of all.

@@ -34,11 +34,12 @@ pub(crate) struct Leaving {
 impl Checking<'_> {
     /// The plan, when the repository may leave.
     pub(super) fn leave(&mut self, now: &State) -> Outcome<Option<(Plan, Way)>> {
-        if !self.is_as_captured(now) {
+        let Some(since) = self.written_since(now)? else {
             return Ok(None);
-        }
+        };
         let stand = self.stand;
         let mut plan = Plan::leave(stand)?;
+        plan.since = since;
         if !self.is_readable(&plan)? || !self.is_free(&plan)? || !self.can_be_parked()? {
             return Ok(None);
         }

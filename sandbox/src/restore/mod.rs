@@ -25,4 +25,5 @@ mod room;
 mod rules_then;
 mod settle;
 mod stand;
+mod stranded;
 mod take_away;

@@ -2,7 +2,7 @@
 
 use crate::git::batch::Batch;
 use crate::git::process::Git;
-use crate::plan::files::{self, Difference, Summary, summary};
+use crate::plan::files::{self, Content, Difference, Summary, summary};
 use crate::plan::keep::{Why, staying};
 use crate::restore::captured::{Captured, differences, is_in};
 use crate::restore::stand::Stand;
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     /// What lies in these directories belongs to others, now or then.
     pub(crate) others: Vec<BString>,
     pub(crate) differences: Vec<Difference>,
+    /// What was captured of files that other processes have written since.
+    pub(crate) since: BTreeMap<BString, Content>,
     pub(crate) stays: BTreeMap<BString, Why>,
     pub(crate) summary: Summary,
     /// What only the rules of before ignored, when others come back. A directory ends with a slash.
@@ -74,6 +76,7 @@ impl Plan {
             to,
             others,
             differences: own,
+            since: BTreeMap::new(),
             stays: BTreeMap::new(),
             summary: Summary::default(),
             unseen: Names::default(),
@@ -123,9 +126,12 @@ impl Plan {
         self.differences.is_empty() && self.from.meta == self.to.meta
     }
 
-    /// The entries of what is put aside.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&BString, files::Content)> {
+    /// The entries of what is put aside. What was written since they were captured is a late write.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&BString, Content)> {
         let old = self.differences.iter();
-        old.filter_map(|one| Some((&one.path, one.from?)))
+        old.filter_map(|one| {
+            let from = one.from?;
+            Some((&one.path, *self.since.get(&one.path).unwrap_or(&from)))
+        })
     }
 }

@@ -4,6 +4,7 @@
 use crate::apply::host::Moved;
 use crate::git::batch::Batch;
 use crate::plan::above;
+use crate::plan::files::Difference;
 use crate::plan::sidecar::{Listed, Sidecar};
 use crate::read::captured::HostState;
 use crate::restore::captured::{Captured, differences};
@@ -19,6 +20,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 const NAMED_MOST: usize = 5;
+/// Files written since, of which each has a warning.
+const TOLD_MOST: usize = 20;
 const COMPARED: [&str; 8] = [
     "host",
     "index",
@@ -55,9 +58,21 @@ pub(crate) struct Allowed {
     /// On the way back: files that only the target has. Anything else may have appeared since.
     pub(crate) back_from: Option<BTreeSet<BString>>,
     pub(crate) files_only: bool,
+    /// Other processes go on writing into files.
+    pub(crate) company: bool,
 }
 
 impl Allowed {
+    /// Whether another process may have written this since it was restored.
+    fn is_written_since(&self, one: &Difference, plan: &Plan) -> bool {
+        let has_gone = || {
+            plan.differences
+                .iter()
+                .any(|put| put.path == one.path && put.from.is_some())
+        };
+        self.company && (one.is_content() || (one.from.is_none() && has_gone()))
+    }
+
     fn appeared(&self, path: &BString) -> bool {
         self.back_from
             .as_ref()
@@ -89,7 +104,7 @@ pub(crate) fn prove(
     stand: &Stand,
     plan: &Plan,
     allowed: &Allowed,
-    moved: &Moved,
+    moved: &mut Moved,
 ) -> Outcome<Result<Verified, String>> {
     let (tree, meta) = (stand.tree.to_string(), stand.meta.to_string());
     let mut apart = Vec::new();
@@ -98,7 +113,13 @@ pub(crate) fn prove(
         Ok(all) => {
             let (others, own): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|one| is_of_others(plan, &one.path));
-            let odd: Vec<BString> = own
+            let (since, rest): (Vec<&Difference>, Vec<&Difference>) =
+                own.iter().partition(|one| allowed.is_written_since(one, plan));
+            moved.warnings.extend(since.iter().take(TOLD_MOST).map(|one| {
+                let said = b"written by another process since it was restored: ";
+                BString::from([said, one.path.as_slice()].concat())
+            }));
+            let odd: Vec<BString> = rest
                 .iter()
                 .filter(|one| {
                     let is_new = one.from.is_none();

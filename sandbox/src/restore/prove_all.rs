@@ -44,7 +44,7 @@ impl Restore<'_> {
                 let proved = match seen.remove(&one.at) {
                     None => Err("the repository vanished while it was restored".to_owned()),
                     Some(Err(why)) => Err(why),
-                    Some(Ok(stand)) => prove(&stand, one.plan()?, &one.allowed, &result.moved)?,
+                    Some(Ok(stand)) => prove(&stand, one.plan()?, &one.allowed, &mut result.moved)?,
                 };
                 match proved {
                     Ok(verified) => result.verified = Some(verified),

@@ -3,6 +3,7 @@
 use crate::apply::aside::Aside;
 use crate::apply::parking::Parking;
 use crate::apply::stage::Stage;
+use crate::plan::files::Change;
 use crate::restore::check::{Checked, Way, problem};
 use crate::restore::command::Restore;
 use crate::restore::plan_of::Plan;
@@ -31,6 +32,16 @@ impl Ready {
         !matches!(self.checked.way, Way::Stays) || self.plan().is_ok_and(|plan| !plan.is_there())
     }
 
+    /// Whether a directory may have gone in which a process stands.
+    pub(super) fn removes_directories(&self) -> bool {
+        let Ok(plan) = self.plan() else { return false };
+        let goes = |change: &Change| matches!(change, Change::RemoveDirectory(_));
+        let empty = (&plan.from.sidecar.empty, &plan.to.sidecar.empty);
+        matches!(self.checked.way, Way::Leaves(_))
+            || plan.changes.iter().any(goes)
+            || empty.0.difference(empty.1).next().is_some()
+    }
+
     pub(crate) fn plan(&self) -> Outcome<&Plan> {
         let plan = self.checked.plan.as_ref();
         plan.ok_or_else(|| Failure::Fault("a repository without a plan is not moved".into()))
@@ -43,6 +54,7 @@ impl Restore<'_> {
         let mut ready = (None, None);
         let allowed = Allowed {
             files_only: self.request.files_only,
+            company: self.request.company,
             ..Allowed::default()
         };
         let made = || -> Outcome<Option<String>> {

@@ -144,6 +144,7 @@ mod tests {
             exclude: Vec::new(),
             files_only: false,
             dry_run: false,
+            company: false,
             target_tag: None,
             repositories: Vec::new(),
         }

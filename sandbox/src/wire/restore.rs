@@ -19,6 +19,8 @@ pub(crate) struct RestoreRequest {
     pub(crate) files_only: bool,
     /// Everything is checked, and nothing is written.
     pub(crate) dry_run: bool,
+    /// Other processes go on writing: a captured file may have another content than the caller names.
+    pub(crate) company: bool,
     /// Names the checkpoint of the target.
     pub(crate) target_tag: Option<String>,
     pub(crate) repositories: Vec<RestoreRepository>,
