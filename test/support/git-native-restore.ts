@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { createNativeRestore, isToBeMade, notNative } from '../../adapters/git/program/restore.ts';
 import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { files, gitState } from './fingerprint.ts';
+import { files, gitDirectory, gitState } from './fingerprint.ts';
 import { runSync } from './run-sync.ts';
 import { programHere } from './sandbox-program.ts';
 
@@ -48,13 +48,17 @@ const said = (directory: string, args: string[]): string => {
   }
 };
 
+/** Of a git directory that has no HEAD, or is gone, there is nothing to say. */
+const stateOf = (directory: string): string[] =>
+  existsSync(`${gitDirectory(directory)}/HEAD`) ? gitState(directory) : ['no HEAD'];
+
 /** All that a person would see. */
 const look = (root: string, paths: readonly string[]): string[] => [
   ...files(root),
   ...paths.flatMap((path) => {
     const directory = `${root}/${path}`;
     if (!existsSync(`${directory}/.git`)) return [];
-    return [...gitState(directory), said(directory, STATUS)].map((line) => `${path}: ${line}`);
+    return [...stateOf(directory), said(directory, STATUS)].map((line) => `${path}: ${line}`);
   }),
 ];
 

@@ -5,7 +5,7 @@ use crate::capture::repository::Repository;
 use crate::fs::kind::{Kind, kind};
 use crate::git::process::Git;
 use crate::host::place::path_of;
-use crate::read::host_change::{self, host_change};
+use crate::read::host_change::{self, Unread, host_change};
 use crate::scan::discover::parents;
 use crate::wire::capture::ChangesReport;
 use crate::wire::error::Outcome;
@@ -58,7 +58,7 @@ pub(crate) fn record(repository: &Repository<'_>, between: &Between<'_>) -> (Vec
             git: &repository.shadow.git,
             empty_tree: repository.shadow.format.empty_tree(),
         };
-        match host_change(&shadow, before, between.meta) {
+        match host_change(&shadow, before, between.meta, Unread::IsUnknown) {
             Ok(change) => report.host = change,
             Err(_) => problem(&mut report, "what changed beside files could not be told"),
         }

@@ -9,12 +9,14 @@
 //! | files that stay     | `keep.rs`: a reason to stay, unless the path is in the way of one that comes       |
 //! | modes, directories  | `sidecar_tests.rs`: listed, usual, hidden, left alone; empty directories           |
 //! | branches and HEAD   | `refs_tests.rs`: appear, vanish, move, aliases; the order is one that git takes    |
+//! | shared branches     | `shared.rs`: which of the linked worktrees decides                                 |
 //! | what leaves         | `beside_tests.rs`: what was there before a repository was, and what nobody knows   |
 
 pub(crate) mod beside;
 pub(crate) mod files;
 pub(crate) mod keep;
 pub(crate) mod refs;
+pub(crate) mod shared;
 pub(crate) mod sidecar;
 
 use bstr::{BStr, ByteSlice};

@@ -6,7 +6,7 @@ use crate::git::id::Format;
 use crate::git::process::Git;
 use crate::host::waits;
 use crate::read::attributes::write_index;
-use crate::read::host_change::{Shadow, host_change};
+use crate::read::host_change::{Shadow, Unread, host_change};
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::{self, Name};
 use crate::wire::read::{DiffPair, DiffReport, DiffRequest, Difference};
@@ -78,7 +78,7 @@ fn difference(
     }
     found.missing = false;
     if let (Some(from), Some(to)) = (&pair.from_meta, &pair.to_meta) {
-        found.host = host_change(&shadow, from, to)?;
+        found.host = host_change(&shadow, from, to, Unread::IsUnknown)?;
     }
     if !request.stat_only && from != to {
         text(&shadow, index, (&from, &to), request.max_bytes, &mut found)?;

@@ -23,15 +23,33 @@ pub(crate) struct Shadow<'call> {
     pub(crate) empty_tree: &'static str,
 }
 
+/// A HEAD that could not be read in the first of two captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// Nothing is compared.
+    IsUnknown,
+    /// A restore replaces it, so it counts as one without a commit.
+    IsReplaced,
+}
+
 /// Nothing when nothing differs, or when one of them was not captured or is not here.
-pub(crate) fn host_change(shadow: &Shadow<'_>, from: &str, to: &str) -> Outcome<Option<HostChange>> {
+pub(crate) fn host_change(
+    shadow: &Shadow<'_>,
+    from: &str,
+    to: &str,
+    unread: Unread,
+) -> Outcome<Option<HostChange>> {
     if from == to {
         return Ok(None);
     }
     let mut objects = Batch::open(shadow.directory, shadow.git)?;
-    let (Some(before), Some(after)) = (host_state(&mut objects, from)?, host_state(&mut objects, to)?) else {
+    let (Some(mut before), Some(after)) = (host_state(&mut objects, from)?, host_state(&mut objects, to)?)
+    else {
         return Ok(None);
     };
+    if unread == Unread::IsReplaced && before.head.kind == "unreadable" {
+        before.head.kind = "unborn".into();
+    }
     if !before.head.is_known() || !after.head.is_known() {
         return Ok(None);
     }
@@ -140,6 +158,11 @@ fn shown(target: &CapturedRef) -> Name {
     }
 }
 
+/// How many commits of a branch that goes nothing holds afterwards; nothing when the sandbox lacks objects.
+pub(crate) fn commits_left(shadow: &Shadow<'_>, commit: &str, after: &HostState) -> Outcome<Option<u64>> {
+    count(shadow, commit, after.held().chain([after.head.commit.as_str()]))
+}
+
 fn branches(
     shadow: &Shadow<'_>,
     before: &HostState,
@@ -154,9 +177,7 @@ fn branches(
         .collect();
     for name in differ.iter().take(BRANCHES_MOST) {
         let left = match have.get(*name) {
-            Some(CapturedRef::Commit(commit)) => {
-                count(shadow, commit, after.held().chain([after.head.commit.as_str()]))?
-            }
+            Some(CapturedRef::Commit(commit)) => commits_left(shadow, commit, after)?,
             Some(CapturedRef::Symbolic(_)) | None => Some(0),
         };
         change.branches.push(BranchChange {

@@ -2,7 +2,6 @@
 
 use crate::apply::contents::sizes;
 use crate::git::id::Id;
-use crate::host::head::{read_branches, read_head};
 use crate::host::links;
 use crate::host::place::Host;
 use crate::host::reading::HeadKind;
@@ -185,7 +184,7 @@ impl Checking<'_> {
                 return Ok(None);
             }
         };
-        if let Some(lacks) = self.lacks(&plan)? {
+        if let Some(lacks) = self.lacks(&mut plan)? {
             self.refuse(ProblemKind::MissingObjects, lacks);
             return Ok(None);
         }
@@ -222,7 +221,7 @@ impl Checking<'_> {
     }
 
     /// What of the target cannot be read, in git's words. A restore reads the contents of files before it writes anything.
-    fn lacks(&self, plan: &Plan) -> Outcome<Option<String>> {
+    fn lacks(&self, plan: &mut Plan) -> Outcome<Option<String>> {
         let Plan { from, to, .. } = plan;
         if self.request.dry_run {
             let ids: Vec<Id> = plan
@@ -238,22 +237,18 @@ impl Checking<'_> {
         if from.meta == to.meta {
             return Ok(None);
         }
-        plan.lacks(self.stand)
+        plan.lacks_in_boundary(self.stand)
     }
 
-    /// A commit that is gone does not count: the target brings its own.
-    fn is_head_readable(&self, host: &Host) -> Outcome<bool> {
-        let reading = &self.stand.reading;
-        if !reading.branches.broken.is_empty() {
-            return Ok(false);
-        }
-        if reading.kind != HeadKind::Unreadable {
+    /// Whether git can move HEAD and branches. A commit that is gone does not count: the target brings its own. A file that
+    /// git does not understand is replaced.
+    fn can_refs_move(&self, plan: &Plan, host: &Host) -> Outcome<bool> {
+        if self.stand.reading.kind != HeadKind::Unreadable {
             return Ok(true);
         }
-        Ok(match read_branches(host, &reading.settings)? {
-            Ok(branches) => read_head(host, &branches)?.is_ok(),
-            Err(_) => false,
-        })
+        let settings = self.moving.settings(self.stand);
+        let moving = self.moving.host_move(self.stand, plan, (host, &settings));
+        Ok(moving.is_head_broken() || moving.expected().is_ok())
     }
 
     fn is_host_safe(&mut self, plan: &Plan) -> Outcome<bool> {
@@ -284,13 +279,6 @@ impl Checking<'_> {
         if plan.from.meta == plan.to.meta {
             return Ok(true);
         }
-        if !self.is_head_readable(host)? {
-            self.refuse(
-                ProblemKind::Failed,
-                "HEAD or a branch cannot be read, and this restore does not replace its file",
-            );
-            return Ok(false);
-        }
         if let Some(file) = in_refs(host, &REFS) {
             self.refuse(
                 ProblemKind::UnsafePath,
@@ -300,6 +288,10 @@ impl Checking<'_> {
         }
         if let Some(said) = links::leads_away(host, self.moving.projects) {
             self.refuse(ProblemKind::UnsafePath, said);
+            return Ok(false);
+        }
+        if !self.can_refs_move(plan, host)? {
+            self.refuse(ProblemKind::Failed, "HEAD or the branches cannot be read");
             return Ok(false);
         }
         Ok(true)

@@ -2,7 +2,7 @@
 
 use crate::apply::host::refs::Expected;
 use crate::host::head::Target;
-use crate::read::host_change::{self, host_change};
+use crate::read::host_change::{self, Unread, host_change};
 use crate::restore::check::Checking;
 use crate::restore::plan_of::Plan;
 use crate::wire::error::Outcome;
@@ -24,13 +24,17 @@ impl Checking<'_> {
             git: &stand.shadow.git,
             empty_tree: stand.shadow.format.empty_tree(),
         };
-        let found = host_change(&shadow, &plan.from.meta, &plan.to.meta)?;
+        let found = host_change(&shadow, &plan.from.meta, &plan.to.meta, Unread::IsReplaced)?;
         let settings = self.moving.settings(stand);
-        let expected = self.moving.host_move(stand, plan, (host, &settings)).expected()?;
+        let moving = self.moving.host_move(stand, plan, (host, &settings));
+        let expected = moving.expected()?;
         let mut change = found.unwrap_or_default();
-        adjust(&mut change, &expected);
+        adjust(&mut change, &expected, |commit| {
+            host_change::commits_left(&shadow, commit, &plan.to.host)
+        })?;
         if self.is_dry_run() {
             // Otherwise they are told when it is done.
+            self.warnings.extend(moving.told_of_broken(&expected));
             self.warnings.extend(expected.moved.warnings);
         }
         Ok((!change.is_empty()).then_some(change))
@@ -38,20 +42,28 @@ impl Checking<'_> {
 }
 
 /// The refs that stay do not change. One that is no branch may move with HEAD.
-fn adjust(change: &mut HostChange, expected: &Expected) {
+fn adjust(
+    change: &mut HostChange,
+    expected: &Expected,
+    left: impl Fn(&str) -> Outcome<Option<u64>>,
+) -> Outcome<()> {
     let full = |name: &Name| BString::from([b"refs/heads/", &name.0[..]].concat());
     change
         .branches
         .retain(|branch| !expected.moved.left.contains(&full(&branch.name)));
-    let Some(other) = &expected.other else { return };
+    let Some(other) = &expected.other else {
+        return Ok(());
+    };
     let (from, to) = (expected.have.get(other), expected.want.get(other));
     if from != to {
         change.branches.push(BranchChange {
             name: Name(other.clone()),
             from: from.map(shown),
             to: to.map(shown),
-            // What nothing else holds there is not counted.
-            commits_left: from.is_none().then_some(0),
+            commits_left: match from {
+                Some(Target::Commit(commit)) => left(commit)?,
+                Some(Target::Symbolic(_)) | None => Some(0),
+            },
         });
         change.branches.sort_by(|one, next| {
             let key = |branch: &BranchChange| {
@@ -65,6 +77,7 @@ fn adjust(change: &mut HostChange, expected: &Expected) {
             key(one).cmp(&key(next))
         });
     }
+    Ok(())
 }
 
 fn shown(target: &Target) -> Name {

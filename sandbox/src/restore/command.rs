@@ -76,7 +76,8 @@ pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<Rest
 
 impl Restore<'_> {
     fn run(&self) -> Outcome<RestoreReport> {
-        let checked = self.check_all()?;
+        let mut checked = self.check_all()?;
+        self.decide_shared(&mut checked);
         let is_refused = checked.values().any(|one| !one.problems.is_empty());
         if is_refused || self.request.dry_run {
             let outcome = if is_refused {

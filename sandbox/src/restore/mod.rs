@@ -24,6 +24,7 @@ mod report;
 mod room;
 mod rules_then;
 mod settle;
+mod shared;
 mod stand;
 mod stranded;
 mod take_away;

@@ -1,13 +1,17 @@
 //! The plan of one repository: from how it stands to a captured state.
 
+use crate::fs::remove;
+use crate::fs::text::slurp;
 use crate::git::batch::Batch;
 use crate::git::process::Git;
 use crate::plan::files::{self, Content, Difference, Summary, summary};
 use crate::plan::keep::{Why, staying};
+use crate::read::captured::part;
 use crate::restore::captured::{Captured, differences, is_in};
 use crate::restore::stand::Stand;
 use crate::scan::names::Names;
-use crate::wire::error::{Failure, Outcome};
+use crate::shadow::home::write_if_other;
+use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::State;
 use bstr::{BString, ByteSlice};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +31,10 @@ pub(crate) struct Plan {
     /// What only the rules of before ignored, when others come back. A directory ends with a slash.
     pub(crate) unseen: Names,
     pub(crate) changes: Vec<files::Change>,
+    /// Branches about which another linked worktree decides.
+    pub(crate) left: BTreeSet<BString>,
+    /// The boundary of a shallow clone, where the repository lost it.
+    pub(crate) boundary: Option<Vec<u8>>,
 }
 
 /// Why there is no plan: what is lacking in the sandbox, in words.
@@ -81,6 +89,8 @@ impl Plan {
             summary: Summary::default(),
             unseen: Names::default(),
             changes: Vec::new(),
+            left: BTreeSet::new(),
+            boundary: None,
         };
         plan.from.sidecar = std::mem::take(&mut plan.from.sidecar).outside(&plan.others);
         plan.to.sidecar = std::mem::take(&mut plan.to.sidecar).outside(&plan.others);
@@ -119,6 +129,32 @@ impl Plan {
         };
         let answer = git.run_to_its_end()?;
         Ok((!answer.status.success()).then(|| answer.why()))
+    }
+
+    /// The same up to the boundary of a shallow clone that the target has and the repository lost. It comes back then.
+    pub(crate) fn lacks_in_boundary(&mut self, stand: &Stand) -> Outcome<Option<Lacks>> {
+        let Some(lacks) = self.lacks(stand)? else {
+            return Ok(None);
+        };
+        let shadow = &stand.shadow;
+        let lost = stand.reading.host.as_ref().is_some_and(|host| {
+            let here = slurp(&host.common.join("shallow"));
+            here.is_empty()
+        });
+        let mut objects = Batch::open(&shadow.top, &shadow.git)?;
+        let boundary = part(&mut objects, &self.to.host.parts, "shallow")?;
+        if !lost || boundary.is_empty() {
+            return Ok(Some(lacks));
+        }
+        let file = shadow.file("shallow");
+        write_if_other(&file, &boundary).context("it cannot be written", &file)?;
+        let lacks = self.lacks(stand)?;
+        if lacks.is_some() {
+            remove::file(&file).context("it cannot be removed", file)?;
+        } else {
+            self.boundary = Some(boundary.into());
+        }
+        Ok(lacks)
     }
 
     /// Whether nothing has to be done.

@@ -133,6 +133,7 @@ impl Moving<'_> {
     ) -> HostMove<'way> {
         HostMove {
             projects: self.projects,
+            session: self.session,
             shadow: &stand.shadow,
             host,
             settings,
@@ -142,6 +143,8 @@ impl Moving<'_> {
             to: (&plan.to.meta, &plan.to.host),
             tree: &plan.goal.tree,
             summary: plan.summary,
+            left: &plan.left,
+            boundary: plan.boundary.as_deref(),
         }
     }
 

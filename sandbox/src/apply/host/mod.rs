@@ -1,6 +1,7 @@
 //! Brings the user's repository itself from one captured state to another: objects, branches, HEAD, index, the rules of a
 //! partial checkout, and the operation in progress. Git writes what it has a command for.
 
+mod broken;
 mod index;
 mod index_flags;
 mod locks;
@@ -10,14 +11,16 @@ mod outside;
 pub(crate) mod refs;
 mod sparse;
 
+use crate::fs::remove;
 use crate::git::process::{Answered, Git};
 use crate::host::place::Host;
 use crate::plan::files::Summary;
 use crate::read::captured::HostState;
 use crate::shadow::open::Shadow;
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 /// What came of it.
@@ -33,6 +36,7 @@ pub(crate) struct Moved {
 /// One repository on its way from one host state to another.
 pub(crate) struct HostMove<'way> {
     pub(crate) projects: &'way Path,
+    pub(crate) session: &'way str,
     pub(crate) shadow: &'way Shadow,
     pub(crate) host: &'way Host,
     /// The settings of the repository, and those of the user, in lower case.
@@ -46,6 +50,10 @@ pub(crate) struct HostMove<'way> {
     /// The tree to come to, and how the files differ from it.
     pub(crate) tree: &'way str,
     pub(crate) summary: Summary,
+    /// Branches about which another linked worktree decides.
+    pub(crate) left: &'way BTreeSet<BString>,
+    /// The boundary of a shallow clone, where the repository lost it.
+    pub(crate) boundary: Option<&'way [u8]>,
 }
 
 impl HostMove<'_> {
@@ -76,14 +84,29 @@ impl HostMove<'_> {
                 ..Moved::default()
             });
         }
+        self.bring_boundary()?;
+        let told = self.mend_head()?;
         self.lend()?;
         let mut moved = self.move_refs()?;
+        moved.warnings.extend(told);
         let rules = self.move_sparse()?;
         moved.keeps_rules = rules.is_some();
         moved.warnings.extend(rules);
         self.move_index()?;
         self.move_operation()?;
         Ok(moved)
+    }
+
+    /// Without it, git looks for the history that it does not have.
+    fn bring_boundary(&self) -> Outcome<()> {
+        let Some(boundary) = self.boundary else {
+            return Ok(());
+        };
+        let file = self.host.common.join("shallow");
+        fs::write(&file, boundary).context("it cannot be written", file)?;
+        // The scripts note there that the history is not whole.
+        let note = self.shadow.file("no-history");
+        remove::file(&note).context("it cannot be removed", note)
     }
 
     /// Where files were written and the index stays: lets it know them, where git would not find out by itself.

@@ -3,13 +3,14 @@
 use crate::apply::host::{HostMove, Moved, locks, outside};
 use crate::git::process::Git;
 use crate::host;
-use crate::host::head::{Branches, Target, read_branches, read_head};
+use crate::host::head::{Branches, Target, named_ref, read_branches, read_head};
 use crate::host::place::path_of;
 use crate::host::settings;
 use crate::plan::refs::{Head, RefChanges, Refs, changes, head};
 use crate::read::captured::CapturedRef;
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What the logs of refs say.
@@ -19,7 +20,8 @@ static MOVING: Mutex<()> = Mutex::new(());
 
 /// What is to become of refs.
 pub(crate) struct Expected {
-    now: Head,
+    /// Nothing when its file cannot be read.
+    now: Option<Head>,
     pub(crate) have: Refs,
     pub(crate) want: Refs,
     /// The ref that is no branch and that moves with HEAD.
@@ -47,19 +49,23 @@ impl HostMove<'_> {
     /// What is to become of them, by what is there now.
     pub(crate) fn expected(&self) -> Outcome<Expected> {
         let unreadable = || Failure::Fault("HEAD or the branches cannot be read".into());
-        let branches: Branches =
-            read_branches(self.host, &settings::read(self.host))?.map_err(|_| unreadable())?;
-        let now = read_head(self.host, &branches)?.map_err(|_| unreadable())?;
-        let then = self.to.1.refs.iter();
+        let read = read_branches(self.host, &settings::read(self.host))?;
+        let (have, now) = match read {
+            Ok(branches) => {
+                let now = self.head_of(&branches)?;
+                (branches.refs.into_iter().collect(), now)
+            }
+            // They are those that were captured when HEAD is replaced.
+            Err(_) if self.is_head_broken() => (captured(&self.from.1.refs), None),
+            Err(_) => return Err(unreadable()),
+        };
+        if now.is_none() && !self.is_head_broken() {
+            return Err(unreadable());
+        }
         let mut expected = Expected {
-            now: match now {
-                host::head::Head::Branch { name, .. } | host::head::Head::Unborn { name } => Head::On(name),
-                host::head::Head::Detached { commit } => Head::At(commit),
-            },
-            have: branches.refs.into_iter().collect(),
-            want: then
-                .map(|(name, target)| (name.clone(), target_of(target)))
-                .collect(),
+            now,
+            have,
+            want: captured(&self.to.1.refs),
             other: None,
             moved: Moved::default(),
         };
@@ -77,13 +83,37 @@ impl HostMove<'_> {
             }
             expected.moved.left.insert(name);
         }
+        for name in self.left {
+            match expected.have.get(name).cloned() {
+                Some(target) => drop(expected.want.insert(name.clone(), target)),
+                None => drop(expected.want.remove(name)),
+            }
+            expected.moved.left.insert(name.clone());
+        }
         self.other_ref(&mut expected)?;
         Ok(expected)
     }
 
+    /// Where HEAD stands; also on a branch whose file cannot be read, or whose commit is gone.
+    fn head_of(&self, branches: &Branches) -> Outcome<Option<Head>> {
+        use host::head::Head::{Branch, Detached, Unborn};
+        Ok(match read_head(self.host, branches)? {
+            Ok(Branch { name, .. } | Unborn { name }) => Some(Head::On(name)),
+            Ok(Detached { commit }) => Some(Head::At(commit)),
+            Err(_) if self.is_head_broken() => None,
+            Err(_) => named_ref(self.host)?.map(Head::On),
+        })
+    }
+
     /// Their present values are compared while they are moved, so a later move by another process is an error.
     fn try_refs(&self) -> Outcome<Moved> {
-        let expected = self.expected()?;
+        let mut expected = self.expected()?;
+        let told = self.mend_branches(&self.broken_refs(&expected))?;
+        if !told.is_empty() {
+            // A packed branch of that name shows now.
+            expected = self.expected()?;
+            expected.moved.warnings.extend(told);
+        }
         self.run(&changes(&expected.have, &expected.want))?;
         let then = &self.to.1.head;
         let to = if then.kind == "detached" {
@@ -91,7 +121,7 @@ impl HostMove<'_> {
         } else {
             Head::On(then.name.clone())
         };
-        match head(Some(&expected.now), &to) {
+        match head(expected.now.as_ref(), &to) {
             Some(Head::On(name)) => self.git_must(
                 self.on_host()
                     .args(["symbolic-ref", "-m", WHY, "HEAD"])
@@ -193,7 +223,7 @@ impl HostMove<'_> {
             .ok()
             .map(|line| line.trim_ascii().to_str_lossy().into_owned());
         if let Some(id) = &id
-            && expected.now != Head::On(name.clone())
+            && expected.now.as_ref() != Some(&Head::On(name.clone()))
             && *id != then.commit
         {
             if then.kind != "branch" {
@@ -218,6 +248,13 @@ impl HostMove<'_> {
         expected.other = Some(name.clone());
         Ok(())
     }
+}
+
+/// The refs of a captured state.
+pub(crate) fn captured(refs: &BTreeMap<BString, CapturedRef>) -> Refs {
+    refs.iter()
+        .map(|(name, target)| (name.clone(), target_of(target)))
+        .collect()
 }
 
 fn target_of(captured: &CapturedRef) -> Target {
