@@ -173,6 +173,16 @@ const restore = z.strictObject({
     }),
   ),
   warnings: z.array(z.string()),
+  settled: z
+    .strictObject({
+      end: z.enum(['target', 'undo', 'none']).describe('none: nothing had reached the target'),
+      reached: count.describe('paths and parts of the host state that are at the target'),
+      unreached: count,
+      kept: z.array(z.string()).describe('changed since, by paths in the projects root; the first ones'),
+      keptNotListed: count,
+    })
+    .optional()
+    .describe('of a restore that settles; absent when it could not look'),
 });
 
 /** The second answer of a capture: what came of its uploads. */

@@ -132,6 +132,10 @@ const restore = z.strictObject({
   filesOnly: z.boolean().describe('HEAD, branches, index and operation stay as they are'),
   dryRun: z.boolean(),
   company: z.boolean().describe('captured files may have another content by now, and change further'),
+  settle: z
+    .enum(['nearer', 'target', 'undo'])
+    .nullable()
+    .describe('a restore between undo and target broke off: what it left goes to one of them'),
   targetTag: z.string().nullable().describe('names the checkpoint of the target'),
   repositories: z
     .array(

@@ -17,6 +17,7 @@ mod plan;
 mod read;
 mod restore;
 mod scan;
+mod settle;
 mod shadow;
 mod wire;
 
@@ -148,7 +149,10 @@ fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<Option<Rest
         Command::AskRemotes(request) => report(answer, &check::remotes::ask(&root, &request)?)?,
         Command::Run(request) => report(answer, &check::run::run(&root, &request)?)?,
         Command::Leftovers(request) => report(answer, &check::leftovers::leftovers(&root, &request)?)?,
-        Command::Restore(request) => report(answer, &restore::command::restore(&root, &request)?)?,
+        Command::Restore(request) => match request.settle {
+            None => report(answer, &restore::command::restore(&root, &request)?)?,
+            Some(to) => report(answer, &settle::command::settle(&root, &request, to)?)?,
+        },
         Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?)?,
     }
     Ok(None)

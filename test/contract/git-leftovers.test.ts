@@ -24,6 +24,7 @@ const BESIDE = `
   for f in .agent-shadow/run-s*/* .agent-shadow/in-s1/old; do echo bundle > $f/bundles; done
   echo request > .agent-shadow/in/old
   touch -d '20 minutes ago' .agent-shadow/{run-s*,in-s1,in}/old
+  echo note > .agent-shadow/journal-s1; echo note > .agent-shadow/journal-s2
   mkdir -p .agent-shadow/bin .agent-shadow/aside-s1/1 .agent-shadow/parked-s1/x; echo p > .agent-shadow/bin/program
   echo mine > .agent-shadow/aside-s1/1/mine`;
 
@@ -43,6 +44,7 @@ test('what a session that is over left goes; what others need, a running call re
       'app/.agent-shadow/session-s1',
       'app/in  ner/.agent-shadow/session-s1',
       'web/.agent-shadow/session-s1',
+      '.agent-shadow/journal-s1',
       '.agent-shadow/run-s1/old',
       '.agent-shadow/run-s2/old',
       '.agent-shadow/in-s1/old',
@@ -59,6 +61,7 @@ test('what a session that is over left goes; what others need, a running call re
   for (const path of removed) expect(left).not.toContain(`./${path}\n`);
   for (const path of [
     'app/.agent-shadow/session-s2/HEAD',
+    '.agent-shadow/journal-s2',
     '.agent-shadow/run-s1/now/bundles',
     '.agent-shadow/run-s2/now/bundles',
     '.agent-shadow/bin/program',

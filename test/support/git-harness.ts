@@ -281,7 +281,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       const found = from ?? (await harness.capture(target));
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
       const ask = (bring: boolean) =>
-        repositories.restore(harness.sandbox, {
+        both({
           ...common,
           projectsRoot: root,
           requestId: `r${executions}`,

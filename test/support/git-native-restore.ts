@@ -94,6 +94,7 @@ const telling = (report: RestoreReport) => ({
   problems: report.problems.map(({ path, kind }) => `${path}: ${kind}`).toSorted(),
   warnings: report.warnings.toSorted(),
   late: late(report),
+  settled: report.settled && { ...report.settled, kept: report.settled.kept.toSorted() },
 });
 
 /** The report is that of the native program, whose work stays. Requests that it does not know are left to the scripts. */

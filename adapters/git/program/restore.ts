@@ -20,7 +20,8 @@ type Report = z.infer<(typeof SANDBOX_REPORTS)['restore']>;
 /** What the native program does not restore yet. Undefined: it restores this request. */
 export const notNative = (request: RestoreRequest): string | undefined => {
   const { repositories, settle, fresh, filesOnly } = request;
-  if (settle !== undefined) return 'a rollback that broke off is settled by the scripts';
+  if (settle !== undefined && repositories.some((one) => !stays(one)))
+    return 'a rollback that broke off while repositories came or went is settled by the scripts';
   if (fresh === true) return 'a fresh sandbox is filled by the scripts';
   if (repositories.some((one) => stays(one) && one.bundles.length > 0))
     return 'bundles are brought in by the scripts';
@@ -79,6 +80,7 @@ const restoreCommand = (request: RestoreRequest, call: string): Command => ({
   filesOnly: request.filesOnly,
   dryRun: request.dryRun,
   company: request.company === true,
+  settle: request.settle ?? null,
   targetTag: request.targetTag === undefined ? null : refName(request.targetTag),
   repositories: there(request).map(({ path, target, now, undo, skipped = [], stash = [] }) => ({
     path,
@@ -123,7 +125,7 @@ const absent = ({ path }: RestoreRepository): RestoredRepository => ({
 });
 
 const restoreReport = (
-  { outcome, repositories, asides, warnings }: Report,
+  { outcome, repositories, asides, warnings, settled }: Report,
   request: RestoreRequest,
 ): RestoreReport => ({
   outcome,
@@ -137,6 +139,7 @@ const restoreReport = (
     ...repositories.flatMap((one) => one.warnings.map((text) => `${one.path}: ${text}`)),
   ],
   asides,
+  ...(settled && { settled }),
   roundTrips: 1,
 });
 

@@ -49,7 +49,7 @@ impl Naming<'_> {
     }
 }
 
-fn digits(mode: TreeMode) -> &'static str {
+pub(crate) fn digits(mode: TreeMode) -> &'static str {
     match mode {
         TreeMode::File => "100644",
         TreeMode::Executable => "100755",

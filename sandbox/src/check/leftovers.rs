@@ -22,13 +22,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const HOME: &str = ".agent-shadow";
 /// How names begin that go when their session is over.
-const OF_SESSIONS: [&str; 7] = [
+const OF_SESSIONS: [&str; 8] = [
     "session-",
     "taken-",
     "nested-",
     "slow-",
     "beside-",
     "room-",
+    "journal-",
     "index-bytes-",
 ];
 /// Of folders that hold those of calls.

@@ -142,6 +142,7 @@ impl Back<'_> {
             back_from: Some(returned.written.clone()),
             files_only: self.restore.request.files_only,
             company: self.restore.request.company,
+            is_settling: self.restore.request.settle.is_some(),
         };
         prove(stand, &returned.plan, &allowed, &mut returned.moved)
     }

@@ -5,6 +5,7 @@ use crate::apply::host::Moved;
 use crate::capture::parking::finish_parking;
 use crate::lock::Lock;
 use crate::parallel;
+use crate::restore::asides::look_after;
 use crate::restore::back::Back;
 use crate::restore::check::{Checked, Way, check, problem};
 use crate::restore::coming::check_coming;
@@ -14,7 +15,6 @@ use crate::restore::reach::Moving;
 use crate::restore::ready::Ready;
 use crate::restore::report::{refused, refused_all, report};
 use crate::restore::room::Room;
-use crate::restore::settle::settle;
 use crate::restore::stranded;
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::restore::{
@@ -45,10 +45,19 @@ pub(crate) type Results = BTreeMap<usize, Came>;
 pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<RestoreReport> {
     let _lock = Lock::take(projects, request.lock_wait_seconds)?;
     finish_parking(projects, &request.session_id)?;
-    let room = match Room::keep(projects, request)? {
-        Ok(room) => room,
-        Err(why) => return Ok(refused_all(request, &why)),
-    };
+    match Room::keep(projects, request)? {
+        Ok(room) => restore_in(projects, request, room),
+        Err(why) => Ok(refused_all(request, &why)),
+    }
+}
+
+/// The note of a restore that was not finished.
+pub(crate) fn unfinished(projects: &Path, request: &RestoreRequest) -> Journal {
+    Journal::of(projects, &request.session_id, &request.call)
+}
+
+/// The same under the lock, with room that was kept.
+pub(crate) fn restore_in(projects: &Path, request: &RestoreRequest, room: Room) -> Outcome<RestoreReport> {
     let user = user_settings();
     let restore = Restore {
         projects,
@@ -60,12 +69,15 @@ pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<Rest
             user_settings: &user,
             files_only: request.files_only,
         },
-        journal: Journal::of(projects, &request.session_id, &request.call),
+        journal: unfinished(projects, request),
         room,
     };
     let before = restore.journal.left();
     let mut report = restore.run()?;
     if let Some((call, phase)) = before {
+        if matches!(report.outcome, RestoreOutcome::Applied | RestoreOutcome::Reverted) {
+            restore.journal.close()?;
+        }
         report.warnings.push(format!(
             "the restore {call} was ended {}; what it put aside was looked after",
             phase.words()
@@ -196,7 +208,7 @@ impl Restore<'_> {
         } else {
             Vec::new()
         };
-        let asides = settle(self.projects, &self.request.session_id);
+        let asides = look_after(self.projects, &self.request.session_id);
         if is_any && outcome != RestoreOutcome::Broken {
             self.journal.close()?;
         }

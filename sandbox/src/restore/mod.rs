@@ -1,8 +1,9 @@
 //! The restore: looks, checks everything, then writes, then proves; or puts everything back.
 
+mod asides;
 mod back;
-mod captured;
-mod check;
+pub(crate) mod captured;
+pub(crate) mod check;
 mod check_host;
 mod check_paths;
 mod coming;
@@ -12,7 +13,7 @@ mod free;
 mod journal;
 mod kept;
 mod leaving;
-mod look_all;
+pub(crate) mod look_all;
 mod owner;
 mod plan_of;
 mod prove;
@@ -20,11 +21,10 @@ mod prove_all;
 mod put_back;
 mod reach;
 mod ready;
-mod report;
-mod room;
+pub(crate) mod report;
+pub(crate) mod room;
 mod rules_then;
-mod settle;
 mod shared;
-mod stand;
+pub(crate) mod stand;
 mod stranded;
 mod take_away;

@@ -4,12 +4,12 @@ use crate::apply::aside::Aside;
 use crate::apply::parking::Parking;
 use crate::apply::stage::Stage;
 use crate::plan::files::Change;
+use crate::restore::asides::look_after;
 use crate::restore::check::{Checked, Way, problem};
 use crate::restore::command::Restore;
 use crate::restore::plan_of::Plan;
 use crate::restore::prove::Allowed;
 use crate::restore::reach::stage;
-use crate::restore::settle::settle;
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::restore::ProblemKind;
 use std::sync::Mutex;
@@ -55,6 +55,7 @@ impl Restore<'_> {
         let allowed = Allowed {
             files_only: self.request.files_only,
             company: self.request.company,
+            is_settling: self.request.settle.is_some(),
             ..Allowed::default()
         };
         let made = || -> Outcome<Option<String>> {
@@ -95,6 +96,6 @@ impl Restore<'_> {
                 let _ = stage.remove();
             }
         }
-        settle(self.projects, &self.request.session_id);
+        look_after(self.projects, &self.request.session_id);
     }
 }

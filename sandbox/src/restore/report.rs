@@ -21,6 +21,11 @@ pub(crate) fn refused(problem: Problem) -> Checked {
     }
 }
 
+/// Nothing is known of the repositories.
+pub(crate) fn empty(request: &RestoreRequest, outcome: RestoreOutcome) -> RestoreReport {
+    report(request, outcome, BTreeMap::new(), Results::new(), Vec::new())
+}
+
 /// Nothing was looked at, for one reason.
 pub(crate) fn refused_all(request: &RestoreRequest, why: &str) -> RestoreReport {
     let all = 0..request.repositories.len();
@@ -87,5 +92,6 @@ pub(crate) fn report(
         repositories: repositories.collect(),
         asides,
         warnings: Vec::new(),
+        settled: None,
     }
 }

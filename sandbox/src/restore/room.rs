@@ -145,6 +145,7 @@ mod tests {
             files_only: false,
             dry_run: false,
             company: false,
+            settle: None,
             target_tag: None,
             repositories: Vec::new(),
         }

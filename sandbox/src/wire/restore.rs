@@ -4,7 +4,7 @@ use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RestoreRequest {
     pub(crate) session_id: String,
@@ -21,9 +21,20 @@ pub(crate) struct RestoreRequest {
     pub(crate) dry_run: bool,
     /// Other processes go on writing: a captured file may have another content than the caller names.
     pub(crate) company: bool,
+    /// A restore between `undo` and `target` broke off: what it left goes to one of them.
+    pub(crate) settle: Option<SettleTo>,
     /// Names the checkpoint of the target.
     pub(crate) target_tag: Option<String>,
     pub(crate) repositories: Vec<RestoreRepository>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SettleTo {
+    /// The end that more has reached, and the undo when both have as much.
+    Nearer,
+    Target,
+    Undo,
 }
 
 /// Ids of one state: the working files, and the host state with the sidecar.
@@ -34,7 +45,7 @@ pub(crate) struct State {
     pub(crate) meta: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RestoreRepository {
     pub(crate) path: Name,
@@ -71,6 +82,29 @@ pub(crate) struct RestoreReport {
     pub(crate) repositories: Vec<RestoredRepository>,
     pub(crate) asides: Vec<AsideReport>,
     pub(crate) warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settled: Option<SettleReport>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SettledAt {
+    Target,
+    Undo,
+    /// Nothing had reached the target, so nothing was written.
+    None,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SettleReport {
+    pub(crate) end: SettledAt,
+    /// Paths, and parts of the host state, that are at the target, and that are at the undo.
+    pub(crate) reached: usize,
+    pub(crate) unreached: usize,
+    /// What was changed since, by paths in the projects root. The first ones.
+    pub(crate) kept: Vec<Name>,
+    pub(crate) kept_not_listed: usize,
 }
 
 #[derive(Debug, Serialize)]

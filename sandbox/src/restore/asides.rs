@@ -20,7 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Looks at every place. What cannot be looked at stays, and is reported as it is.
-pub(crate) fn settle(projects: &Path, session: &str) -> Vec<AsideReport> {
+pub(crate) fn look_after(projects: &Path, session: &str) -> Vec<AsideReport> {
     let all = projects.join(".agent-shadow").join(format!("aside-{session}"));
     let places: Vec<PathBuf> = below(&all).iter().flat_map(|call| below(call)).collect();
     if places.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn settle(projects: &Path, session: &str) -> Vec<AsideReport> {
         if !place.join("were").is_file() {
             continue;
         }
-        let report = settle_one(&place, open.as_deref());
+        let report = look_at(&place, open.as_deref());
         reports.extend(report.unwrap_or_else(|_| Some(report_of(&place, Vec::new(), Vec::new()))));
     }
     // Those that are empty by now.
@@ -66,7 +66,7 @@ fn report_of(place: &Path, late: Vec<BString>, open: Vec<BString>) -> AsideRepor
 }
 
 /// Nothing when nothing in it is worth keeping: then it is deleted, the files first, and what says what they are last.
-fn settle_one(place: &Path, open: Option<&[BString]>) -> Outcome<Option<AsideReport>> {
+fn look_at(place: &Path, open: Option<&[BString]>) -> Outcome<Option<AsideReport>> {
     let files = place.join("files");
     let top = [files.as_os_str().as_bytes(), b"/"].concat();
     let held: Vec<BString> = open
