@@ -146,6 +146,18 @@ const restore = z.strictObject({
         undo: state.nullable().describe('to put back if anything fails; null: it was not there'),
         skipped: z.array(name).describe('files that the target left out for their size'),
         stash: z.array(id).describe('entries of the stash that were there'),
+        isPartial: z.boolean().describe('its history is not whole, and may stay so'),
+        bundles: z
+          .array(
+            z.strictObject({
+              how: z
+                .enum(['base', 'link', 'small', 'many'])
+                .describe('small: becomes loose objects; many: joined small ones, which become one pack'),
+              sha256: z.string(),
+              cuts: z.string().nullable().describe('SHA-256 of the places at which a joined one is cut'),
+            }),
+          )
+          .describe('to be brought first; they are files of the call in the sandbox'),
       }),
     )
     .describe('each is there now, or at the target, or both'),

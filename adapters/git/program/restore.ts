@@ -10,7 +10,12 @@ import type {
   RestoreRepository,
   RestoreRequest,
 } from '../../../core/checkpoint/ports/restore.ts';
+import { incomingDirectory } from '../call-folders.ts';
 import { refName } from '../capture-command.ts';
+import { joinLinks, LINK_LIMITS, type LinkLimits } from '../join-links.ts';
+import { releasingAfterFailure } from '../release.ts';
+import { incomingFiles } from '../restore.ts';
+import type { IncomingRequest } from '../restore-command.ts';
 import { lockWaitSeconds } from '../script-deadline.ts';
 import type { SandboxProgram } from './call.ts';
 
@@ -20,13 +25,14 @@ type Report = z.infer<(typeof SANDBOX_REPORTS)['restore']>;
 /** What the native program does not restore yet. Undefined: it restores this request. */
 export const notNative = (request: RestoreRequest): string | undefined => {
   const { repositories, settle, fresh, filesOnly } = request;
-  if (settle !== undefined && repositories.some((one) => !stays(one)))
-    return 'a rollback that broke off while repositories came or went is settled by the scripts';
   if (fresh === true) return 'a fresh sandbox is filled by the scripts';
-  if (repositories.some((one) => stays(one) && one.bundles.length > 0))
-    return 'bundles are brought in by the scripts';
-  const moving = repositories.filter((one) => !stays(one) && !isAbsent(one));
-  if (moving.some((one) => !leaves(one) && !comes(one)))
+  if (settle !== undefined && repositories.some(({ bundles }) => bundles.length > 0))
+    return 'bundles for what broke off are brought in by the scripts';
+  // What settles looks by itself where each repository is now.
+  const isMoving = (one: RestoreRepository): boolean =>
+    settle === undefined ? !stays(one) && !isAbsent(one) : one.target === null || one.undo === null;
+  const moving = repositories.filter((one) => isMoving(one));
+  if (settle === undefined && moving.some((one) => !leaves(one) && !comes(one)))
     return 'repositories that were half there are restored by the scripts';
   if (moving.length > 0 && filesOnly)
     return 'the files of repositories that come or go are restored by the scripts';
@@ -48,27 +54,26 @@ export const isToBeMade = (request: RestoreRequest, { outcome, problems }: Resto
   );
 };
 
-const stays = ({ target, now, undo }: RestoreRepository): boolean =>
-  target !== null && now !== null && undo !== null;
+/** Where a repository is. */
+type States = Pick<RestoreRepository, 'target' | 'now' | 'undo'>;
 
-const leaves = ({ target, now, undo }: RestoreRepository): boolean =>
-  target === null && now !== null && undo !== null;
+const stays = ({ target, now, undo }: States): boolean => target !== null && now !== null && undo !== null;
 
-const comes = ({ target, now, undo }: RestoreRepository): boolean =>
-  target !== null && now === null && undo === null;
+const leaves = ({ target, now, undo }: States): boolean => target === null && now !== null && undo !== null;
+
+const comes = ({ target, now, undo }: States): boolean => target !== null && now === null && undo === null;
 
 /** It is not there, and is to stay so. */
-const isAbsent = ({ target, now, undo }: RestoreRepository): boolean =>
-  target === null && now === null && undo === null;
+const isAbsent = ({ target, now, undo }: States): boolean => target === null && now === null && undo === null;
 
 const isWithin = (inner: string, outer: string): boolean =>
   inner !== outer && (outer === '.' || inner.startsWith(`${outer}/`));
 
 /** The repositories that the program is asked about. */
-const there = ({ repositories }: RestoreRequest): RestoreRepository[] =>
+const there = <One extends States>({ repositories }: { repositories: readonly One[] }): One[] =>
   repositories.filter((one) => !isAbsent(one));
 
-const restoreCommand = (request: RestoreRequest, call: string): Command => ({
+const restoreCommand = (request: IncomingRequest, call: string): Command => ({
   kind: 'restore',
   sessionId: request.sessionId,
   call,
@@ -82,14 +87,18 @@ const restoreCommand = (request: RestoreRequest, call: string): Command => ({
   company: request.company === true,
   settle: request.settle ?? null,
   targetTag: request.targetTag === undefined ? null : refName(request.targetTag),
-  repositories: there(request).map(({ path, target, now, undo, skipped = [], stash = [] }) => ({
-    path,
-    target,
-    now,
-    undo,
-    skipped,
-    stash,
-  })),
+  repositories: there(request).map(
+    ({ path, target, now, undo, skipped = [], stash = [], partial, bundles }) => ({
+      path,
+      target,
+      now,
+      undo,
+      skipped,
+      stash,
+      isPartial: partial === true,
+      bundles: bundles.map(({ how, sha256, cuts }) => ({ how, sha256, cuts: cuts?.sha256 ?? null })),
+    }),
+  ),
 });
 
 type Restored = Report['repositories'][number];
@@ -127,6 +136,7 @@ const absent = ({ path }: RestoreRepository): RestoredRepository => ({
 const restoreReport = (
   { outcome, repositories, asides, warnings, settled }: Report,
   request: RestoreRequest,
+  roundTrips: number,
 ): RestoreReport => ({
   outcome,
   repositories: [
@@ -140,23 +150,32 @@ const restoreReport = (
   ],
   asides,
   ...(settled && { settled }),
-  roundTrips: 1,
+  roundTrips,
 });
 
 /**
- * Restores every repository of the request, all or none, in one round trip. The request must be one that the native
- * program restores (`notNative`). Throws `SandboxUnavailable` (retryable: the same call again goes on),
- * `SandboxUnsupported`, or what the sandbox adapter throws.
+ * Restores every repository of the request, all or none. One round trip; two when bundles are brought in. The request must be
+ * one that the native program restores (`notNative`). Throws `SandboxUnavailable` (retryable: the same call again goes on),
+ * `SandboxUnsupported`, `BundleCorrupt`, or what the sandbox adapter throws.
  */
 export const createNativeRestore =
-  (program: SandboxProgram): Repositories['restore'] =>
-  async (sandbox, request) => {
-    const why = notNative(request);
+  (program: SandboxProgram, limits: LinkLimits = LINK_LIMITS): Repositories['restore'] =>
+  async (sandbox, asked) => {
+    const why = notNative(asked);
     if (why !== undefined) throw new Error(why);
-    const command = restoreCommand(request, randomBytes(9).toString('hex'));
-    const { projectsRoot, timeoutMs } = request;
-    return restoreReport(
-      await program.call(sandbox, command, SANDBOX_REPORTS.restore, { projectsRoot, timeoutMs }),
-      request,
-    );
+    const request = {
+      ...asked,
+      repositories: asked.repositories.map((one) => ({ ...one, bundles: joinLinks(one.bundles, limits) })),
+    };
+    const call = asked.carried ?? randomBytes(9).toString('hex');
+    const bundles = asked.carried === undefined ? request.repositories.flatMap((one) => one.bundles) : [];
+    const files = incomingFiles(incomingDirectory(asked, call), bundles);
+    if (files.length > 0) await sandbox.writeFiles(files);
+    const { projectsRoot, timeoutMs } = asked;
+    return releasingAfterFailure(sandbox, { ...asked, held: call }, async () => {
+      const command = restoreCommand(request, call);
+      const where = { projectsRoot, timeoutMs };
+      const report = await program.call(sandbox, command, SANDBOX_REPORTS.restore, where);
+      return restoreReport(report, asked, files.length > 0 ? 2 : 1);
+    });
   };

@@ -5,6 +5,7 @@
 //! about it, from the directory `worktree-of`.
 
 use crate::fs::kind::{Kind, kind};
+use crate::fs::remove;
 use crate::fs::rename::rename_new;
 use crate::fs::text::slurp;
 use crate::wire::error::{Context, Outcome};
@@ -19,6 +20,8 @@ enum Step {
     Renamed(PathBuf, PathBuf),
     Made(PathBuf),
     Removed(PathBuf, Permissions),
+    /// Something of ours that was not there.
+    Ours(PathBuf),
 }
 
 /// What was renamed, made and removed, so that it can be taken back.
@@ -46,6 +49,13 @@ impl Parking {
             self.steps.push(Step::Made(path.to_owned()));
         }
         Ok(())
+    }
+
+    /// Remembers that a directory of ours comes now, unless it is there.
+    pub(crate) fn expect(&mut self, directory: &Path) {
+        if kind(directory).is_none() {
+            self.steps.push(Step::Ours(directory.to_owned()));
+        }
     }
 
     /// Removes a directory unless something is in it. Whether it went.
@@ -83,6 +93,7 @@ impl Parking {
                     // What is in it appeared meanwhile, or is a file of ours.
                     let _ = fs::remove_dir(path);
                 }
+                Step::Ours(path) => remove::directory(&path).context("it cannot be removed", path)?,
                 Step::Removed(path, permissions) => {
                     fs::create_dir_all(&path).context("it cannot be made again", &path)?;
                     fs::set_permissions(&path, permissions).context("its mode cannot be set", &path)?;

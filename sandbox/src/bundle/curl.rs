@@ -1,4 +1,4 @@
-//! Sends large bundles to the addresses that the caller writes into a file. Addresses are secret, and the contents of
+//! Sends large bundles to the addresses that the caller writes into a file, and fetches them from such. Addresses are secret, and the contents of
 //! files are the only input that the sandbox's daemon does not log. So this waits for a file.
 
 use crate::bundle::folder::Folder;
@@ -8,6 +8,7 @@ use bstr::ByteSlice;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -22,11 +23,21 @@ pub(crate) fn upload_all(folder: &Folder, wait_seconds: u64) -> Outcome<Option<S
             "nobody said where to upload to within {wait_seconds} seconds"
         )));
     };
+    transfer(folder.path(), &text)
+}
+
+/// Whether a list of transfers was written to its end.
+pub(crate) fn is_whole(text: &[u8]) -> bool {
+    text.ends_with(END)
+}
+
+/// Makes all transfers of a list, in this directory. The answer says what went wrong.
+pub(crate) fn transfer(directory: &Path, text: &[u8]) -> Outcome<Option<String>> {
     let mut started = Vec::new();
     // All lists at once. Their end is a comment of curl.
     for list in text.split_str(LIST).filter(|list| list.contains_str("url ")) {
         started.push(
-            start(folder, list)
+            start(directory, list)
                 .map_err(|error| Failure::Fault(format!("curl cannot be started: {error}")))?,
         );
     }
@@ -56,7 +67,7 @@ fn addresses(folder: &Folder, wait_seconds: u64) -> Outcome<Option<Vec<u8>>> {
     let began = Instant::now();
     loop {
         let text = fs::read(&file).unwrap_or_default();
-        if text.ends_with(END) {
+        if is_whole(&text) {
             fs::remove_file(&file).context("it cannot be removed", &file)?;
             return Ok(Some(text));
         }
@@ -67,15 +78,15 @@ fn addresses(folder: &Folder, wait_seconds: u64) -> Outcome<Option<Vec<u8>>> {
     }
 }
 
-/// Starts curl on a list, in the folder of the bundles. Arguments of a process are visible to everybody.
-fn start(folder: &Folder, list: &[u8]) -> io::Result<Child> {
+/// Starts curl on a list, in the directory of the bundles. Arguments of a process are visible to everybody.
+fn start(directory: &Path, list: &[u8]) -> io::Result<Child> {
     let mut child = Command::new("curl")
         .args(["--disable", "-K", "-"])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", "/dev/null")
         .env("LC_ALL", "C")
-        .current_dir(folder.path())
+        .current_dir(directory)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

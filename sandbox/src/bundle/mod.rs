@@ -1,8 +1,9 @@
-//! Bundles: git's own format, one pack behind a header. How they are made, and how they leave the sandbox.
+//! Bundles: git's own format, one pack behind a header. How they are made, how they leave the sandbox, and how they come.
 
 pub(crate) mod carry;
 pub(crate) mod curl;
 pub(crate) mod folder;
+pub(crate) mod incoming;
 pub(crate) mod make;
 pub(crate) mod small;
 pub(crate) mod spool;

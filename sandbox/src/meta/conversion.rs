@@ -62,7 +62,7 @@ fn may_say(text: &[u8]) -> bool {
 }
 
 /// The value as git understands it; nothing for any other name or value.
-fn understood(name: &[u8], value: Option<&[u8]>) -> Option<&'static str> {
+pub(crate) fn understood(name: &[u8], value: Option<&[u8]>) -> Option<&'static str> {
     let text = value.unwrap_or_default().to_ascii_lowercase();
     let one_of = |words: &[&'static str]| words.iter().find(|word| text == word.as_bytes()).copied();
     match name {

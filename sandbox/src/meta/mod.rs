@@ -6,7 +6,7 @@
 //! 2. A part that cannot be read is a failure of its path. It never costs the working files.
 //! 3. What is noted for the next capture is noted after the objects have their names.
 
-mod conversion;
+pub(crate) mod conversion;
 pub(crate) mod history;
 mod index_by_git;
 mod index_part;

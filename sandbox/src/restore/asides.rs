@@ -23,12 +23,14 @@ use std::path::{Path, PathBuf};
 pub(crate) fn look_after(projects: &Path, session: &str) -> Vec<AsideReport> {
     let all = projects.join(".agent-shadow").join(format!("aside-{session}"));
     let places: Vec<PathBuf> = below(&all).iter().flat_map(|call| below(call)).collect();
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let open = open_below(&all);
+    let open = if places.is_empty() { None } else { open_below(&all) };
     let mut reports = Vec::new();
     for place in places {
+        if is_empty(&place.join("files")) {
+            // A restore that was killed had only begun it, or had nearly removed it.
+            let _ = remove::directory(&place);
+            continue;
+        }
         // The scripts look after what they describe in another way.
         if !place.join("were").is_file() {
             continue;
@@ -42,6 +44,14 @@ pub(crate) fn look_after(projects: &Path, session: &str) -> Vec<AsideReport> {
     }
     let _ = fs::remove_dir(&all);
     reports
+}
+
+/// Whether nothing is in a directory, or no such directory is there.
+fn is_empty(directory: &Path) -> bool {
+    match fs::read_dir(directory) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 fn below(directory: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! All checks of one repository, before anything of the user's is written.
 
 use crate::apply::contents::sizes;
+use crate::bundle::incoming::Incoming;
 use crate::git::id::Id;
 use crate::host::links;
 use crate::host::place::Host;
@@ -15,12 +16,13 @@ use crate::restore::owner;
 use crate::restore::plan_of::Plan;
 use crate::restore::reach::Moving;
 use crate::restore::stand::Stand;
-use crate::wire::error::Outcome;
+use crate::wire::error::{Context, Outcome};
 use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
 use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest, State};
 use bstr::BString;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 const REFS: [&str; 5] = [
@@ -32,13 +34,13 @@ const REFS: [&str; 5] = [
 ];
 
 /// Whether a repository is there now and in the target.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Way {
     Stays,
     /// The target does not have it.
     Leaves(Leaving),
-    /// Only the target has it. It is parked here.
-    Comes(PathBuf),
+    /// Only the target has it. It is parked here, or it is made from its bundles.
+    Comes(Option<PathBuf>),
 }
 
 /// What is known of a repository when everything was checked.
@@ -77,6 +79,7 @@ pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem
 pub(super) struct Checking<'check> {
     pub(super) moving: &'check Moving<'check>,
     pub(super) request: &'check RestoreRequest,
+    incoming: &'check Incoming,
     pub(super) wanted: &'check RestoreRepository,
     pub(super) stand: &'check Stand,
     problems: Vec<Problem>,
@@ -84,7 +87,7 @@ pub(super) struct Checking<'check> {
 }
 
 pub(crate) fn check(
-    (moving, request): (&Moving<'_>, &RestoreRequest),
+    (moving, request, incoming): (&Moving<'_>, &RestoreRequest, &Incoming),
     wanted: &RestoreRepository,
     now: &State,
     stand: Stand,
@@ -92,6 +95,7 @@ pub(crate) fn check(
     let mut checking = Checking {
         moving,
         request,
+        incoming,
         wanted,
         stand: &stand,
         problems: Vec::new(),
@@ -177,15 +181,21 @@ impl Checking<'_> {
         let Some(since) = self.written_since(now)? else {
             return Ok(None);
         };
+        if !wanted.bundles.is_empty()
+            && let Err(said) = self.incoming.bring(&stand.shadow, &wanted.bundles)?
+        {
+            self.lack(format!("a bundle does not fit: {said}"))?;
+            return Ok(None);
+        }
         let mut plan = match Plan::make(stand, target)? {
             Ok(plan) => plan,
             Err(lacks) => {
-                self.refuse(ProblemKind::MissingObjects, lacks);
+                self.lack(lacks)?;
                 return Ok(None);
             }
         };
         if let Some(lacks) = self.lacks(&mut plan)? {
-            self.refuse(ProblemKind::MissingObjects, lacks);
+            self.lack(lacks)?;
             return Ok(None);
         }
         if !self.request.files_only && !self.is_host_safe(&plan)? {
@@ -218,6 +228,14 @@ impl Checking<'_> {
             self.tell_lost_stash();
         }
         Ok(Some(plan))
+    }
+
+    /// The next call brings objects, and does not trust those that are here.
+    fn lack(&mut self, said: String) -> Outcome<()> {
+        let mark = self.stand.shadow.file("damaged");
+        fs::write(&mark, b"").context("it cannot be written", mark)?;
+        self.refuse(ProblemKind::MissingObjects, said);
+        Ok(())
     }
 
     /// What of the target cannot be read, in git's words. A restore reads the contents of files before it writes anything.
@@ -253,21 +271,10 @@ impl Checking<'_> {
 
     fn is_host_safe(&mut self, plan: &Plan) -> Outcome<bool> {
         let Some(host) = &self.stand.reading.host else {
-            if plan.to.host.head.kind != "none" {
-                self.refuse(
-                    ProblemKind::Failed,
-                    "its .git is gone or cannot be used, and this restore makes none",
-                );
-                return Ok(false);
-            }
             return Ok(true);
         };
         if plan.to.host.head.kind == "none" {
-            self.refuse(
-                ProblemKind::Failed,
-                "it had no .git at the checkpoint, and this restore puts none away",
-            );
-            return Ok(false);
+            return Ok(true);
         }
         if !owner::may_be_its_own(&self.stand.shadow, host, &plan.to.host)? {
             self.refuse(

@@ -25,7 +25,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Why a repository that comes cannot be moved to its target.
-enum Stopped {
+pub(super) enum Stopped {
     Lacks(String),
     Failed(Failure),
 }
@@ -48,23 +48,34 @@ pub(super) fn check_coming(moving: &Moving<'_>, wanted: &RestoreRepository, targ
             b" is a file or a symlink, where this repository was or a directory above it: move it away";
         return refused(problem(ProblemKind::UnsafePath, [bar.as_bytes(), said].concat()));
     }
-    let place = find_place(moving.projects, moving.session, path.as_bstr(), &target.meta);
-    let Some(place) = place.filter(|place| kind(&place.join("git")).is_some()) else {
-        return refused(problem(
-            ProblemKind::MissingObjects,
-            "it is not among the parked repositories",
-        ));
-    };
-    let mut checked = Checked::without_look(Way::Comes(place.clone()));
-    checked
-        .warnings
-        .extend(lost_stash(&place, &at(path.as_bstr()), wanted));
+    if is_taken(&at(path.as_bstr())) {
+        let said = "a directory with files appeared where this repository was";
+        return refused(problem(ProblemKind::Changed, said));
+    }
+    let place = find_place(moving.projects, moving.session, path.as_bstr(), &target.meta)
+        .filter(|place| kind(&place.join("git")).is_some());
+    if place.is_none() && wanted.bundles.is_empty() {
+        let said = "it is not among the parked repositories";
+        return refused(problem(ProblemKind::MissingObjects, said));
+    }
+    let host = place
+        .as_ref()
+        .and_then(|place| parked_host(place, &at(path.as_bstr())));
+    let mut checked = Checked::without_look(Way::Comes(place));
+    checked.warnings.extend(lost_stash(host, wanted));
     checked
 }
 
+/// Whether a directory holds something that is not ours, or cannot be read.
+fn is_taken(directory: &Path) -> bool {
+    match fs::read_dir(directory) {
+        Ok(mut entries) => entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".agent-shadow")),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
 /// What it had stashed that does not come with it.
-fn lost_stash(place: &Path, top: &Path, wanted: &RestoreRepository) -> Option<BString> {
-    let host = parked_host(place, top);
+fn lost_stash(host: Option<Host>, wanted: &RestoreRepository) -> Option<BString> {
     let now = host.as_ref().map(stash::all).unwrap_or_default();
     let lost: Vec<&str> = wanted
         .stash
@@ -115,12 +126,14 @@ impl Restore<'_> {
     pub(super) fn come_all(&self, ready: &mut [Ready], results: &mut Results) -> Outcome<()> {
         let mut which = Vec::new();
         for one in ready.iter_mut() {
-            let Way::Comes(place) = &one.checked.way else {
+            let Way::Comes(place) = one.checked.way.clone() else {
                 continue;
             };
-            let path = &self.request.repositories[one.at].path.0;
-            let top = self.projects.join(path_of(path.clone()));
-            match unpark(&self.moving, place, &top, &mut one.parking) {
+            let came = match place {
+                Some(place) => self.unpark_or_make(one, &place),
+                None => self.make(one),
+            };
+            match came {
                 Ok(()) => which.push(one.at),
                 Err(stopped) => self.stop(one.at, stopped, results),
             }
@@ -140,6 +153,25 @@ impl Restore<'_> {
             }
         }
         Ok(())
+    }
+
+    /// One that git cannot use any more stays parked.
+    fn unpark_or_make(&self, one: &mut Ready, place: &Path) -> Result<(), Stopped> {
+        let top = self.top_of(one.at);
+        match unpark(&self.moving, place, &top, &mut one.parking) {
+            Err(Stopped::Lacks(_)) if !self.request.repositories[one.at].bundles.is_empty() => {
+                one.parking.take_back()?;
+                one.checked.way = Way::Comes(None);
+                self.make(one)
+            }
+            other => other,
+        }
+    }
+
+    fn make(&self, one: &mut Ready) -> Result<(), Stopped> {
+        let target = self.request.repositories[one.at].target.as_ref();
+        let target = target.ok_or_else(|| Failure::Fault("a repository that comes has no target".into()))?;
+        self.make_from_bundles(one, target, &self.top_of(one.at))
     }
 
     fn stop(&self, at: usize, stopped: Stopped, results: &mut Results) {

@@ -2,6 +2,7 @@
 //! anything fails, it puts everything back.
 
 use crate::apply::host::Moved;
+use crate::bundle::incoming::Incoming;
 use crate::capture::parking::finish_parking;
 use crate::lock::Lock;
 use crate::parallel;
@@ -29,7 +30,9 @@ pub(crate) struct Restore<'call> {
     pub(crate) request: &'call RestoreRequest,
     pub(crate) moving: Moving<'call>,
     pub(crate) journal: Journal,
-    room: Room,
+    pub(super) room: Room,
+    /// Bundles that were brought for this call.
+    pub(super) incoming: Incoming,
 }
 
 /// What came of one repository.
@@ -71,9 +74,14 @@ pub(crate) fn restore_in(projects: &Path, request: &RestoreRequest, room: Room) 
         },
         journal: unfinished(projects, request),
         room,
+        incoming: Incoming::arrive(projects, &request.session_id, &request.call)?,
     };
     let before = restore.journal.left();
     let mut report = restore.run()?;
+    restore.incoming.leave();
+    if matches!(report.outcome, RestoreOutcome::Refused | RestoreOutcome::Planned) {
+        report.asides = look_after(projects, &request.session_id);
+    }
     if let Some((call, phase)) = before {
         if matches!(report.outcome, RestoreOutcome::Applied | RestoreOutcome::Reverted) {
             restore.journal.close()?;
@@ -156,7 +164,7 @@ impl Restore<'_> {
                 format!("the repository cannot be read as it is now: {why}"),
             )),
             (Some(Ok(stand)), Some(now), _) => {
-                match check((&self.moving, self.request), wanted, now, stand) {
+                match check((&self.moving, self.request, &self.incoming), wanted, now, stand) {
                     Ok(checked) => checked,
                     Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
                     Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),
@@ -176,7 +184,13 @@ impl Restore<'_> {
         let has_failed = |results: &Results| results.values().any(|one| !one.problems.is_empty());
         let mut results = self.park_all(&mut ready);
         if !has_failed(&results) {
+            self.make_all(&mut ready, &mut results);
+        }
+        if !has_failed(&results) {
             results.extend(self.move_all(&ready)?);
+        }
+        if !has_failed(&results) {
+            self.drop_all(&mut ready, &mut results);
         }
         if !has_failed(&results) {
             self.come_all(&mut ready, &mut results)?;

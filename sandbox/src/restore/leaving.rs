@@ -23,7 +23,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What is known of a repository that leaves.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Leaving {
     /// Directories that stay although they are empty, by paths in the projects root.
     pub(super) places: BTreeSet<BString>,
@@ -153,7 +153,7 @@ impl Moving<'_> {
 
 /// The host states in which it was captured, the latest first. A shadow that was made anew lacks earlier captures that still
 /// have tags.
-fn metas(stand: &Stand) -> Outcome<Vec<String>> {
+pub(super) fn metas(stand: &Stand) -> Outcome<Vec<String>> {
     let shadow = &stand.shadow;
     let git = || Git::on_shadow(&shadow.top, &shadow.git);
     let asked = |git: Git| {

@@ -1,6 +1,6 @@
 //! The restore: looks, checks everything, then writes, then proves; or puts everything back.
 
-mod asides;
+pub(crate) mod asides;
 mod back;
 pub(crate) mod captured;
 pub(crate) mod check;
@@ -14,6 +14,7 @@ mod journal;
 mod kept;
 mod leaving;
 pub(crate) mod look_all;
+mod making;
 mod owner;
 mod plan_of;
 mod prove;

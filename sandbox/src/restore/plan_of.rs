@@ -157,6 +157,16 @@ impl Plan {
         Ok(lacks)
     }
 
+    /// Whether there is no `.git` that can be used, and the target has one.
+    pub(crate) fn makes_git(&self, stand: &Stand) -> bool {
+        stand.reading.host.is_none() && self.to.host.head.is_known()
+    }
+
+    /// Whether there is a `.git`, and the target has none.
+    pub(crate) fn drops_git(&self, stand: &Stand) -> bool {
+        stand.reading.host.is_some() && self.to.host.head.kind == "none"
+    }
+
     /// Whether nothing has to be done.
     pub(crate) fn is_there(&self) -> bool {
         self.differences.is_empty() && self.from.meta == self.to.meta

@@ -152,6 +152,9 @@ impl Moving<'_> {
         let Some(host) = &stand.reading.host else {
             return Ok(Moved::default());
         };
+        if plan.drops_git(stand) {
+            return Ok(Moved::default());
+        }
         let settings = self.settings(stand);
         let moving = self.host_move(stand, plan, (host, &settings));
         if self.files_only || plan.from.meta == plan.to.meta {

@@ -10,8 +10,10 @@ use crate::restore::command::Restore;
 use crate::restore::plan_of::Plan;
 use crate::restore::prove::Allowed;
 use crate::restore::reach::stage;
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::ProblemKind;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// A repository of the request that passed all checks, and what was made ready for it.
@@ -23,6 +25,8 @@ pub(crate) struct Ready {
     pub(crate) aside: Option<Aside>,
     /// What was done to park it, or to bring it back.
     pub(super) parking: Parking,
+    /// The place from which a `.git` alone came back.
+    pub(super) came_from: Option<PathBuf>,
     pub(super) allowed: Allowed,
 }
 
@@ -67,7 +71,12 @@ impl Restore<'_> {
             }
             match stage(stand, plan, None)? {
                 Ok(staged) => ready.0 = staged,
-                Err(lacking) => return Ok(Some(lacking.to_string())),
+                Err(lacking) => {
+                    // The next call brings it, and does not trust the one that is here.
+                    let mark = stand.shadow.file("damaged");
+                    fs::write(&mark, b"").context("it cannot be written", mark)?;
+                    return Ok(Some(lacking.to_string()));
+                }
             }
             ready.1 = Some(self.moving.aside(format!("{at}.1"), stand, plan)?);
             Ok(None)
@@ -85,6 +94,7 @@ impl Restore<'_> {
             stage: Mutex::new(ready.0),
             aside: ready.1,
             parking: Parking::default(),
+            came_from: None,
             allowed,
         }
     }

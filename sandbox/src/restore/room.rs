@@ -87,6 +87,11 @@ impl Room {
         Ok(())
     }
 
+    /// Where a file of this call is, on the same disk.
+    pub(crate) fn file(&self, name: &str) -> Outcome<PathBuf> {
+        self.folder.file(name)
+    }
+
     /// Gives all of it up.
     pub(crate) fn give(&self) {
         self.folder.remove();

@@ -84,7 +84,8 @@ impl Restore<'_> {
     /// The repositories came, so their places are not needed any more.
     pub(super) fn leave_places(&self, ready: &[Ready]) -> Outcome<()> {
         for one in ready {
-            if let Way::Comes(place) = &one.checked.way {
+            self.leave_place_of(one)?;
+            if let Way::Comes(Some(place)) = &one.checked.way {
                 leave_place(place)?;
             }
         }

@@ -3,6 +3,7 @@
 use crate::capture::parking::finish_parking;
 use crate::lock::Lock;
 use crate::parallel;
+use crate::restore::asides::look_after;
 use crate::restore::check::problem;
 use crate::restore::command::{restore_in, unfinished};
 use crate::restore::look_all::Looks;
@@ -33,7 +34,7 @@ enum Seen {
     Problem(ProblemKind, String),
 }
 
-/// The request names the two ends of each repository as `undo` and `target`. All of them are there.
+/// The request names the two ends of each repository as `undo` and `target`.
 pub(crate) fn settle(projects: &Path, request: &RestoreRequest, to: SettleTo) -> Outcome<RestoreReport> {
     let _lock = Lock::take(projects, request.lock_wait_seconds)?;
     finish_parking(projects, &request.session_id)?;
@@ -50,6 +51,7 @@ pub(crate) fn settle(projects: &Path, request: &RestoreRequest, to: SettleTo) ->
     if settled.reached == 0 {
         unfinished(projects, request).close()?;
         let mut report = empty(request, RestoreOutcome::Applied);
+        report.asides = look_after(projects, &request.session_id);
         report.settled = Some(settled);
         return Ok(report);
     }
@@ -82,9 +84,7 @@ fn look_at_all(projects: &Path, request: &RestoreRequest) -> Outcome<BTreeMap<us
     let seen = parallel::map(&all, |at| {
         let stand = stands.lock().ok().and_then(|mut stands| stands.remove(at));
         let one = &request.repositories[*at];
-        let (Some(undo), Some(target)) = (&one.undo, &one.target) else {
-            return Err(Failure::Fault("an end of the rollback is not named".into()));
-        };
+        let (undo, target) = (one.undo.as_ref(), one.target.as_ref());
         let seen = match stand {
             None => Seen::Gone,
             Some(Err(why)) => Seen::Problem(
@@ -144,7 +144,11 @@ fn summary(request: &RestoreRequest, seen: &BTreeMap<usize, Seen>) -> SettleRepo
                 settled.reached += found.reached;
                 settled.unreached += found.unreached;
             }
-            Seen::Gone => keep(&BString::from(".")),
+            Seen::Gone => match (&request.repositories[*at].undo, &request.repositories[*at].target) {
+                (_, None) => settled.reached += 1,
+                (None, Some(_)) => settled.unreached += 1,
+                (Some(_), Some(_)) => keep(&BString::from(".")),
+            },
             Seen::Problem(..) => {}
         }
     }
@@ -159,20 +163,30 @@ fn go(
     end: End,
     room: Room,
 ) -> Outcome<RestoreReport> {
-    let found: Vec<(usize, &Found)> = seen
-        .iter()
-        .filter_map(|(at, seen)| match seen {
-            Seen::Found(found) => Some((*at, &**found)),
-            Seen::Gone | Seen::Problem(..) => None,
-        })
-        .collect();
-    let goals = parallel::map(&found, |(at, found)| Ok((*at, Goal::of(found, end).make()?)))?;
+    let all: Vec<(usize, &Seen)> = seen.iter().map(|(at, seen)| (*at, seen)).collect();
+    let goals = parallel::map(&all, |(at, seen)| {
+        let one = &request.repositories[*at];
+        let goal = match seen {
+            Seen::Found(found) => Some(Goal::of(found, end).make()?),
+            // Where both ends have it, somebody removed it since.
+            Seen::Gone if one.undo.is_some() && one.target.is_some() => None,
+            Seen::Gone => Some(match end {
+                End::Undo => one.undo.clone(),
+                End::Target => one.target.clone(),
+            }),
+            Seen::Problem(..) => None,
+        };
+        let is_there = matches!(seen, Seen::Found(_));
+        Ok((*at, goal.filter(|goal| is_there || goal.is_some())))
+    })?;
     let mut inner = request.clone();
     inner.repositories = goals
         .into_iter()
-        .map(|(at, goal)| RestoreRepository {
-            target: Some(goal),
-            ..request.repositories[at].clone()
+        .filter_map(|(at, goal)| {
+            Some(RestoreRepository {
+                target: goal?,
+                ..request.repositories[at].clone()
+            })
         })
         .collect();
     // What lies in the way there is captured, too.

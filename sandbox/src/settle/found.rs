@@ -29,6 +29,7 @@ const TORN_MOST: usize = 200;
 /// What a repository holds after a restore that broke off.
 pub(super) struct Found {
     pub(super) stand: Stand,
+    /// The default where it was not there.
     pub(super) undo: (State, Captured),
     pub(super) target: (State, Captured),
     pub(super) now: Captured,
@@ -54,17 +55,25 @@ fn by_path(stand: &Stand, from: &str, to: &str) -> Outcome<Paths> {
 /// The inner error says what the sandbox lacks of the two ends.
 pub(super) fn look(
     stand: Stand,
-    undo: &State,
-    target: &State,
+    undo: Option<&State>,
+    target: Option<&State>,
     files_only: bool,
 ) -> Outcome<Result<Found, String>> {
     let shadow = &stand.shadow;
     let (tree, meta) = (stand.tree.to_string(), stand.meta.to_string());
     let mut objects = Batch::open(&shadow.top, &shadow.git)?;
-    let mut read = |state: &State| Captured::read(&mut objects, &state.meta);
+    let mut read = |state: Option<&State>| match state {
+        Some(state) => Captured::read(&mut objects, &state.meta),
+        None => Ok(Some(Captured::default())),
+    };
     let (Some(at_undo), Some(at_target)) = (read(undo)?, read(target)?) else {
         return Ok(Err("a host state of the two ends is not here".into()));
     };
+    let none = State {
+        tree: shadow.format.empty_tree().to_owned(),
+        meta: String::new(),
+    };
+    let (undo, target) = (undo.unwrap_or(&none), target.unwrap_or(&none));
     if let Some(lacks) = lacks(&stand, [undo, target])? {
         return Ok(Err(lacks));
     }
@@ -111,9 +120,12 @@ fn lacks(stand: &Stand, ends: [&State; 2]) -> Outcome<Option<String>> {
     let shadow = &stand.shadow;
     let mut git = Git::on_shadow(&shadow.top, &shadow.git).args(["rev-list", "--objects", "--quiet"]);
     let is_partial = stand.reading.base.as_ref().is_some_and(|base| base.partial);
-    for end in ends {
+    for end in ends
+        .into_iter()
+        .filter(|end| end.tree != shadow.format.empty_tree())
+    {
         git = git.arg(&end.tree);
-        if !is_partial {
+        if !is_partial && !end.meta.is_empty() {
             git = git.arg(&end.meta);
         }
     }

@@ -7,13 +7,16 @@ use crate::git::process::Git;
 use crate::plan::above;
 use crate::read::captured::{Entries, part};
 use crate::restore::captured::{Captured, differences, files_of};
-use crate::settle::found::Found;
+use crate::scan::names::split;
+use crate::settle::found::{Found, GROUPS};
 use crate::settle::units::{End, Three, host_text, of_refs};
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::State;
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
 
+/// How the line of a directory begins that has no mode yet (`apply/beneath.rs`).
+const HALF_MADE: &[u8] = b"D700/";
 /// Lists of the sidecar, of which single lines move.
 const LISTS: [&str; 2] = ["modes", "empty"];
 
@@ -30,6 +33,41 @@ fn done(git: Git) -> Outcome<Vec<u8>> {
     match answer.ok() {
         Some(output) => Ok(output.trim_ascii_end().to_vec()),
         None => Err(Failure::Fault(answer.why())),
+    }
+}
+
+/// What the lists of the sidecar are compared with.
+struct Lists {
+    /// Those of the tree to come to.
+    files: BTreeSet<BString>,
+    one_sided: BTreeSet<BString>,
+}
+
+impl Lists {
+    /// Whether a line can be of that tree: a directory is not where a file is, and a file is in it.
+    fn fits(&self, name: &str, line: &BString) -> bool {
+        let path = path_of(name, line);
+        if name == "modes" && line.starts_with(b"F") {
+            return self.files.contains(path);
+        }
+        !self.files.contains(path) && above(path).all(|up| !self.files.contains(up))
+    }
+}
+
+fn set_of(paths: Option<Vec<BString>>) -> BTreeSet<BString> {
+    paths.unwrap_or_default().into_iter().collect()
+}
+
+fn lines_of(objects: &mut Batch, state: &Captured, name: &str) -> Outcome<BTreeSet<BString>> {
+    let text = part(objects, &state.host.parts, name)?;
+    Ok(split(&text).map(BString::from).collect())
+}
+
+/// `F600/PATH`, `D700/PATH` or `U0077/` in one list, and a path in the other.
+fn path_of<'line>(name: &str, line: &'line BString) -> &'line BStr {
+    match line.split_once_str("/") {
+        Some((_, path)) if name == "modes" => path.as_bstr(),
+        _ => line.as_bstr(),
     }
 }
 
@@ -56,10 +94,20 @@ impl<'found> Goal<'found> {
         Git::on_shadow(&shadow.top, &shadow.git).env("GIT_WORK_TREE", &shadow.top)
     }
 
-    pub(super) fn make(&self) -> Outcome<State> {
+    /// Nothing: the repository is not to be there.
+    pub(super) fn make(&self) -> Outcome<Option<State>> {
         let tree = self.tree()?;
+        let is_empty = tree == self.found.stand.shadow.format.empty_tree();
+        if self.has_no_end() && is_empty && self.found.groups.contains(&GROUPS[0]) {
+            return Ok(None);
+        }
         let meta = self.meta(&tree)?;
-        Ok(State { tree, meta })
+        Ok(Some(State { tree, meta }))
+    }
+
+    /// Whether the repository is not there at the end.
+    fn has_no_end(&self) -> bool {
+        self.end.0.meta.is_empty()
     }
 
     /// The present tree with the paths that move.
@@ -129,14 +177,20 @@ impl<'found> Goal<'found> {
             .filter(|(name, _)| !is_list(name))
             .map(|(name, id)| (name.clone(), id.clone()))
             .collect();
-        if replaced.contains("host")
-            && let Some(mixed) = self.host()
-        {
-            parts.insert("host".into(), self.blob(&mixed)?);
+        if replaced.contains("host") {
+            if self.has_no_end() {
+                // Files that somebody added stay in a directory that is no repository any more.
+                parts.insert("host".into(), self.blob(b"head none\n")?);
+            } else if let Some(mixed) = self.host() {
+                parts.insert("host".into(), self.blob(&mixed)?);
+            }
         }
-        let files: BTreeSet<BString> = files_of(shadow, tree)?.unwrap_or_default().into_iter().collect();
+        let lists = Lists {
+            files: set_of(files_of(shadow, tree)?),
+            one_sided: self.one_sided(&mut objects)?,
+        };
         for name in LISTS {
-            let list = self.list(name, &files, &mut objects)?;
+            let list = self.list(name, &lists, &mut objects)?;
             parts.insert(name.into(), self.blob(&list)?);
         }
         let lines: Vec<u8> = parts.iter().flat_map(|(name, id)| self.entry(name, id)).collect();
@@ -180,33 +234,42 @@ impl<'found> Goal<'found> {
         Some(host_text(&units))
     }
 
-    /// Modes or empty directories as they are now, except for the lines in which the ends differ. Those of paths with later
-    /// work stay, and no directory is to be empty where the tree has a file.
-    fn list(&self, name: &str, files: &BTreeSet<BString>, objects: &mut Batch) -> Outcome<Vec<u8>> {
-        let mut read = |state: &Captured| -> Outcome<BTreeSet<BString>> {
-            let text = part(objects, &state.host.parts, name)?;
-            Ok(crate::scan::names::split(&text).map(BString::from).collect())
+    /// The directories that only one end has. The restore may have made or emptied them.
+    fn one_sided(&self, objects: &mut Batch) -> Outcome<BTreeSet<BString>> {
+        let shadow = &self.found.stand.shadow;
+        let mut of = |tree: &str, state: &Captured| -> Outcome<BTreeSet<BString>> {
+            let files = set_of(files_of(shadow, tree)?);
+            let mut all: BTreeSet<BString> = files
+                .iter()
+                .flat_map(|path| above(path.as_bstr()))
+                .map(BString::from)
+                .collect();
+            all.extend(lines_of(objects, state, "empty")?);
+            Ok(all)
         };
-        let (end, other, now) = (read(&self.end.1)?, read(self.other)?, read(&self.found.now)?);
-        let path_of = |line: &'_ BString| -> BString {
-            match line.split_once_str("/") {
-                Some((_, path)) if name == "modes" => path.into(),
-                _ => line.clone(),
-            }
+        let undo = of(&self.found.undo.0.tree, &self.found.undo.1)?;
+        let target = of(&self.found.target.0.tree, &self.found.target.1)?;
+        Ok(undo.symmetric_difference(&target).cloned().collect())
+    }
+
+    /// Modes or empty directories as they are now, except for the lines in which the ends differ, and what the restore left
+    /// half made. Those of paths with later work stay. What is no longer of its kind has no line.
+    fn list(&self, name: &str, lists: &Lists, objects: &mut Batch) -> Outcome<Vec<u8>> {
+        let end = lines_of(objects, &self.end.1, name)?;
+        let other = lines_of(objects, self.other, name)?;
+        let now = lines_of(objects, &self.found.now, name)?;
+        let is_half_made = |line: &BString, path: &BStr| {
+            let is_bare = name == "empty" || line.starts_with(HALF_MADE);
+            is_bare && lists.one_sided.contains(path)
         };
-        let may_come = |line: &&BString| {
-            let path = path_of(line);
-            let is_below_file = || {
-                let has = |path: &BStr| files.contains(path.as_bytes().as_bstr());
-                name == "empty" && (has(path.as_bstr()) || above(path.as_bstr()).any(has))
-            };
-            !self.found.kept.contains(&path) && !is_below_file()
-        };
-        let mut lines: BTreeSet<&BString> = now
-            .iter()
-            .filter(|line| end.contains(*line) || !other.contains(*line))
-            .collect();
-        lines.extend(end.difference(&other).filter(may_come));
+        let stays = now.iter().filter(|line| {
+            end.contains(*line) || !other.contains(*line) && !is_half_made(line, path_of(name, line))
+        });
+        let kept: BTreeSet<&BStr> = self.found.kept.iter().map(|path| path.as_bstr()).collect();
+        let comes = end
+            .difference(&other)
+            .filter(|line| !kept.contains(path_of(name, line)));
+        let lines: BTreeSet<&BString> = stays.chain(comes).filter(|line| lists.fits(name, line)).collect();
         Ok(lines
             .into_iter()
             .flat_map(|line| [line.as_slice(), b"\0"].concat())

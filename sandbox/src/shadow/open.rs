@@ -202,7 +202,7 @@ fn settings(shadow: &Shadow) -> BString {
 }
 
 /// Lets the shadow read the host's objects, and see its shallow boundary.
-fn borrow(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
+pub(crate) fn borrow(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
     let alternates = shadow.git.join("objects/info/alternates");
     let boundary = shadow.git.join("shallow");
     let Some(host) = host else {

@@ -59,6 +59,31 @@ pub(crate) struct RestoreRepository {
     pub(crate) skipped: Vec<Name>,
     /// Entries of the stash that were there.
     pub(crate) stash: Vec<String>,
+    /// A partial clone: its history is not whole, and may stay so.
+    pub(crate) is_partial: bool,
+    /// To be brought first, the base before the others.
+    pub(crate) bundles: Vec<Bundle>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum How {
+    Base,
+    Link,
+    /// Becomes loose objects.
+    Small,
+    /// Small links that were joined and become one pack.
+    Many,
+}
+
+/// A bundle in the sandbox, by its SHA-256.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Bundle {
+    pub(crate) how: How,
+    pub(crate) sha256: String,
+    /// Names the list of places at which a joined bundle is cut.
+    pub(crate) cuts: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

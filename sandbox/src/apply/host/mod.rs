@@ -5,6 +5,7 @@ mod broken;
 mod index;
 mod index_flags;
 mod locks;
+pub(crate) mod new;
 mod objects;
 mod operation;
 mod outside;

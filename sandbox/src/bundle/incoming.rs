@@ -1,0 +1,393 @@
+//! Bundles that were brought into the sandbox for this call, in `.agent-shadow/in-SESSION/CALL`. They are named by their
+//! SHA-256, and checked before git sees them.
+
+use crate::bundle::curl;
+use crate::fs::kind::{Kind, kind};
+use crate::fs::remove;
+use crate::git::process::Git;
+use crate::host::place::Host;
+use crate::shadow::open::Shadow;
+use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::restore::{Bundle, How};
+use bstr::{BString, ByteSlice};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A header is longer only where it names very many commits.
+const HEADER_MOST: u64 = 64 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    directory: PathBuf,
+    /// A private directory of this call, for packs on their way.
+    scratch: PathBuf,
+}
+
+/// What git said, when it did not take something.
+type Refusal = String;
+
+impl Incoming {
+    /// Fetches those that are not here yet, and checks all of them.
+    pub(crate) fn arrive(projects: &Path, session: &str, call: &str) -> Outcome<Self> {
+        let home = projects.join(".agent-shadow");
+        let incoming = Incoming {
+            directory: home.join(format!("in-{session}")).join(call),
+            scratch: home.join(format!("run-{session}")).join(call),
+        };
+        if kind(&incoming.directory) == Some(Kind::Directory) {
+            incoming.fetch()?;
+            incoming.check()?;
+        }
+        Ok(incoming)
+    }
+
+    fn fetch(&self) -> Outcome<()> {
+        let file = self.directory.join("sources");
+        if kind(&file) != Some(Kind::File) {
+            return Ok(());
+        }
+        let text = fs::read(&file).context("it cannot be read", &file)?;
+        let problem = if curl::is_whole(&text) {
+            curl::transfer(&self.directory, &text)?
+        } else {
+            Some("the list of transfers is not whole".into())
+        };
+        match problem {
+            None => fs::remove_file(&file).context("it cannot be removed", file),
+            Some(said) => Err(Failure::unavailable(format!(
+                "A bundle could not be fetched into the sandbox: {said}. Check that the sandbox may reach the bucket, then call again."
+            ))),
+        }
+    }
+
+    fn check(&self) -> Outcome<()> {
+        let unread = |error: io::Error| {
+            Failure::unavailable(format!(
+                "The bundles that arrived in the sandbox could not be looked at: {error}. Call again."
+            ))
+        };
+        for entry in fs::read_dir(&self.directory).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let mut hasher = Sha256::new();
+            let mut file = File::open(entry.path()).map_err(unread)?;
+            io::copy(&mut file, &mut hasher).map_err(unread)?;
+            let digest = format!("{:x}", hasher.finalize());
+            if name.split('.').next() != Some(&*digest) {
+                return Err(Failure::refused(
+                    "BundleCorrupt",
+                    format!(
+                        "A bundle that arrived in the sandbox does not have its SHA-256: {name}. Nothing was changed. Choose another checkpoint."
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// They are good for one call.
+    pub(crate) fn leave(&self) {
+        // What is left behind, a later call removes.
+        let _ = remove::directory(&self.directory);
+    }
+
+    fn file(&self, sha256: &str, end: &str) -> PathBuf {
+        self.directory.join(format!("{sha256}.{end}"))
+    }
+
+    /// Brings the objects of these bundles into a shadow, the base first. Where the shadow holds damaged objects, they come
+    /// in packs from a store of their own: git does not write an object that it seems to have, and reads packs first.
+    pub(crate) fn bring(&self, shadow: &Shadow, bundles: &[Bundle]) -> Outcome<Result<(), Refusal>> {
+        let damaged = shadow.file("damaged");
+        if kind(&damaged).is_none() {
+            for bundle in bundles {
+                let taken = self.take(
+                    &|| Git::on_shadow(&shadow.top, &shadow.git),
+                    &shadow.objects(),
+                    bundle,
+                )?;
+                if taken.is_err() {
+                    return Ok(taken);
+                }
+            }
+            return Ok(Ok(()));
+        }
+        let apart = self.scratch.join("objects");
+        let made = || {
+            remove::directory(&apart)?;
+            fs::create_dir_all(apart.join("pack"))
+        };
+        made().context("objects cannot be written", &apart)?;
+        let git = || Git::on_shadow(&shadow.top, &shadow.git).env("GIT_OBJECT_DIRECTORY", &apart);
+        for bundle in bundles {
+            let whole = Bundle {
+                how: How::Link,
+                ..bundle.clone()
+            };
+            let taken = match &bundle.cuts {
+                Some(cuts) => self.each_link(&git, &bundle.sha256, cuts)?,
+                None => self.take(&git, &apart, &whole)?,
+            };
+            if taken.is_err() {
+                return Ok(taken);
+            }
+        }
+        // The index of a pack comes last, because git does not see a pack without it.
+        let packs = || -> io::Result<()> {
+            for end in ["pack", "idx"] {
+                for entry in fs::read_dir(apart.join("pack"))? {
+                    let path = entry?.path();
+                    if path.extension().is_some_and(|found| found == end)
+                        && let Some(name) = path.file_name()
+                    {
+                        fs::rename(&path, shadow.objects().join("pack").join(name))?;
+                    }
+                }
+            }
+            remove::directory(&apart)?;
+            remove::file(&damaged)
+        };
+        packs().context("objects cannot be brought", &apart)?;
+        Ok(Ok(()))
+    }
+
+    /// The same for a repository that is being made: the base becomes its own.
+    pub(crate) fn bring_new(
+        &self,
+        shadow: &Shadow,
+        (host, is_partial): (&Host, bool),
+        bundles: &[Bundle],
+    ) -> Outcome<Result<(), Refusal>> {
+        if kind(&shadow.file("damaged")).is_some() {
+            return self.bring(shadow, bundles);
+        }
+        for bundle in bundles {
+            let taken = if bundle.how == How::Base {
+                let git = indexing(Git::on_host(&host.git, &host.git));
+                let git = if is_partial { git.arg("--promisor") } else { git };
+                answered(git.input_file(pack_of(&self.file(&bundle.sha256, "bundle"))?))?
+            } else {
+                self.take(
+                    &|| Git::on_shadow(&shadow.top, &shadow.git),
+                    &shadow.objects(),
+                    bundle,
+                )?
+            };
+            if taken.is_err() {
+                return Ok(taken);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Brings one into the store of a git directory.
+    fn take(&self, git: &dyn Fn() -> Git, objects: &Path, bundle: &Bundle) -> Outcome<Result<(), Refusal>> {
+        let file = self.file(&bundle.sha256, "bundle");
+        let taken = match bundle.how {
+            How::Base | How::Link => return index_pack(git(), &file),
+            How::Small => unpack(git(), &file)?,
+            How::Many => match pack_joined(git, objects, &file)? {
+                Ok(()) => return Ok(Ok(())),
+                Err(_) => unpack(git(), &file)?,
+            },
+        };
+        // Links were joined, or made into loose objects, for speed. Git may still take them as they were made.
+        match (taken, &bundle.cuts) {
+            (Ok(()), _) => Ok(Ok(())),
+            (Err(_), Some(cuts)) => self.each_link(git, &bundle.sha256, cuts),
+            (Err(_), None) => index_pack(git(), &file),
+        }
+    }
+
+    /// The links of a joined bundle, each as its own pack: lines `OFFSET SIZE START TRAILER`, both as `printf` writes bytes.
+    fn each_link(&self, git: &dyn Fn() -> Git, sha256: &str, cuts: &str) -> Outcome<Result<(), Refusal>> {
+        let file = self.file(sha256, "bundle");
+        let list = self.file(cuts, "cuts");
+        let text = fs::read(&list).context("it cannot be read", &list)?;
+        let pack = self.scratch.join("link.pack");
+        for line in text.lines() {
+            let words: Vec<&[u8]> = line.split_str(" ").collect();
+            let parsed = || {
+                let [offset, size, start, trailer] = words[..] else {
+                    return None;
+                };
+                let number = |word: &[u8]| word.to_str().ok()?.parse::<u64>().ok();
+                Some((
+                    number(offset)?,
+                    number(size)?,
+                    bytes_of(start)?,
+                    bytes_of(trailer)?,
+                ))
+            };
+            let Some((offset, size, start, trailer)) = parsed() else {
+                return Err(Failure::Fault(format!("{} is no list of links", list.display())));
+            };
+            let written = || -> io::Result<()> {
+                fs::create_dir_all(&self.scratch)?;
+                let mut out = File::create(&pack)?;
+                let mut from = File::open(&file)?;
+                from.seek(SeekFrom::Start(offset))?;
+                out.write_all(&start)?;
+                io::copy(&mut from.take(size), &mut out)?;
+                out.write_all(&trailer)
+            };
+            written().context("a link cannot be written", &pack)?;
+            let read = File::open(&pack).context("it cannot be read", &pack)?;
+            let taken = indexing(git()).input_file(read).run_to_its_end()?;
+            if !taken.status.success() {
+                return Ok(Err(taken.why()));
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+fn indexing(git: Git) -> Git {
+    git.args(["index-pack", "--stdin", "--fix-thin"])
+}
+
+fn answered(git: Git) -> Outcome<Result<(), Refusal>> {
+    let answer = git.run_to_its_end()?;
+    Ok(if answer.status.success() {
+        Ok(())
+    } else {
+        Err(answer.why())
+    })
+}
+
+fn index_pack(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
+    answered(indexing(git).input_file(pack_of(file)?))
+}
+
+/// As with git's own fetch: many packs would make every later command slower.
+fn unpack(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
+    answered(git.args(["unpack-objects", "-q"]).input_file(pack_of(file)?))
+}
+
+/// Keeps joined links as one pack. It cannot when an object is in it twice: the deltas of such a pack may form a circle. Until
+/// this is checked, git does not see the pack.
+fn pack_joined(git: &dyn Fn() -> Git, objects: &Path, file: &Path) -> Outcome<Result<(), Refusal>> {
+    let packs = objects.join("pack");
+    let (pack, index) = (packs.join("tmp_joined.pack"), packs.join("tmp_joined.index"));
+    let clear = || remove::file(&pack).and_then(|()| remove::file(&index));
+    clear().context("it cannot be removed", &pack)?;
+    let answer = git()
+        .args([
+            "-c",
+            "pack.writeReverseIndex=false",
+            "index-pack",
+            "--stdin",
+            "--fix-thin",
+            "-o",
+        ])
+        .arg(&index)
+        .arg(&pack)
+        .input_file(pack_of(file)?)
+        .run_to_its_end()?;
+    let Some(said) = answer.ok() else {
+        clear().context("it cannot be removed", &pack)?;
+        return Ok(Err(answer.why()));
+    };
+    // `pack<TAB>ID`
+    let name = said
+        .trim_ascii()
+        .rsplit_str("\t")
+        .next()
+        .unwrap_or_default()
+        .to_str_lossy()
+        .into_owned();
+    let read = File::open(&index).context("it cannot be read", &index)?;
+    let listed = git().arg("show-index").input_file(read).run_to_its_end()?;
+    // Sorted by id: `OFFSET ID (CHECKSUM)`
+    let ids: Vec<BString> = listed
+        .ok()
+        .unwrap_or_default()
+        .lines()
+        .filter_map(|line| Some(line.split_str(" ").nth(1)?.into()))
+        .collect();
+    let is_twice = ids.windows(2).any(|pair| pair[0] == pair[1]);
+    if is_twice || ids.is_empty() || name.is_empty() {
+        clear().context("it cannot be removed", &pack)?;
+        return Ok(Err("an object is in the joined links twice".into()));
+    }
+    let named = |end: &str| packs.join(format!("pack-{name}.{end}"));
+    let kept = fs::rename(&pack, named("pack")).and_then(|()| fs::rename(&index, named("idx")));
+    kept.context("it cannot be renamed", &pack)?;
+    Ok(Ok(()))
+}
+
+/// The pack of a bundle: it begins after the first empty line.
+fn pack_of(file: &Path) -> Outcome<File> {
+    let found = || -> io::Result<File> {
+        let mut open = File::open(file)?;
+        let mut head = Vec::new();
+        let mut part = vec![0; 4096];
+        loop {
+            let count = open.read(&mut part)?;
+            head.extend_from_slice(&part[..count]);
+            if let Some(at) = head.find("\n\n") {
+                open.seek(SeekFrom::Start(at as u64 + 2))?;
+                return Ok(open);
+            }
+            if count == 0 || head.len() as u64 > HEADER_MOST {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    };
+    found().context("it is no bundle that can be read", file)
+}
+
+/// The bytes that `\xNN...` names.
+fn bytes_of(text: &[u8]) -> Option<Vec<u8>> {
+    let parts = text.split_str("\\x");
+    let bytes = parts
+        .skip(1)
+        .map(|digits| u8::from_str_radix(digits.to_str().ok()?, 16).ok());
+    text.starts_with(b"\\x").then(|| bytes.collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_as_printf_writes_them() {
+        assert_eq!(bytes_of(b"\\x50\\x41\\x00\\xff"), Some(vec![0x50, 0x41, 0, 0xff]));
+        assert_eq!(bytes_of(b""), None);
+        assert_eq!(bytes_of(b"\\xzz"), None);
+    }
+
+    #[test]
+    fn a_bundle_that_is_not_what_its_name_says_is_refused() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let place = top.path().join(".agent-shadow/in-s/c");
+        fs::create_dir_all(&place).expect("a directory");
+        fs::write(place.join("abc.bundle"), "other").expect("a file");
+        let refused = Incoming::arrive(top.path(), "s", "c").expect_err("it has another digest");
+        assert!(
+            matches!(
+                refused,
+                Failure::Refused {
+                    name: "BundleCorrupt",
+                    ..
+                }
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn the_pack_begins_after_the_header() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let file = top.path().join("bundle");
+        fs::write(&file, b"# v2 git bundle\nabc refs/x\n\nPACK\n\nmore").expect("a file");
+        let mut text = String::new();
+        pack_of(&file)
+            .expect("it is a bundle")
+            .read_to_string(&mut text)
+            .expect("text");
+        assert_eq!(text, "PACK\n\nmore");
+    }
+}

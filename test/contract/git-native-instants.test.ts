@@ -1,0 +1,106 @@
+/** The native restore is killed at each of its own writing calls of the system: whatever is called next finishes or takes back. */
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHarness } from '../support/git-harness.ts';
+import { besideRestores } from '../support/git-native-restore.ts';
+import { world } from '../support/git-repositories.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { canTrace, tracedProgram } from '../support/traced-program.ts';
+
+const SEED = printedSeed('instants of a native restore');
+
+/** In one thread, so that the calls of the program itself are counted, and not those of git. */
+const CALLS = {
+  renames: ['rename', 'renameat', 'renameat2'],
+  links: ['link', 'linkat', 'symlink', 'symlinkat'],
+  removals: ['unlink', 'unlinkat', 'rmdir'],
+  directories: ['mkdir', 'mkdirat'],
+  syncs: ['fsync', 'fdatasync', 'syncfs'],
+  modes: ['chmod', 'fchmod', 'fchmodat', 'fchownat', 'utimensat'],
+  writes: ['write', 'pwrite64', 'copy_file_range', 'sendfile', 'ftruncate', 'fallocate'],
+};
+
+const isSkipped = !canTrace();
+if (isSkipped) process.stdout.write('git-native-instants: skipped, because strace cannot trace here\n');
+
+beforeAll(() => {
+  besideRestores.native = { compared: 0, left: [], isAlone: true };
+});
+afterAll(() => {
+  delete besideRestores.native;
+});
+
+const FIRST = `mkdir app; cd app; git init -q -b main .; mkdir -p d/e hollow; for n in a b c d/1 d/e/2; do echo $n > $n; done; ln -s a link; git add -A; git commit -qm one
+chmod 600 b; echo x > x; chmod 755 x; git branch side; echo staged > a; git add a; echo later > a`;
+const ALONE = `cd app; rm -r d hollow link; mkdir link f; echo l > link/l; echo d > d; echo 2 > f/2; rm c; chmod 644 b; git add -A; git commit -qm two; git checkout -qb topic; git branch -D side; mkdir void
+echo more > x`;
+const LEAVING = `${ALONE}; git init -q -b main ../gone; cd ../gone; echo g > g; git add g; git commit -qm g; echo h > h`;
+
+/** Alone, all work is done in the first thread. Beside one that leaves, it is parked there. */
+const STATES = [
+  ['alone', ['app'], ALONE, Object.keys(CALLS)],
+  ['beside one that leaves', ['app', 'gone'], LEAVING, ['renames', 'removals', 'directories']],
+] as const;
+
+/** What is called after the kill, and where everything is to stand then. */
+const NEXT = ['the same again', 'settled', 'the way back'] as const;
+
+describe.skipIf(isSkipped)('killed at one of its calls', () => {
+  const cases = STATES.flatMap(([how, names, second, kinds]) =>
+    Object.entries(CALLS).flatMap(([kind, calls]) =>
+      kinds.some((one) => one === kind) ? [{ how, names, change: second, kind, calls }] : [],
+    ),
+  );
+  test.for(cases)(
+    '$how, of its $kind: the next call arrives, and nothing is lost',
+    { timeout: 1_200_000 },
+    async ({ names, change, kind, calls }) => {
+      const NAMES = [...names];
+      using traced = tracedProgram();
+      await using harness = await createHarness({ prefix: traced.prefix });
+      harness.sh(FIRST);
+      const first = await harness.capture();
+      const before = world(harness, NAMES);
+      harness.sh(change);
+      const after = world(harness, NAMES);
+      // On the way back nothing moves any more.
+      const second = await harness.capture(first);
+      const every = WHOLE ? 1 : 9;
+      let deaths = 0;
+      for (let at = 1 + (WHOLE ? 0 : SEED % every); ; at += every) {
+        const name = `killed at ${kind} ${at}`;
+        const from = await harness.capture(first);
+        const met = await traced.dieAt(calls, at, () =>
+          harness.rollback(first, { from }).then(
+            ({ report }) => report.outcome,
+            () => 'died',
+          ),
+        );
+        const next = NEXT[at % NEXT.length];
+        if (met !== 'died') {
+          expect(met, name).toBe('applied');
+        } else {
+          deaths += 1;
+          if (next === 'settled') {
+            const { report } = await harness.settle(second, first);
+            expect([report.outcome, report.problems], `${name}, ${next}`).toEqual(['applied', []]);
+            expect([before, after], `${name}, ${next}`).toContainEqual(world(harness, NAMES));
+          }
+          const to = next === 'the same again' ? first : second;
+          const { report } = await harness.rollback(to);
+          expect([report.outcome, report.problems], `${name}, ${next}`).toEqual(['applied', []]);
+          expect(world(harness, NAMES), `${name}, ${next}`).toEqual(to === first ? before : after);
+          expect(report.asides, `${name}, ${next}`).toEqual([]);
+          expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`), `${name}, ${next}`).toBe(false);
+        }
+        const back = await harness.rollback(second);
+        expect([back.report.outcome, back.report.problems], `back after ${name}`).toEqual(['applied', []]);
+        expect(world(harness, NAMES), `back after ${name}`).toEqual(after);
+        expect(existsSync(`${harness.root}/.agent-shadow/journal-s1`), `back after ${name}`).toBe(false);
+        if (met !== 'died') break;
+      }
+      process.stdout.write(`git-native-instants: ${deaths} deaths at ${kind}\n`);
+      if (WHOLE) expect(deaths).toBeGreaterThan(0);
+    },
+  );
+});
