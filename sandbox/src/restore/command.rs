@@ -8,19 +8,16 @@ use crate::lock::Lock;
 use crate::parallel;
 use crate::restore::asides::look_after;
 use crate::restore::back::Back;
-use crate::restore::check::{Checked, Way, check, problem};
-use crate::restore::coming::check_coming;
+use crate::restore::check::{Checked, Way, problem};
 use crate::restore::journal::{Journal, Phase};
-use crate::restore::look_all::{Looks, Seen, user_settings};
+use crate::restore::look_all::user_settings;
 use crate::restore::reach::Moving;
 use crate::restore::ready::Ready;
-use crate::restore::report::{refused, refused_all, report};
+use crate::restore::report::{refused_all, report};
 use crate::restore::room::Room;
 use crate::restore::stranded;
 use crate::wire::error::{Failure, Outcome};
-use crate::wire::restore::{
-    Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRepository, RestoreRequest, Verified,
-};
+use crate::wire::restore::{Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRequest, Verified};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
@@ -130,49 +127,6 @@ impl Restore<'_> {
         self.act(ready)
     }
 
-    fn check_all(&self) -> Outcome<BTreeMap<usize, Checked>> {
-        let all: Vec<usize> = (0..self.request.repositories.len()).collect();
-        let seen = Looks {
-            projects: self.projects,
-            request: self.request,
-            umask: None,
-            which: &all,
-            target: |one| one.target.as_ref(),
-        }
-        .all()?;
-        let seen: Mutex<BTreeMap<usize, _>> = Mutex::new(seen);
-        let checked = parallel::map(&all, |at| {
-            let stand = seen.lock().ok().and_then(|mut seen| seen.remove(at));
-            Ok((*at, self.check_one(&self.request.repositories[*at], stand)?))
-        })?;
-        Ok(checked.into_iter().collect())
-    }
-
-    fn check_one(&self, wanted: &RestoreRepository, stand: Option<Seen>) -> Outcome<Checked> {
-        Ok(match (stand, &wanted.now, &wanted.target) {
-            (None, None, Some(target)) => check_coming(&self.moving, wanted, target),
-            (None, _, _) => refused(problem(
-                ProblemKind::Changed,
-                "the repository vanished after the capture",
-            )),
-            (Some(_), None, _) => refused(problem(
-                ProblemKind::Changed,
-                "a directory with files appeared where this repository was",
-            )),
-            (Some(Err(why)), Some(_), _) => refused(problem(
-                ProblemKind::Failed,
-                format!("the repository cannot be read as it is now: {why}"),
-            )),
-            (Some(Ok(stand)), Some(now), _) => {
-                match check((&self.moving, self.request, &self.incoming), wanted, now, stand) {
-                    Ok(checked) => checked,
-                    Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
-                    Err(failure) => refused(problem(ProblemKind::Failed, failure.to_string())),
-                }
-            }
-        })
-    }
-
     fn act(&self, mut ready: Vec<Ready>) -> Outcome<RestoreReport> {
         let is_any = ready.iter().any(Ready::is_moved);
         if is_any && let Err(failure) = self.journal.enter(Phase::Moving) {
@@ -190,10 +144,10 @@ impl Restore<'_> {
             results.extend(self.move_all(&ready)?);
         }
         if !has_failed(&results) {
-            self.drop_all(&mut ready, &mut results);
+            self.come_all(&mut ready, &mut results)?;
         }
         if !has_failed(&results) {
-            self.come_all(&mut ready, &mut results)?;
+            self.drop_all(&mut ready, &mut results);
         }
         if !has_failed(&results) {
             if is_any {

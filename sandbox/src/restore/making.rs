@@ -131,8 +131,7 @@ impl Restore<'_> {
     }
 
     fn drop_one(&self, one: &mut Ready) -> Outcome<()> {
-        let (Way::Stays, Some(plan), Some(stand)) = (&one.checked.way, &one.checked.plan, &one.checked.stand)
-        else {
+        let (Some(plan), Some(stand)) = (&one.checked.plan, &one.checked.stand) else {
             return Ok(());
         };
         if self.request.files_only || !plan.drops_git(stand) {

@@ -4,6 +4,7 @@ pub(crate) mod asides;
 mod back;
 pub(crate) mod captured;
 pub(crate) mod check;
+mod check_all;
 mod check_host;
 mod check_paths;
 mod coming;

@@ -29,6 +29,15 @@ pub(crate) fn drop_damaged(shadow: &Shadow) -> Outcome<bool> {
     Ok(true)
 }
 
+/// The same, and the next look reads everything in any case.
+pub(crate) fn forget(shadow: &Shadow) -> Outcome<()> {
+    drop_damaged(shadow)?;
+    for note in NOTES {
+        remove(&shadow.file(note))?;
+    }
+    Ok(())
+}
+
 /// Makes the index of a pack again where git cannot read it, and removes a pack that was torn itself. The answer is whether
 /// there was any.
 pub(crate) fn mend_packs(shadow: &Shadow) -> Outcome<bool> {

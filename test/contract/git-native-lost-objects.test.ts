@@ -1,0 +1,68 @@
+/** Half of all objects are gone before each rollback, where the native program restores beside the scripts. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHarness } from '../support/git-harness.ts';
+import { besideRestores } from '../support/git-native-restore.ts';
+import { world } from '../support/git-repositories.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
+
+const SEED = printedSeed('lost objects of a native restore');
+const SEEDS = Array.from({ length: 12 }, (_, index) => SEED + index);
+
+beforeAll(() => {
+  besideRestores.native = { compared: 0, left: [] };
+});
+afterAll(() => {
+  delete besideRestores.native;
+});
+
+test.for(sampled(SEEDS, { every: 6, offset: SEED }))(
+  'what the files and the store have is made and brought again, seed %i',
+  async (seed) => {
+    await using harness = await createHarness();
+    harness.sh(
+      'git init -q -b main app; cd app; mkdir -p d/e; for i in 1 2 3; do echo $i | tee f$i d/f$i d/e/f$i; done; git add -A; git commit -qm one',
+    );
+    const states = [];
+    for (const change of [':', 'echo 2 > f1; mkdir empty', 'echo 3 > d/f1; chmod 700 d/f2; git add d/f1']) {
+      harness.sh(change, 'app');
+      states.push({ snapshot: await harness.capture(), looks: world(harness, ['app']) });
+    }
+    for (const { snapshot, looks } of states) {
+      harness.sh(
+        `RANDOM=${seed % 32_768}; for file in .agent-shadow/session-s1/objects/??/*; do [ $((RANDOM % 2)) = 0 ] || rm -f "$file"; done; :`,
+        'app',
+      );
+      const { report } = await harness.rollback(snapshot);
+      expect([report.outcome, report.problems]).toEqual(['applied', []]);
+      expect(world(harness, ['app'])).toEqual(looks);
+    }
+  },
+);
+
+test('a .git that is gone is made again, and one that is new goes', async () => {
+  await using harness = await createHarness();
+  harness.sh('git init -q -b main app; cd app; echo a > a; git add -A; git commit -qm one; git branch side');
+  const first = await harness.capture();
+  const before = world(harness, ['app']);
+  harness.sh('rm -rf .git; echo b > a', 'app');
+  const after = world(harness, ['app']);
+  const { undo, report } = await harness.rollback(first);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(world(harness, ['app'])).toEqual(before);
+  const back = await harness.rollback(undo);
+  expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
+  expect(world(harness, ['app'])).toEqual(after);
+});
+
+test('a repository of which nothing is left is made from its bundles', async () => {
+  await using harness = await createHarness();
+  harness.sh(
+    'git init -q -b main app; cd app; mkdir d; echo a > d/a; git add -A; git commit -qm one; echo b > b',
+  );
+  const first = await harness.capture();
+  const before = world(harness, ['app']);
+  harness.sh('rm -rf app');
+  const { report } = await harness.rollback(first);
+  expect([report.outcome, report.problems]).toEqual(['applied', []]);
+  expect(world(harness, ['app'])).toEqual(before);
+});
