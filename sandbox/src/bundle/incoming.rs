@@ -2,6 +2,7 @@
 //! SHA-256, and checked before git sees them.
 
 use crate::bundle::curl;
+use crate::bundle::unpack::{Refusal, answered, bytes_of, index_pack, indexing, loose, pack_joined, pack_of};
 use crate::fs::kind::{Kind, kind};
 use crate::fs::remove;
 use crate::git::process::Git;
@@ -9,14 +10,11 @@ use crate::host::place::Host;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::{Bundle, How};
-use bstr::{BString, ByteSlice};
+use bstr::ByteSlice;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-/// A header is longer only where it names very many commits.
-const HEADER_MOST: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Incoming {
@@ -24,9 +22,6 @@ pub(crate) struct Incoming {
     /// A private directory of this call, for packs on their way.
     scratch: PathBuf,
 }
-
-/// What git said, when it did not take something.
-type Refusal = String;
 
 impl Incoming {
     /// Fetches those that are not here yet, and checks all of them.
@@ -187,10 +182,10 @@ impl Incoming {
         let file = self.file(&bundle.sha256, "bundle");
         let taken = match bundle.how {
             How::Base | How::Link => return index_pack(git(), &file),
-            How::Small => unpack(git(), &file)?,
+            How::Small => loose(git(), &file)?,
             How::Many => match pack_joined(git, objects, &file)? {
                 Ok(()) => return Ok(Ok(())),
-                Err(_) => unpack(git(), &file)?,
+                Err(_) => loose(git(), &file)?,
             },
         };
         // Links were joined, or made into loose objects, for speed. Git may still take them as they were made.
@@ -244,120 +239,9 @@ impl Incoming {
     }
 }
 
-fn indexing(git: Git) -> Git {
-    git.args(["index-pack", "--stdin", "--fix-thin"])
-}
-
-fn answered(git: Git) -> Outcome<Result<(), Refusal>> {
-    let answer = git.run_to_its_end()?;
-    Ok(if answer.status.success() {
-        Ok(())
-    } else {
-        Err(answer.why())
-    })
-}
-
-fn index_pack(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
-    answered(indexing(git).input_file(pack_of(file)?))
-}
-
-/// As with git's own fetch: many packs would make every later command slower.
-fn unpack(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
-    answered(git.args(["unpack-objects", "-q"]).input_file(pack_of(file)?))
-}
-
-/// Keeps joined links as one pack. It cannot when an object is in it twice: the deltas of such a pack may form a circle. Until
-/// this is checked, git does not see the pack.
-fn pack_joined(git: &dyn Fn() -> Git, objects: &Path, file: &Path) -> Outcome<Result<(), Refusal>> {
-    let packs = objects.join("pack");
-    let (pack, index) = (packs.join("tmp_joined.pack"), packs.join("tmp_joined.index"));
-    let clear = || remove::file(&pack).and_then(|()| remove::file(&index));
-    clear().context("it cannot be removed", &pack)?;
-    let answer = git()
-        .args([
-            "-c",
-            "pack.writeReverseIndex=false",
-            "index-pack",
-            "--stdin",
-            "--fix-thin",
-            "-o",
-        ])
-        .arg(&index)
-        .arg(&pack)
-        .input_file(pack_of(file)?)
-        .run_to_its_end()?;
-    let Some(said) = answer.ok() else {
-        clear().context("it cannot be removed", &pack)?;
-        return Ok(Err(answer.why()));
-    };
-    // `pack<TAB>ID`
-    let name = said
-        .trim_ascii()
-        .rsplit_str("\t")
-        .next()
-        .unwrap_or_default()
-        .to_str_lossy()
-        .into_owned();
-    let read = File::open(&index).context("it cannot be read", &index)?;
-    let listed = git().arg("show-index").input_file(read).run_to_its_end()?;
-    // Sorted by id: `OFFSET ID (CHECKSUM)`
-    let ids: Vec<BString> = listed
-        .ok()
-        .unwrap_or_default()
-        .lines()
-        .filter_map(|line| Some(line.split_str(" ").nth(1)?.into()))
-        .collect();
-    let is_twice = ids.windows(2).any(|pair| pair[0] == pair[1]);
-    if is_twice || ids.is_empty() || name.is_empty() {
-        clear().context("it cannot be removed", &pack)?;
-        return Ok(Err("an object is in the joined links twice".into()));
-    }
-    let named = |end: &str| packs.join(format!("pack-{name}.{end}"));
-    let kept = fs::rename(&pack, named("pack")).and_then(|()| fs::rename(&index, named("idx")));
-    kept.context("it cannot be renamed", &pack)?;
-    Ok(Ok(()))
-}
-
-/// The pack of a bundle: it begins after the first empty line.
-fn pack_of(file: &Path) -> Outcome<File> {
-    let found = || -> io::Result<File> {
-        let mut open = File::open(file)?;
-        let mut head = Vec::new();
-        let mut part = vec![0; 4096];
-        loop {
-            let count = open.read(&mut part)?;
-            head.extend_from_slice(&part[..count]);
-            if let Some(at) = head.find("\n\n") {
-                open.seek(SeekFrom::Start(at as u64 + 2))?;
-                return Ok(open);
-            }
-            if count == 0 || head.len() as u64 > HEADER_MOST {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-        }
-    };
-    found().context("it is no bundle that can be read", file)
-}
-
-/// The bytes that `\xNN...` names.
-fn bytes_of(text: &[u8]) -> Option<Vec<u8>> {
-    let parts = text.split_str("\\x");
-    let bytes = parts
-        .skip(1)
-        .map(|digits| u8::from_str_radix(digits.to_str().ok()?, 16).ok());
-    text.starts_with(b"\\x").then(|| bytes.collect())?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_read_as_printf_writes_them() {
-        assert_eq!(bytes_of(b"\\x50\\x41\\x00\\xff"), Some(vec![0x50, 0x41, 0, 0xff]));
-        assert_eq!(bytes_of(b""), None);
-        assert_eq!(bytes_of(b"\\xzz"), None);
-    }
 
     #[test]
     fn a_bundle_that_is_not_what_its_name_says_is_refused() {
@@ -376,18 +260,5 @@ mod tests {
             ),
             "{refused}"
         );
-    }
-
-    #[test]
-    fn the_pack_begins_after_the_header() {
-        let top = tempfile::tempdir().expect("a temporary directory");
-        let file = top.path().join("bundle");
-        fs::write(&file, b"# v2 git bundle\nabc refs/x\n\nPACK\n\nmore").expect("a file");
-        let mut text = String::new();
-        pack_of(&file)
-            .expect("it is a bundle")
-            .read_to_string(&mut text)
-            .expect("text");
-        assert_eq!(text, "PACK\n\nmore");
     }
 }

@@ -7,3 +7,4 @@ pub(crate) mod incoming;
 pub(crate) mod make;
 pub(crate) mod small;
 pub(crate) mod spool;
+mod unpack;

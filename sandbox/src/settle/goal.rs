@@ -4,26 +4,23 @@ use crate::apply::aside::digits;
 use crate::fs::remove;
 use crate::git::batch::Batch;
 use crate::git::process::Git;
-use crate::plan::above;
-use crate::read::captured::{Entries, part};
+use crate::read::captured::Entries;
 use crate::restore::captured::{Captured, differences, files_of};
-use crate::scan::names::split;
 use crate::settle::found::{Found, GROUPS};
+use crate::settle::lists::{Lists, set_of};
 use crate::settle::units::{End, Three, host_text, of_refs};
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::State;
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
 
-/// How the line of a directory begins that has no mode yet (`apply/beneath.rs`).
-const HALF_MADE: &[u8] = b"D700/";
 /// Lists of the sidecar, of which single lines move.
 const LISTS: [&str; 2] = ["modes", "empty"];
 
 pub(super) struct Goal<'found> {
-    found: &'found Found,
-    end: &'found (State, Captured),
-    other: &'found Captured,
+    pub(super) found: &'found Found,
+    pub(super) end: &'found (State, Captured),
+    pub(super) other: &'found Captured,
     /// The paths that go to the end.
     moving: BTreeSet<BString>,
 }
@@ -33,41 +30,6 @@ fn done(git: Git) -> Outcome<Vec<u8>> {
     match answer.ok() {
         Some(output) => Ok(output.trim_ascii_end().to_vec()),
         None => Err(Failure::Fault(answer.why())),
-    }
-}
-
-/// What the lists of the sidecar are compared with.
-struct Lists {
-    /// Those of the tree to come to.
-    files: BTreeSet<BString>,
-    one_sided: BTreeSet<BString>,
-}
-
-impl Lists {
-    /// Whether a line can be of that tree: a directory is not where a file is, and a file is in it.
-    fn fits(&self, name: &str, line: &BString) -> bool {
-        let path = path_of(name, line);
-        if name == "modes" && line.starts_with(b"F") {
-            return self.files.contains(path);
-        }
-        !self.files.contains(path) && above(path).all(|up| !self.files.contains(up))
-    }
-}
-
-fn set_of(paths: Option<Vec<BString>>) -> BTreeSet<BString> {
-    paths.unwrap_or_default().into_iter().collect()
-}
-
-fn lines_of(objects: &mut Batch, state: &Captured, name: &str) -> Outcome<BTreeSet<BString>> {
-    let text = part(objects, &state.host.parts, name)?;
-    Ok(split(&text).map(BString::from).collect())
-}
-
-/// `F600/PATH`, `D700/PATH` or `U0077/` in one list, and a path in the other.
-fn path_of<'line>(name: &str, line: &'line BString) -> &'line BStr {
-    match line.split_once_str("/") {
-        Some((_, path)) if name == "modes" => path.as_bstr(),
-        _ => line.as_bstr(),
     }
 }
 
@@ -232,48 +194,6 @@ impl<'found> Goal<'found> {
             }
         }
         Some(host_text(&units))
-    }
-
-    /// The directories that only one end has. The restore may have made or emptied them.
-    fn one_sided(&self, objects: &mut Batch) -> Outcome<BTreeSet<BString>> {
-        let shadow = &self.found.stand.shadow;
-        let mut of = |tree: &str, state: &Captured| -> Outcome<BTreeSet<BString>> {
-            let files = set_of(files_of(shadow, tree)?);
-            let mut all: BTreeSet<BString> = files
-                .iter()
-                .flat_map(|path| above(path.as_bstr()))
-                .map(BString::from)
-                .collect();
-            all.extend(lines_of(objects, state, "empty")?);
-            Ok(all)
-        };
-        let undo = of(&self.found.undo.0.tree, &self.found.undo.1)?;
-        let target = of(&self.found.target.0.tree, &self.found.target.1)?;
-        Ok(undo.symmetric_difference(&target).cloned().collect())
-    }
-
-    /// Modes or empty directories as they are now, except for the lines in which the ends differ, and what the restore left
-    /// half made. Those of paths with later work stay. What is no longer of its kind has no line.
-    fn list(&self, name: &str, lists: &Lists, objects: &mut Batch) -> Outcome<Vec<u8>> {
-        let end = lines_of(objects, &self.end.1, name)?;
-        let other = lines_of(objects, self.other, name)?;
-        let now = lines_of(objects, &self.found.now, name)?;
-        let is_half_made = |line: &BString, path: &BStr| {
-            let is_bare = name == "empty" || line.starts_with(HALF_MADE);
-            is_bare && lists.one_sided.contains(path)
-        };
-        let stays = now.iter().filter(|line| {
-            end.contains(*line) || !other.contains(*line) && !is_half_made(line, path_of(name, line))
-        });
-        let kept: BTreeSet<&BStr> = self.found.kept.iter().map(|path| path.as_bstr()).collect();
-        let comes = end
-            .difference(&other)
-            .filter(|line| !kept.contains(path_of(name, line)));
-        let lines: BTreeSet<&BString> = stays.chain(comes).filter(|line| lists.fits(name, line)).collect();
-        Ok(lines
-            .into_iter()
-            .flat_map(|line| [line.as_slice(), b"\0"].concat())
-            .collect())
     }
 
     /// A commit that its input alone decides, with the parents of both.

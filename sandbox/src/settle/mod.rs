@@ -6,9 +6,10 @@
 //! | --------------------------------------- | --------------------------------------------------------- |
 //! | branches, HEAD, operations, rules       | `units.rs`, pure: what of a mixture moves, and what stays |
 //! | files, and how far everything came      | `found.rs`                                                |
-//! | the state to go to                      | `goal.rs`                                                 |
+//! | the state to go to                      | `goal.rs`, and modes and empty directories in `lists.rs`  |
 
 pub(crate) mod command;
 mod found;
 mod goal;
+mod lists;
 mod units;
