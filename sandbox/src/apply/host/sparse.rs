@@ -6,6 +6,7 @@ use crate::fs::kind::{Kind, kind};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use std::fs;
+use std::path::Path;
 
 impl HostMove<'_> {
     pub(super) fn move_sparse(&self) -> Outcome<Option<BString>> {
@@ -19,11 +20,12 @@ impl HostMove<'_> {
         };
         let info = self.host.git.join("info");
         if [&config, &info].iter().any(|path| kind(path) == Some(Kind::Link)) {
+            let shown = |path: &Path| path.strip_prefix(&self.shadow.top).unwrap_or(path).to_owned();
             return Ok(Some(
                 format!(
                     "the rules of the partial checkout stay as they are now, because {} or {} is a symlink",
-                    config.display(),
-                    info.display()
+                    shown(&config).display(),
+                    shown(&info).display()
                 )
                 .into(),
             ));
@@ -63,7 +65,7 @@ impl HostMove<'_> {
         Ok(None)
     }
 
-    fn set(&self, config: &std::path::Path, name: &str, value: &str) -> Outcome<()> {
+    fn set(&self, config: &Path, name: &str, value: &str) -> Outcome<()> {
         let git = self.on_host().args(["config", "--file"]).arg(config);
         self.git_must(git.args(["--replace-all", name, value]))
     }
