@@ -10,7 +10,7 @@ use crate::capture::tree::TreeMode;
 use crate::fs::rename::{Named, rename_to_free};
 use crate::fs::stat::{Stat, stat_in};
 use crate::git::id::{Format, Hasher, Id, ObjectKind, id_of};
-use crate::git::loose::read_exactly;
+use crate::git::store::read_exactly;
 use crate::plan::files::Content;
 use crate::plan::sidecar::Sidecar;
 use crate::wire::error::{Context, Outcome};

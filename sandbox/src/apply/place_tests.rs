@@ -2,7 +2,7 @@ use super::*;
 use crate::apply::aside::Naming;
 use crate::capture::tree::TreeMode;
 use crate::git::id::{Format, ObjectKind};
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::plan::files::Content;
 use crate::shadow::open::{Shadow, open};
 use std::fs;
@@ -30,7 +30,7 @@ impl World {
     }
 
     fn content(&self, text: &str) -> Content {
-        let store = LooseStore::new(self.shadow.objects(), Format::Sha1);
+        let store = ObjectStore::new(self.shadow.objects(), Format::Sha1);
         let id = store
             .put(ObjectKind::Blob, text.as_bytes())
             .expect("it can be stored");

@@ -6,8 +6,8 @@ use crate::bundle::make::{Content, header};
 use crate::bundle::spool::{Spool, Spooled};
 use crate::git::deflate::deflate;
 use crate::git::id::{Format, Sum};
-use crate::git::loose::Small;
 use crate::git::pack_writer::{entry_header, start};
+use crate::git::store::Small;
 use crate::wire::error::{Context, Outcome};
 use std::io::{self, Write};
 

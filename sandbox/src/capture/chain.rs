@@ -5,8 +5,8 @@ use crate::bundle::make::{Content, Made, make};
 use crate::bundle::small::{self, small};
 use crate::bundle::spool::Spooled;
 use crate::git::id::{Id, ObjectKind};
-use crate::git::loose::{LooseStore, Small};
 use crate::git::process::{Answered, Git};
+use crate::git::store::{ObjectStore, Small};
 use crate::shadow::open::Shadow;
 use crate::wire::capture::{CaptureRequest, Chain};
 use crate::wire::error::{Failure, Outcome};
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// What a link is made of.
 pub(crate) struct Linking<'link> {
     pub(crate) shadow: &'link Shadow,
-    pub(crate) store: &'link LooseStore,
+    pub(crate) store: &'link ObjectStore,
     pub(crate) folder: &'link Folder,
     pub(crate) request: &'link CaptureRequest,
     /// Number of the repository in the answer. Its files have that name.

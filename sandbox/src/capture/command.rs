@@ -3,7 +3,7 @@
 use crate::capture::call::{Asked, Call};
 use crate::capture::repository::{Repository, host_part, uncaptured};
 use crate::git::id::{Format, Id};
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::meta::{self, history};
 use crate::shadow::home::make_home;
 use crate::wire::capture::{FailedName, WorkingTree, WorkingTreeReport, WorkingTreeRequest};
@@ -76,7 +76,7 @@ fn look_once(
 ) -> Outcome<Option<WorkingTree>> {
     let mut repository = Repository::open(call, root, target)?;
     let shadow = &repository.shadow;
-    let store = LooseStore::new(shadow.objects(), shadow.format);
+    let store = ObjectStore::new(shadow.objects(), shadow.format);
     let looked = repository.look(call, is_last, target, &store)?.looked;
     if looked.state.has_unknown_root {
         return Ok(None);

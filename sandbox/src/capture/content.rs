@@ -7,7 +7,7 @@ use crate::fs::kind::Kind;
 use crate::fs::stat::{Stat, stat_in};
 use crate::fs::words::words;
 use crate::git::id::{Hasher, Id, ObjectKind, id_of};
-use crate::git::loose::{LooseStore, NotStored, read_exactly};
+use crate::git::store::{NotStored, ObjectStore, read_exactly};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BStr, ByteSlice};
 use rustix::fs::{Mode, OFlags, fstat, openat, readlinkat};
@@ -48,7 +48,7 @@ pub(crate) enum Purpose {
 
 /// Reads a name in an open directory.
 pub(crate) fn read(
-    store: &LooseStore,
+    store: &ObjectStore,
     directory: BorrowedFd<'_>,
     name: &BStr,
     purpose: Purpose,
@@ -79,7 +79,7 @@ fn cannot_read(why: Errno) -> Reading {
 }
 
 fn read_link(
-    store: &LooseStore,
+    store: &ObjectStore,
     directory: BorrowedFd<'_>,
     name: &BStr,
     stat: Stat,
@@ -102,7 +102,7 @@ fn read_link(
 }
 
 fn read_file(
-    store: &LooseStore,
+    store: &ObjectStore,
     directory: BorrowedFd<'_>,
     name: &BStr,
     purpose: Purpose,
@@ -146,7 +146,7 @@ fn read_file(
     Ok(last)
 }
 
-fn content_of(store: &LooseStore, mut file: &File, size: u64, purpose: Purpose) -> Result<Id, NotStored> {
+fn content_of(store: &ObjectStore, mut file: &File, size: u64, purpose: Purpose) -> Result<Id, NotStored> {
     if purpose == Purpose::Name {
         let mut hasher = Hasher::of(store.format, ObjectKind::Blob, size);
         read_exactly(&mut file, size, |piece| hasher.update(piece))?;

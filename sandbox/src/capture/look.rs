@@ -8,7 +8,7 @@ use crate::capture::{barred, targets, wanted};
 use crate::fs::clock;
 use crate::fs::kind::Kind;
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::host::place::Host;
 use crate::host::stores;
 use crate::scan::decide::{Deciding, decide};
@@ -120,7 +120,7 @@ pub(super) struct Look<'look> {
     pub(super) began: Began,
     pub(super) before: Option<&'look Table<'look>>,
     pub(super) trusted_until: Option<i64>,
-    pub(super) store: &'look LooseStore,
+    pub(super) store: &'look ObjectStore,
 }
 
 /// What a look found that the one before did not have.
@@ -154,7 +154,7 @@ impl Looked {
 }
 
 /// Looks once. Objects are staged in the store.
-pub(crate) fn look(looking: &Looking<'_>, store: &LooseStore) -> Outcome<Looked> {
+pub(crate) fn look(looking: &Looking<'_>, store: &ObjectStore) -> Outcome<Looked> {
     let shadow = looking.shadow;
     let began = begin(shadow)?;
     let file = fs::read(shadow.file(TABLE)).unwrap_or_default();

@@ -13,8 +13,8 @@ use crate::capture::tag::tag;
 use crate::capture::targets::note_sought;
 use crate::git::heard;
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
 use crate::git::present::present;
+use crate::git::store::ObjectStore;
 use crate::host::place::path_of;
 use crate::host::stash;
 use crate::meta::history;
@@ -131,7 +131,7 @@ impl Capturing<'_> {
         let is_of = |id: &str| id.len() == 2 * format.width();
         let stored = known.filter(|known| is_of(&known.commit));
         let target = target.filter(|target| is_of(&target.tree));
-        let store = LooseStore::new(repository.shadow.objects(), format);
+        let store = ObjectStore::new(repository.shadow.objects(), format);
         let wanted = target.map(|target| &target.tree[..]);
         let mut sighted = repository.look(call, is_last, wanted, &store)?;
         if sighted.looked.state.has_unknown_root {
@@ -193,7 +193,7 @@ impl Capturing<'_> {
     fn linking<'link>(
         &'link self,
         call: &Call<'_>,
-        (repository, store): (&'link Repository<'_>, &'link LooseStore),
+        (repository, store): (&'link Repository<'_>, &'link ObjectStore),
         (tree, meta): (Id, Id),
         (stored, since): (Option<&'link KnownRepository>, Option<&'link Since>),
     ) -> Option<(Linking<'link>, Chain)> {

@@ -7,8 +7,8 @@ use crate::capture::content::{Purpose, Reading, read};
 use crate::fs::handle::Handle;
 use crate::fs::stat::Stat;
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
 use crate::git::present::present;
+use crate::git::store::ObjectStore;
 use crate::parallel;
 use crate::scan::walk::Directory;
 use crate::shadow::open::Shadow;
@@ -40,7 +40,7 @@ pub(crate) struct Result {
 
 pub(crate) struct Reader<'look> {
     pub(crate) shadow: &'look Shadow,
-    pub(crate) store: &'look LooseStore,
+    pub(crate) store: &'look ObjectStore,
     pub(crate) directories: &'look [Directory],
     pub(crate) reporter: &'look Reporter,
 }

@@ -5,7 +5,7 @@ use crate::capture::look::{Looked, Looking, look};
 use crate::capture::state::WorkingState;
 use crate::capture::targets;
 use crate::git::id::{Format, Id, ObjectKind};
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::host::place::path_of;
 use crate::host::reading::{self, HostReading};
 use crate::meta::{self, HostState, SidecarLists, history};
@@ -68,7 +68,7 @@ impl<'call> Repository<'call> {
         call: &Call<'_>,
         is_last: bool,
         target: Option<&str>,
-        store: &LooseStore,
+        store: &ObjectStore,
     ) -> Outcome<Sighted> {
         let shadow = &self.shadow;
         let held = call.held_in(self.path, &self.nested);
@@ -157,7 +157,7 @@ impl<'call> Repository<'call> {
 pub(crate) fn host_part(
     repository: &Repository<'_>,
     state: &WorkingState,
-    store: &LooseStore,
+    store: &ObjectStore,
 ) -> Outcome<(SidecarLists, HostState)> {
     let keep = |list: &[u8]| -> Outcome<Option<Id>> {
         if list.is_empty() {

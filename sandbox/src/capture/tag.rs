@@ -2,15 +2,15 @@
 
 use crate::capture::repository::Repository;
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
 use crate::git::present::present;
 use crate::git::process::Git;
+use crate::git::store::ObjectStore;
 use crate::wire::error::{Context, Outcome};
 use std::fs;
 
 /// Tags the checkpoint, so that a person in the sandbox finds it with plain git. An earlier capture that is reused as
 /// this one may be gone, together with the shadow that had it.
-pub(crate) fn tag(repository: &Repository<'_>, store: &LooseStore, commit: &str, tag: &str) {
+pub(crate) fn tag(repository: &Repository<'_>, store: &ObjectStore, commit: &str, tag: &str) {
     let shadow = &repository.shadow;
     let is_here = Id::from_hex(commit.as_bytes()).is_some_and(|id| {
         store.stands(&id) || present(&shadow.git, [id]).is_ok_and(|there| there.contains(&id))

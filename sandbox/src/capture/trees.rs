@@ -5,8 +5,8 @@ use crate::capture::tree::{TreeEntry, TreeMode, compose};
 use crate::fs::kind::Kind;
 use crate::fs::stat::Stat;
 use crate::git::id::{Id, ObjectKind, id_of};
-use crate::git::loose::LooseStore;
 use crate::git::present::present;
+use crate::git::store::ObjectStore;
 use crate::scan::table::Table;
 use crate::scan::walk::Directory;
 use crate::shadow::open::Shadow;
@@ -28,7 +28,7 @@ pub(crate) struct Trees {
 
 pub(crate) struct TreeMaker<'look> {
     pub(crate) shadow: &'look Shadow,
-    pub(crate) store: &'look LooseStore,
+    pub(crate) store: &'look ObjectStore,
     pub(crate) directories: &'look [Directory],
     pub(crate) rows: &'look [Row],
     /// Captured although they lie in directories that were not walked, sorted by path.

@@ -6,10 +6,11 @@ pub(crate) mod deflate;
 pub(crate) mod heard;
 pub(crate) mod id;
 pub(crate) mod index;
-pub(crate) mod loose;
+
 pub(crate) mod pack_index;
 pub(crate) mod pack_writer;
 pub(crate) mod present;
 pub(crate) mod process;
+pub(crate) mod store;
 pub(crate) mod user;
 pub(crate) mod watch;

@@ -125,7 +125,7 @@ impl PackWriter {
         file.write_all(&start(count))?;
         let sum = sum_of(&mut file, format)?;
         file.write_all(sum.as_bytes())?;
-        entries.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+        entries.sort_unstable_by_key(|one| one.id);
         let index = path.with_extension("idx");
         create(&index)?.write_all(&index_of(&entries, &sum, format))?;
         let name = |end: &str| path.with_file_name(format!("pack-{sum}.{end}"));

@@ -5,8 +5,8 @@ use crate::fs::kind::{Kind, kind_behind};
 use crate::fs::stat::nanoseconds;
 use crate::fs::words::words;
 use crate::git::id::{Id, ObjectKind};
-use crate::git::loose::LooseStore;
 use crate::git::present::present;
+use crate::git::store::ObjectStore;
 use crate::host::place::Host;
 use crate::host::reading::HeadKind;
 use crate::meta::index_by_git::{self, ByGit};
@@ -37,7 +37,7 @@ pub(crate) struct Reader<'read> {
     pub(crate) host: &'read Host,
     pub(crate) head: HeadKind,
     pub(crate) shadow: &'read Shadow,
-    pub(crate) store: &'read LooseStore,
+    pub(crate) store: &'read ObjectStore,
     /// Change times from here on are too late to be trusted.
     pub(crate) limit: i64,
 }

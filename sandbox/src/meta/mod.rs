@@ -21,7 +21,7 @@ mod tips;
 use crate::capture::tree::{TreeEntry, TreeMode, compose};
 use crate::fs::clock;
 use crate::git::id::{Id, ObjectKind};
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::host::place::Host;
 use crate::host::reading::HostReading;
 use crate::meta::index_state::Reader;
@@ -47,7 +47,7 @@ pub(crate) struct SidecarLists {
 pub(crate) struct Input<'input> {
     pub(crate) reading: &'input HostReading,
     pub(crate) shadow: &'input Shadow,
-    pub(crate) store: &'input LooseStore,
+    pub(crate) store: &'input ObjectStore,
     pub(crate) lists: SidecarLists,
     /// Change times from here on are too late to be trusted.
     pub(crate) limit: i64,

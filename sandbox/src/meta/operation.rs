@@ -4,8 +4,8 @@
 use crate::capture::tree::TreeMode;
 use crate::fs::kind::{Kind, kind, kind_behind};
 use crate::git::id::{Id, ObjectKind, id_of};
-use crate::git::loose::LooseStore;
 use crate::git::process::Git;
+use crate::git::store::ObjectStore;
 use crate::host::head::is_in_reftable;
 use crate::host::place::{Host, path_of};
 use crate::host::reading::{HeadKind, HostReading};
@@ -45,7 +45,7 @@ pub(crate) fn read(
     reading: &HostReading,
     host: &Host,
     shadow: &Shadow,
-    store: &LooseStore,
+    store: &ObjectStore,
 ) -> Outcome<Operation> {
     let mut operation = Operation::default();
     let mut files: BTreeMap<BString, Vec<u8>> = BTreeMap::new();
@@ -122,7 +122,7 @@ impl Operation {
         });
     }
 
-    fn store(&mut self, files: &BTreeMap<BString, Vec<u8>>, store: &LooseStore) -> Outcome<()> {
+    fn store(&mut self, files: &BTreeMap<BString, Vec<u8>>, store: &ObjectStore) -> Outcome<()> {
         let mut leaves = Vec::with_capacity(files.len());
         for (name, content) in files {
             let id = stage(store, ObjectKind::Blob, content)?;
@@ -149,7 +149,7 @@ impl Operation {
 }
 
 /// Stores an object.
-pub(crate) fn stage(store: &LooseStore, kind: ObjectKind, content: &[u8]) -> Outcome<Id> {
+pub(crate) fn stage(store: &ObjectStore, kind: ObjectKind, content: &[u8]) -> Outcome<Id> {
     let id = id_of(store.format, kind, content).map_err(|attack| Failure::Fault(attack.to_string()))?;
     store.stage(kind, id, content)?;
     Ok(id)

@@ -3,7 +3,7 @@
 use crate::capture::call::Call;
 use crate::capture::repository::{Repository, host_part};
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
+use crate::git::store::ObjectStore;
 use crate::host::reading::HostReading;
 use crate::scan::ignored::Said;
 use crate::shadow::open::Shadow;
@@ -47,7 +47,7 @@ pub(crate) fn stand(
 
 fn once(call: &Call<'_>, root: &BStr, is_last: bool, target: Option<&str>) -> Outcome<Option<Stand>> {
     let repository = Repository::open(call, root, target)?;
-    let store = LooseStore::new(repository.shadow.objects(), repository.shadow.format);
+    let store = ObjectStore::new(repository.shadow.objects(), repository.shadow.format);
     let is_comparable = |target: &&str| target.len() == 2 * repository.shadow.format.width();
     let looked = repository
         .look(call, is_last, target.filter(is_comparable), &store)?

@@ -2,8 +2,8 @@
 //! and would not write it again.
 
 use crate::git::id::Id;
-use crate::git::loose::LooseStore;
 use crate::git::process::{Answered, Git};
+use crate::git::store::ObjectStore;
 use crate::parallel;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Outcome};
@@ -79,7 +79,7 @@ fn is_taken(answer: &Answered) -> Outcome<bool> {
 
 /// Removes the single objects that are not what their names say.
 fn drop_loose(shadow: &Shadow) -> Outcome<bool> {
-    let store = LooseStore::new(shadow.objects(), shadow.format);
+    let store = ObjectStore::new(shadow.objects(), shadow.format);
     let directories: Vec<PathBuf> = fs::read_dir(shadow.objects())
         .into_iter()
         .flatten()

@@ -21,7 +21,7 @@ fn shadow() -> Place {
         git,
         format: Format::Sha1,
     };
-    let store = LooseStore::new(shadow.objects(), shadow.format);
+    let store = ObjectStore::new(shadow.objects(), shadow.format);
     let put = |text: &str| {
         store
             .put(ObjectKind::Blob, text.as_bytes())

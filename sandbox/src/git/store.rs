@@ -30,7 +30,7 @@ const FEW_BYTES: usize = 1 << 20;
 const PIECE: usize = 128 * 1024;
 
 /// A directory of objects that this program writes into.
-pub(crate) struct LooseStore {
+pub(crate) struct ObjectStore {
     objects: PathBuf,
     pub(crate) format: Format,
     staged: Mutex<Staged>,
@@ -76,9 +76,9 @@ pub(crate) enum NotStored {
     Unwritten(#[from] Failure),
 }
 
-impl LooseStore {
+impl ObjectStore {
     pub(crate) fn new(objects: PathBuf, format: Format) -> Self {
-        LooseStore {
+        ObjectStore {
             objects,
             format,
             staged: Mutex::default(),
@@ -338,5 +338,5 @@ fn read_header(content: &mut impl Read) -> Option<(ObjectKind, u64)> {
 }
 
 #[cfg(test)]
-#[path = "loose_tests.rs"]
+#[path = "store_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@ use super::*;
 use crate::git::process::Git;
 use proptest::prelude::*;
 
-fn store(format: Format) -> (tempfile::TempDir, LooseStore) {
+fn store(format: Format) -> (tempfile::TempDir, ObjectStore) {
     let top = tempfile::tempdir().expect("a temporary directory");
     let made = Git::new(top.path())
         .args(["init", "-q", "--bare", "--object-format"])
@@ -11,7 +11,7 @@ fn store(format: Format) -> (tempfile::TempDir, LooseStore) {
         .run()
         .expect("git runs");
     assert!(made.status.success(), "{}", made.said());
-    let store = LooseStore::new(top.path().join("objects"), format);
+    let store = ObjectStore::new(top.path().join("objects"), format);
     (top, store)
 }
 
@@ -51,7 +51,7 @@ fn an_object_that_was_cut_short_is_written_again() {
         let path = store.path_of(&id);
         fs::remove_file(&path).expect("it is there");
         fs::write(&path, torn).expect("a file");
-        let again = LooseStore::new(top.path().join("objects"), Format::Sha1);
+        let again = ObjectStore::new(top.path().join("objects"), Format::Sha1);
         assert!(!again.has(&id));
         again
             .stage(ObjectKind::Blob, id, b"content")
