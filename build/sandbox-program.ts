@@ -1,11 +1,11 @@
 /** Builds the native program of the sandbox with cargo, the same bytes on every machine. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Architecture } from '../adapters/git/program/build.ts';
+import { ARCHITECTURES, type Architecture } from '../adapters/git/program/build.ts';
 import { PROJECT } from '../local/program.ts';
 
 const CRATE = join(PROJECT, 'sandbox');
@@ -65,6 +65,21 @@ const starts = (program: string): boolean => {
 
 export const hasCargo = (): boolean => starts('cargo');
 
+const targetOf = (architecture: Architecture): string => `${architecture}-unknown-linux-musl`;
+
+/**
+ * Installs what `rust-toolchain.toml` names and is missing: rustup does so by itself only with a toolchain that is not there at all.
+ * Where that is impossible, cargo says what it lacks.
+ */
+export const completeToolchain = (): void => {
+  if (!starts('rustup')) return;
+  const add = (...words: string[]): void => {
+    spawnSync('rustup', words, { cwd: CRATE, stdio: 'ignore' });
+  };
+  add('target', 'add', ...ARCHITECTURES.map(targetOf));
+  add('component', 'add', 'clippy', 'rustfmt');
+};
+
 /** Random tests try the same cases in every check, so that a failure is of the change. `cargo test` tries others each time. */
 const SAME_CASES = { PROPTEST_RNG_SEED: process.env['PROPTEST_RNG_SEED'] ?? '12241865' };
 
@@ -76,7 +91,7 @@ const EMULATOR = 'qemu-aarch64-static';
 /** Runs the crate's own tests as the program for arm64, emulated. False: the emulator is missing here. */
 export const testEmulated = (): boolean => {
   if (!starts(EMULATOR)) return false;
-  cargo(['test', '--locked', '--quiet', '--target', 'aarch64-unknown-linux-musl'], {
+  cargo(['test', '--locked', '--quiet', '--target', targetOf('aarch64')], {
     ...SAME_CASES,
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER: EMULATOR,
   });
@@ -84,7 +99,7 @@ export const testEmulated = (): boolean => {
 };
 
 export const buildBinary = (architecture: Architecture): Uint8Array => {
-  const target = `${architecture}-unknown-linux-musl`;
+  const target = targetOf(architecture);
   cargo(['build', '--release', '--locked', '--quiet', '--target', target], {
     CARGO_ENCODED_RUSTFLAGS: flags(),
   });

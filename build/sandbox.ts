@@ -12,6 +12,7 @@ import {
   binaryPath,
   buildBinary,
   cargo,
+  completeToolchain,
   hasCargo,
   licences,
   PREBUILT,
@@ -61,6 +62,7 @@ const checkBinaries = (canBuild: boolean): string[] => {
   return wrong.length === 0 ? [] : [...wrong, 'Run npm run build:sandbox, and commit what it writes.'];
 };
 
+completeToolchain();
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 if (values.check) {
   const canBuild = hasCargo();
