@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::Scope;
 
-/// Tasks that one thread keeps for itself. Most repositories have fewer directories.
+/// Tasks that one thread does before others help. Most repositories have fewer directories.
 const ALONE: usize = 48;
+/// Fewer tasks that wait are not worth a thread.
+const LEFT: usize = 8;
 
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
@@ -27,17 +29,34 @@ impl Worker {
 
     /// One for a processor that is free.
     fn spare() -> Option<Self> {
-        let more = |working| (working < *PROCESSORS).then_some(working + 1);
-        WORKING
+        let more = |working| (working < *PROCESSORS).then(|| working + 1);
+        let is_free = WORKING
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
-            .is_ok()
-            .then_some(Worker)
+            .is_ok();
+        // A worker that is made and dropped at once would count as one that ended.
+        is_free.then(|| Worker)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         WORKING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A thread that waits for others, and does not count meanwhile.
+struct Waiting;
+
+impl Waiting {
+    fn new() -> Self {
+        WORKING.fetch_sub(1, Ordering::Relaxed);
+        Waiting
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WORKING.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -65,6 +84,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Outcome<R>
             });
         }
         run();
+        Waiting::new()
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
@@ -77,7 +97,10 @@ pub(crate) fn share<T: Send, F: Default + Send>(
     each: impl Fn(T, &mut F) -> Vec<T> + Sync,
 ) -> Vec<F> {
     let found = Mutex::new(Vec::new());
-    std::thread::scope(|scope| work_off(scope, tasks, &each, &found));
+    std::thread::scope(|scope| {
+        work_off(scope, tasks, &each, &found);
+        Waiting::new()
+    });
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -89,9 +112,12 @@ fn work_off<'scope, 'env, T: Send + 'scope, F: Default + Send + 'scope>(
     found: &'scope Mutex<Vec<F>>,
 ) {
     let mut mine = F::default();
+    let mut done = 0;
     while let Some(task) = tasks.pop() {
         tasks.extend(each(task, &mut mine));
-        if tasks.len() > ALONE
+        done += 1;
+        if done >= ALONE
+            && tasks.len() > LEFT
             && let Some(worker) = Worker::spare()
         {
             // The older ones are nearer to the top, so more is below them.
@@ -123,6 +149,25 @@ mod tests {
             let mut all: Vec<u32> = found.concat();
             all.sort_unstable();
             assert_eq!(all, (1..2_u32.pow(depth + 1)).collect::<Vec<u32>>());
+        }
+    }
+
+    #[test]
+    fn no_more_threads_help_than_processors_are_free() {
+        let working = WORKING.load(Ordering::Relaxed);
+        for _ in 0..3 {
+            let found: Vec<usize> = share(vec![0], |depth, done: &mut usize| {
+                *done += 1;
+                std::thread::sleep(std::time::Duration::from_micros(50));
+                if depth < 2 {
+                    vec![depth + 1; 60]
+                } else {
+                    Vec::new()
+                }
+            });
+            assert_eq!(found.iter().sum::<usize>(), 1 + 60 + 3600);
+            // Other tests have threads of their own.
+            assert!(WORKING.load(Ordering::Relaxed) < working + 2 * *PROCESSORS + 64);
         }
     }
 

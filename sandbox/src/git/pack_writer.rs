@@ -19,6 +19,19 @@ pub(crate) struct PackWriter {
     format: Format,
     offset: u64,
     entries: Vec<Entry>,
+    unfinished: Unfinished,
+}
+
+/// Files that are removed when the pack is not finished: its disk may be full.
+struct Unfinished(Vec<PathBuf>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // Left for the next call if it cannot be removed.
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 struct Entry {
@@ -83,6 +96,7 @@ impl PackWriter {
     pub(crate) fn new(directory: &Path, format: Format, number: u64) -> io::Result<Self> {
         let path = directory.join(format!("tmp_pack_{}_{number}", std::process::id()));
         let mut file = BufWriter::with_capacity(PIECE, create(&path)?);
+        let unfinished = Unfinished(vec![path.clone()]);
         // How many they are is written at the end.
         file.write_all(&start(0))?;
         Ok(PackWriter {
@@ -91,6 +105,7 @@ impl PackWriter {
             format,
             offset: 12,
             entries: Vec::new(),
+            unfinished,
         })
     }
 
@@ -117,6 +132,7 @@ impl PackWriter {
             file,
             format,
             mut entries,
+            mut unfinished,
             ..
         } = self;
         let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -127,7 +143,9 @@ impl PackWriter {
         file.write_all(sum.as_bytes())?;
         entries.sort_unstable_by_key(|one| one.id);
         let index = path.with_extension("idx");
+        unfinished.0.push(index.clone());
         create(&index)?.write_all(&index_of(&entries, &sum, format))?;
+        unfinished.0.clear();
         let name = |end: &str| path.with_file_name(format!("pack-{sum}.{end}"));
         Ok(Packed {
             files: [(path.clone(), name("pack")), (index, name("idx"))],

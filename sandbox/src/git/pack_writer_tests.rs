@@ -12,6 +12,16 @@ fn the_header_of_an_entry_is_as_git_writes_it() {
     assert_eq!(entry_header(ObjectKind::Commit, 2000), [0x90, 0x7d]);
 }
 
+#[test]
+fn a_pack_that_is_not_finished_leaves_no_file() {
+    let top = tempfile::tempdir().expect("a temporary directory");
+    let mut pack = PackWriter::new(top.path(), Format::Sha1, 1).expect("a pack");
+    let id = id_of(Format::Sha1, ObjectKind::Blob, b"x").expect("no attack");
+    pack.append(id, &[0x31], b"x").expect("written");
+    drop(pack);
+    assert_eq!(std::fs::read_dir(top.path()).expect("it is there").count(), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]

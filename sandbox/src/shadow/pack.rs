@@ -12,6 +12,7 @@ use crate::git::pack_index;
 use crate::git::process::Git;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -135,9 +136,12 @@ fn joined(shadow: &Shadow, mut packs: Vec<(PathBuf, u64)>) -> Outcome<Batch> {
     let mut batch = Batch::default();
     let mut count = 0;
     for (pack, bytes) in packs {
+        if batch.bytes + bytes > BYTES_MOST {
+            break;
+        }
         let index = pack.with_extension("idx");
         let ids = pack_index::ids(&index, shadow.format).context("it cannot be read", &index)?;
-        if batch.ids.len() + ids.len() > OBJECTS_MOST || batch.bytes + bytes > BYTES_MOST {
+        if batch.ids.len() + ids.len() > OBJECTS_MOST {
             break;
         }
         count += 1;
@@ -181,6 +185,13 @@ fn pack(shadow: &Shadow, batch: &Batch) -> Outcome<()> {
             "git cannot read the pack that it made: {}",
             read.said()
         )));
+    }
+    let made: HashSet<Id> = pack_index::ids(&index, shadow.format)
+        .context("it cannot be read", &index)?
+        .into_iter()
+        .collect();
+    if !batch.ids.iter().all(|id| made.contains(id)) {
+        return Err(Failure::Fault("git left objects out of the pack".into()));
     }
     let store = File::open(&directory).context("it cannot be opened", &directory)?;
     rustix::fs::syncfs(&store).context("it cannot be synced", &directory)?;
