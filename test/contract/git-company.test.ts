@@ -29,7 +29,7 @@ for (const [how, manner] of [
       expect([report.outcome, report.problems]).toEqual(['applied', []]);
       expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
       if (manner === 'hold') expect(report.asides?.[0]?.open).toEqual(['log']);
-      await vi.waitUntil(() => writer.words.length > 20);
+      await vi.waitUntil(() => writer.words.length > 20, 60_000);
       await writer.stop();
       if ((report.asides ?? []).length > 0) captures.push(await storeLate(harness, undo));
     } finally {

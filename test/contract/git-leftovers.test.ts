@@ -105,7 +105,7 @@ test('killed at any instant, it goes on where it was', async () => {
   await using harness = await createHarness({ prefix });
   harness.sh(BEGIN);
   let deaths = 0;
-  for (let milliseconds = 2; ; milliseconds *= 1.4) {
+  for (let milliseconds = 0.2; ; milliseconds *= 1.4) {
     const first = await harness.capture();
     harness.sh('mkdir -p .agent-shadow/bin; echo program > .agent-shadow/bin/p');
     const looks = files(harness.root);
