@@ -135,6 +135,10 @@ half_of() {
 takes_list() {
   case '${name} '$1 in *' -z --stdin'* | *--index-info* | *--batch* | perl* | xargs*) ;; *) return 1 ;; esac
 }
+# Whoever asks waits for each answer, and does not end its questions before.
+is_talk() {
+  case $1 in *'cat-file --batch') ;; *) return 1 ;; esac
+}
 case $when in
   before) ;;
   after) ${real} "$@" ;;
@@ -144,6 +148,10 @@ case $when in
       :
     elif [ -f /dev/stdin ] && takes_list "$*"; then
       half_of /dev/stdin | ${real} "$@"
+    elif [ -p /dev/stdin ] && is_talk "$*"; then
+      read -r asked
+      printf '%s\\n' "$asked" | ${real} "$@" >$own/out
+      head -c $(($(stat -c %s $own/out) / 2)) $own/out
     elif [ -p /dev/stdin ]; then
       cat >$own/in
       head -c $(($(stat -c %s $own/in) / 2)) $own/in | ${real} "$@"
