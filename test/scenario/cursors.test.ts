@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { FUNCTIONS } from '../../contract/functions.ts';
 import { FunctionFailure } from '../support/cloud.ts';
+import { exclusiveTool, workOn } from '../support/exclusive-tool.ts';
+import { serveHttpTools } from '../support/http-tools.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, shell } from '../support/world.ts';
@@ -33,6 +35,7 @@ const isOfStatus = (cursor: string): boolean =>
 
 const isNumber = (most: number) => (cursor: string) => /^[1-9]\d*$/.test(cursor) && Number(cursor) <= most;
 
+const disposal = new AsyncDisposableStack();
 let sagas: SagaCloud;
 let externalRef: string;
 let entries: number;
@@ -92,6 +95,7 @@ const cursorsOf = async (list: List): Promise<string[]> => {
 let newest = '';
 beforeAll(async () => {
   sagas = await startSagaCloud();
+  disposal.defer(() => sagas.close());
   const { cloud } = sagas;
   const world = await openWorld(cloud, { sessionId: SESSION, paths: ['api'] });
   for (const sessionId of ['s2', 's3'])
@@ -117,6 +121,13 @@ beforeAll(async () => {
     });
     expect(await sagas.observe(sagaId)).toMatchObject({ status: 'COMPLETED' });
   }
+  // Two that hold a lock each.
+  const served = await serveHttpTools(cloud, [exclusiveTool()]);
+  disposal.defer(() => void served.close());
+  for (const sagaId of ['holds', 'holds-too']) {
+    await cloud.invoke('start-saga', workOn(sagaId, sagaId, { approval: true }));
+    expect(await sagas.observe(sagaId)).toMatchObject({ status: 'AWAITING' });
+  }
   for (const sagaId of ['open', 'open-too'])
     await cloud.invoke('start-saga', { sagaId, interactive: { onIdle: 'ask' }, requestedBy: 'agent-7' });
   const { rows } = await sagas.rows('one');
@@ -124,7 +135,7 @@ beforeAll(async () => {
   externalRef = rows.find(({ external_ref: ref }) => ref !== null)?.external_ref ?? '';
   for (const list of lists()) given.set(keyOf(list), await cursorsOf(list));
 });
-afterAll(() => sagas.close());
+afterAll(() => disposal.disposeAsync());
 
 test('every function that takes a cursor is asked here', () => {
   const taking = Object.entries(FUNCTIONS).flatMap(([name, row]) =>

@@ -1,58 +1,26 @@
 /** Locks and limits on the embedded cloud: the real machine, the real tables, the real command. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as z from 'zod';
 import type { LocksAnswer, Observation } from '../../contract/saga-answers.ts';
-import { defineTool } from '../../kit/define-tool.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { exclusiveTool, workOn } from '../support/exclusive-tool.ts';
 import { serveHttpTools } from '../support/http-tools.ts';
 import { commandOn } from '../support/tampering.ts';
 
 /** What the provider saw, in order. */
 const seen: { sagaId: string; token: number | undefined }[] = [];
 
-const work = defineTool({
-  name: 'work',
-  version: '1',
-  description: 'Works on a resource that nobody else may touch',
-  effect: 'compensatable',
-  timeoutSeconds: 20,
-  resourceKey: 'key',
-  exclusive: true,
-  input: z.strictObject({ key: z.string() }),
-  output: z.object({ done: z.boolean() }),
-  execute: async (_, call) => {
-    seen.push({ sagaId: call.sagaId, token: call.fencingToken });
-    return { done: true };
-  },
-  compensate: { name: 'unwork', execute: async () => undefined },
-});
-
 const disposal = new AsyncDisposableStack();
 let cloud: TestCloud;
 beforeAll(async () => {
   cloud = disposal.use(await startTestCloud());
+  const work = exclusiveTool(({ sagaId, fencingToken: token }) => seen.push({ sagaId, token }));
   const served = await serveHttpTools(cloud, [work]);
   disposal.defer(() => void served.close());
 });
 afterAll(() => disposal.disposeAsync());
 
 const start = (sagaId: string, more: object = {}, approval = false) =>
-  cloud.invoke('start-saga', {
-    sagaId,
-    plan: {
-      steps: [
-        {
-          id: 's0',
-          tool: 'work',
-          arguments: { key: 'customer:ada' },
-          ...(approval ? { approval: { timeoutSeconds: 600 } } : {}),
-        },
-      ],
-    },
-    input: {},
-    requestedBy: 'agent-7',
-    ...more,
-  });
+  cloud.invoke('start-saga', { ...workOn(sagaId, 'customer:ada', { approval }), ...more });
 const observe = async (sagaId: string, waitSeconds = 60) =>
   (await cloud.invoke('describe-saga', { sagaId, waitSeconds })) as unknown as Observation;
 const approve = (sagaId: string) =>
