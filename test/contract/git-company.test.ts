@@ -1,11 +1,12 @@
 /** Other processes that write while a rollback is at work: it comes to an end, and no write of theirs is lost. */
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, vi } from 'vitest';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, startWriter, storeLate } from '../support/racing-writer.ts';
+import { namesShells } from '../support/restore-scenes.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Two of them, others each time; all of them in git-shapes.long.test.ts. */
@@ -63,24 +64,7 @@ for (const onlyContent of [false, true])
     },
   );
 
-test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
-  await using harness = await withRepositories(['app']);
-  harness.sh('mkdir both; echo one > both/one', 'app');
-  const first = await harness.capture();
-  harness.sh('rm both/one; echo two > both/two; mkdir -p gone/deep; echo g > gone/deep/g', 'app');
-  await harness.capture();
-  const { spawn } = await import('node:child_process');
-  const stand = (directory: string) =>
-    spawn('/bin/sleep', ['600'], { cwd: `${harness.root}/app/${directory}`, stdio: 'ignore' });
-  const shells = [stand('both'), stand('gone/deep')];
-  try {
-    const { report } = await harness.rollback(first);
-    expect(report.outcome).toBe('applied');
-    expect(realpathSync(`/proc/${shells[0]?.pid}/cwd`)).toBe(realpathSync(`${harness.root}/app/both`));
-    expect(report.warnings).toEqual([
-      expect.stringMatching(new RegExp(`process ${shells[1]?.pid} stands in .*/app/gone/deep`)),
-    ]);
-  } finally {
-    for (const shell of shells) shell.kill('SIGKILL');
-  }
-});
+test(
+  'a shell in a directory that both states have goes on, and one in a directory that goes is named',
+  namesShells,
+);

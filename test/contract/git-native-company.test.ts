@@ -1,11 +1,12 @@
 /** Other processes that write while the native program restores: it comes to an end, and no write of theirs is lost. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { withRepositories } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, storeLate } from '../support/racing-writer.ts';
+import { namesShells } from '../support/restore-scenes.ts';
 
 beforeEach(() => {
   besideRestores.native = { compared: 0, left: [], isAlone: true };
@@ -51,24 +52,7 @@ test('a file that came or went after the capture stops it, whatever the company'
   expect([report.outcome, report.problems.map(({ kind }) => kind)]).toEqual(['refused', ['changed']]);
 });
 
-test('a shell in a directory that both states have goes on, and one in a directory that goes is named', async () => {
-  await using harness = await withRepositories(['app']);
-  harness.sh('mkdir both; echo one > both/one', 'app');
-  const first = await harness.capture();
-  harness.sh('rm both/one; echo two > both/two; mkdir -p gone/deep; echo g > gone/deep/g', 'app');
-  await harness.capture();
-  const { spawn } = await import('node:child_process');
-  const stand = (directory: string) =>
-    spawn('/bin/sleep', ['600'], { cwd: `${harness.root}/app/${directory}`, stdio: 'ignore' });
-  const shells = [stand('both'), stand('gone/deep')];
-  try {
-    const { report } = await harness.rollback(first);
-    expect(report.outcome).toBe('applied');
-    expect(realpathSync(`/proc/${shells[0]?.pid}/cwd`)).toBe(realpathSync(`${harness.root}/app/both`));
-    expect(report.warnings).toEqual([
-      expect.stringMatching(new RegExp(`process ${shells[1]?.pid} stands in .*/app/gone/deep`)),
-    ]);
-  } finally {
-    for (const shell of shells) shell.kill('SIGKILL');
-  }
-});
+test(
+  'a shell in a directory that both states have goes on, and one in a directory that goes is named',
+  namesShells,
+);

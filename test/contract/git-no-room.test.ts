@@ -5,6 +5,7 @@ import { createHarness, type HarnessOptions } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { asNobody, NEEDS_MOUNT, NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { FILLS, MUCH_WORK, refusedWithoutRoom, returnsInKeptRoom } from '../support/restore-scenes.ts';
 import { harnessOn, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
 test.for([0, 4, 8, 16, 32, 64].map((kib) => ({ kib })))(
@@ -167,14 +168,10 @@ test('a restore whose answer has no room says so, and the same call goes on with
   expect(world(harness, ['app'])).toEqual(looks);
 });
 
-/** Files that change, come and go, a branch that comes and one that goes, and a repository that comes. */
-const WORK = `cd app; head -c 30000 /dev/urandom >noise; echo two >a.txt; git checkout -qb topic; git commit -qam two; git rm -q src/main.c; mkdir new; echo n >new/n
-cd ..; mkdir fresh; cd fresh; git init -q -b main .; echo f >f; git add f; git commit -qm f`;
-
 test('what was put aside takes its place again when everything is put back, and is not written anew', async () => {
   await using harness = await withTwoFiles(['app']);
   const first = await harness.capture();
-  harness.sh(WORK);
+  harness.sh(MUCH_WORK);
   const [looks, inode] = [world(harness, ['app', 'fresh']), statSync(`${harness.root}/app/noise`).ino];
   // A directory in the place of git's lock.
   harness.sh('mkdir -p app/.git/refs/heads/topic.lock/in');
@@ -194,7 +191,7 @@ test('a file that has another name keeps its mode there, also when the way back 
   );
   await using harness = await withTwoFiles(['app'], { env: killed.env });
   const first = await harness.capture();
-  harness.sh(`${WORK}; cd ../app; chmod 600 noise; ln noise ../other-name`);
+  harness.sh(`${MUCH_WORK}; cd ../app; chmod 600 noise; ln noise ../other-name`);
   const looks = world(harness, ['app', 'fresh']);
   const from = await harness.capture(first);
   harness.sh('mkdir -p app/.git/refs/heads/topic.lock/in');
@@ -207,63 +204,16 @@ test('a file that has another name keeps its mode there, also when the way back 
   expect(world(harness, ['app', 'fresh'])).toEqual(looks);
 });
 
-test.for([
-  ['bytes', 'head -c 100000000 /dev/zero >"$disk/filler" 2>/dev/null'],
-  [
-    'files',
-    'mkdir "$disk/filler"; (for n in {1..1000000}; do : >"$disk/filler/$n" || exit; done) 2>/dev/null',
-  ],
-] as const)(
+test.for(FILLS)(
   'where the disk has no more %s in the middle of a rollback, everything is put back in the room that was kept',
   NEEDS_MOUNT,
-  async ([, fill]) => {
-    using disk = smallDisk();
-    // Before the first branch moves.
-    using full = replacedCommand(
-      'git',
-      `[[ " $* " == *' update-ref '*-m* ]] || exec "$real" "$@"\nrm "$armed"\ndisk=${disk.path}\n${fill}\nexec "$real" "$@"\n`,
-    );
-    await using harness = await harnessOn(disk, { env: full.env });
-    mkdirSync(`${harness.root}/app`);
-    harness.sh(TWO_FILES, 'app');
-    const first = await harness.capture();
-    harness.sh(WORK);
-    const from = await harness.capture(first);
-    const looks = world(harness, ['app', 'fresh']);
-    disk.leave({ kib: 4000, files: 2000 });
-    full.arm();
-    const { report } = await harness.rollback(first, { from });
-    expect([report.outcome, full.isArmed()]).toEqual(['reverted', false]);
-    expect(report.problems.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/No space left on device|there is no room left/),
-    ]);
-    rmSync(`${disk.path}/filler`, { recursive: true });
-    expect(world(harness, ['app', 'fresh'])).toEqual(looks);
-    await applies(harness, first);
-    expect(readdirSync(`${harness.root}/.agent-shadow/run-s1`)).toEqual([]);
-  },
+  ([, fill]) => returnsInKeptRoom(fill),
 );
 
 test.for([{ kib: 100 }, { files: 20 }])(
   'a rollback that could not be put back for lack of room is refused before it writes: %s',
   NEEDS_MOUNT,
-  async (room) => {
-    using disk = smallDisk();
-    await using harness = await harnessOn(disk);
-    mkdirSync(`${harness.root}/app`);
-    harness.sh(TWO_FILES, 'app');
-    const first = await harness.capture();
-    harness.sh('echo two > a.txt', 'app');
-    const from = await harness.capture(first);
-    disk.leave(room);
-    const { report } = await harness.rollback(first, { from });
-    expect(report.outcome).toBe('refused');
-    expect(report.problems).toEqual([
-      { path: 'app', kind: 'failed', message: `there is no room left in ${harness.root}/.agent-shadow` },
-    ]);
-    disk.grow();
-    await applies(harness, first);
-  },
+  refusedWithoutRoom,
 );
 
 /** Two states, and a mixture of them as a rollback leaves it that broke off. */
