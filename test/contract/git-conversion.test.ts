@@ -1,8 +1,11 @@
 /** Settings that git's own reading of the files depends on: a copy has them. A setting that names a command is never taken along. */
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, withRepositories } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-conversion');
 
 const STATUS = 'git --no-optional-locks status --porcelain';
 const MAKE = `git init -q -b main .; mkdir src; printf 'a\\nb\\n' >a.txt; printf 'c\\nd\\n' >src/c.txt; git add -A; git commit -qm one`;

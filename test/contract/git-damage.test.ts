@@ -43,9 +43,11 @@ describe('the entries of a host state that a shadow keeps', () => {
       harness.sh('chmod 600 f.txt; mkdir void; git branch other', 'app');
       const before = world(harness, ['app']);
       const first = await harness.capture();
+      // A restore keeps the entries of the state that it looked at.
+      await harness.rollback(first, { dryRun: true });
       harness.sh('cp session-s1/meta.parts other.parts', 'app/.agent-shadow');
       harness.sh('chmod 644 f.txt; rmdir void; git branch -D other; echo x > f.txt', 'app');
-      await harness.capture();
+      await harness.rollback(first, { dryRun: true });
       harness.sh(damage, 'app/.agent-shadow/session-s1');
       await applies(harness, first);
       expect(world(harness, ['app'])).toEqual(before);

@@ -1,6 +1,9 @@
 /** Repositories that come in directories which git ignores. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-ignored-roots');
 
 const MAKE = 'git init -q -b main "$1"; cd "$1"; echo in >in; git add in; git commit -qm in';
 

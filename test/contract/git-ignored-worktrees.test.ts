@@ -2,10 +2,13 @@
  * Agents keep linked worktrees and clones in directories that the repository around them ignores (`.worktrees/`). What such a
  * repository captured as its own goes with it and comes back with it. Only what was in no capture stays.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-ignored-worktrees');
 
 const FEAT = 'app/.worktrees/feat';
 const IGNORING =

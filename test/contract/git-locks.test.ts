@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { sampledTest } from '../support/sampled-test.ts';
 
-const test = inTurn('git-locks');
+/** A third of them, others each time. */
+const test = sampledTest('git-locks', 3);
 
 /** Two branches move, one is deleted and one is made, HEAD and the index with them, so that git needs every lock. */
 const MOVES =
@@ -37,7 +38,7 @@ const besideGit = async (directory: string, act: () => Promise<void>): Promise<v
   }
 };
 
-test.each([LOCKS.join(' '), ...LOCKS])('a rollback gets past %s, which a killed git left', async (locks) => {
+test.for([LOCKS.join(' '), ...LOCKS])('a rollback gets past %s, which a killed git left', async (locks) => {
   await using harness = await withBranches();
   const before = world(harness, ['app']);
   const first = await harness.capture();
@@ -51,7 +52,7 @@ test.each([LOCKS.join(' '), ...LOCKS])('a rollback gets past %s, which a killed 
   expect(world(harness, ['app'])).toEqual(after);
 });
 
-test.each(LOCKS)('a rollback leaves %s to a live git, and changes nothing', async (lock) => {
+test.for(LOCKS)('a rollback leaves %s to a live git, and changes nothing', async (lock) => {
   await using harness = await withBranches();
   const first = await harness.capture();
   harness.sh(MOVES, 'app');
@@ -67,7 +68,7 @@ test.each(LOCKS)('a rollback leaves %s to a live git, and changes nothing', asyn
   await applies(harness, first);
 });
 
-test.each(['absolute', 'relative'])(
+test.for(['absolute', 'relative'])(
   'a git in a linked worktree (%s path) may hold the lock of a branch',
   async (path) => {
     await using harness = await withBranches();

@@ -7,9 +7,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, withRepositories } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-mapped');
 
 const CHILD = new URL('../support/mapping-child.ts', import.meta.url);
 const MAPPED = 'data/t.db-shm';

@@ -1,11 +1,14 @@
 /** Other file systems mounted inside a repository, or below the projects root: what they hide, and what cannot be renamed. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { shellWord } from '../../cli/options.ts';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-mounts');
 
 /** Also where the sandbox has none of those that mount. */
 const ALL_COMMANDS = `PATH=${shellWord(process.env['PATH'] ?? '')};`;

@@ -1,10 +1,13 @@
 /** The native program sees in every case of the case lists what the scripts capture: before, after, and on the way back. */
 import { mkdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { GIT_CASES, INIT } from '../support/git-cases.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { besideCaptures, nativeProgram } from '../support/git-native.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-native-cases');
 
 describe('the native look', () => {
   beforeAll(() => {

@@ -1,12 +1,15 @@
 /** Other processes that write while the native program restores: it comes to an end, and no write of theirs is lost. */
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { Snapshot } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { withRepositories } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, storeLate } from '../support/racing-writer.ts';
 import { namesShells } from '../support/restore-scenes.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-native-company');
 
 beforeEach(() => {
   besideRestores.native = { compared: 0, left: [], isAlone: true };

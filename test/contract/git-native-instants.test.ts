@@ -1,11 +1,14 @@
 /** The native restore is killed at each of its own writing calls of the system: whatever is called next finishes or takes back. */
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 import { canTrace, tracedProgram } from '../support/traced-program.ts';
+
+const test = inTurn('git-native-instants');
 
 const SEED = printedSeed('instants of a native restore');
 

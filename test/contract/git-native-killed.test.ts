@@ -1,10 +1,13 @@
 /** A native restore that is killed anywhere: the next one arrives, and nothing that was put aside is left. */
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { withRepositories, world } from '../support/git-repositories.ts';
 import { mortalProgram } from '../support/mortal-program.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-native-killed');
 
 /** Every how many calls of git it dies once. */
 const EVERY = WHOLE ? 2 : 11;

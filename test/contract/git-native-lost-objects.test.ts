@@ -1,9 +1,12 @@
 /** Half of all objects are gone before each rollback, where the native program restores beside the scripts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-native-lost-objects');
 
 const SEED = printedSeed('lost objects of a native restore');
 const SEEDS = Array.from({ length: 12 }, (_, index) => SEED + index);

@@ -1,10 +1,13 @@
 /** Repositories that leave and come back: the native program parks them as the scripts do, and loses nothing where it fails. */
 import { existsSync, readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { restoreFaults } from '../support/restore-faults.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-native-parking');
 
 const NEW =
   'git init -q -b main new; cd new; echo n > n; mkdir -p d/e empty; echo d > d/e/f; git add .; git commit -qm n; git tag keep';

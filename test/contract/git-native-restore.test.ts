@@ -1,10 +1,15 @@
 /** The native program restores what the scripts restore: the same files, the same repositories, and it says the same of it. */
 import { mkdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { GIT_CASES, INIT, state } from '../support/git-cases.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
-import { printedSeed, sampled } from '../support/sampling.ts';
+import { allGoBack, turns } from '../support/git-work.ts';
+import { inTurn } from '../support/sampled-test.ts';
+import { printedSeed, sampled, WHOLE } from '../support/sampling.ts';
+
+const test = inTurn('git-native-restore');
 
 describe('the native restore', () => {
   beforeAll(() => {
@@ -46,6 +51,19 @@ describe('the native restore', () => {
       const back = await harness.rollback(undo);
       expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
       expect(state(harness), 'undone').toEqual(after);
+    },
+  );
+
+  (WHOLE ? test : test.skip)(
+    'random work with git between checkpoints goes back to every one of them',
+    { timeout: 3_600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(turns({ minLength: 4, maxLength: 12 }), async (all) => {
+          await allGoBack(all);
+        }),
+        { numRuns: 8, seed: printedSeed('native random work'), endOnFailure: true },
+      );
     },
   );
 });

@@ -1,10 +1,13 @@
 /** The native restore keeps room for its way back, and gives it up where it needs it. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { FILLS, refusedWithoutRoom, returnsInKeptRoom } from '../support/restore-scenes.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-native-room');
 
 beforeEach(() => {
   besideRestores.native = { compared: 0, left: [], isAlone: true };

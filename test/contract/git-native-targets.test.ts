@@ -2,11 +2,14 @@
  * Before a rollback a capture also has what the target would overwrite, ignored or not. The native program captures the same
  * of it as the scripts, and each way back and forth brings every file back.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { INIT } from '../support/git-cases.ts';
 import { createHarness, type HarnessOptions } from '../support/git-harness.ts';
 import { besideCaptures, nativeProgram } from '../support/git-native.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-native-targets');
 
 interface Case {
   name: string;

@@ -5,13 +5,16 @@
  */
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createNativeCapture } from '../../adapters/git/program/capture.ts';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { chosenSeed, WHOLE } from '../support/sampling.ts';
 import { programHere } from '../support/sandbox-program.ts';
+
+const test = inTurn('git-native-torn');
 
 /** What is left of a file. */
 const TEARS = {

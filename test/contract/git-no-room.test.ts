@@ -1,12 +1,15 @@
 /** Where nothing more can be written, git says so in several ways. Then the shadow is not at fault, and it stays. */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness, type HarnessOptions } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { asNobody, NEEDS_MOUNT, NEEDS_ROOT } from '../support/needs-root.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { FILLS, MUCH_WORK, refusedWithoutRoom, returnsInKeptRoom } from '../support/restore-scenes.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { harnessOn, type SmallDisk, smallDisk } from '../support/small-disk.ts';
+
+const test = inTurn('git-no-room');
 
 test.for([0, 4, 8, 16, 32, 64].map((kib) => ({ kib })))(
   'where a capture runs out of room after %o, it says so or is whole, and so is the next one',

@@ -1,9 +1,12 @@
 /** The stash is in no checkpoint. What of it was there at one, and is not there after a restore to it, is said. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { files } from '../support/fingerprint.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-stash');
 
 const stash = (harness: Harness, name: string, directory = 'app'): string =>
   harness.sh(`echo ${name} >> a.txt; git stash push -qm ${name}; git rev-parse stash@{0}`, directory).trim();

@@ -1,13 +1,16 @@
 /** A restore proves what came back; and what is not asked of git again is what git would have said. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { createGitStage } from '../support/git-stage.ts';
 import { rewriting } from '../support/hostile-output.ts';
 import { afterPlacing } from '../support/placing.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+
+const test = inTurn('git-verify');
 
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one && for i in {1..120}; do echo $i > src/$i; done';

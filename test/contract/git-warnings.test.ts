@@ -2,9 +2,12 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, rebuilds, withTwoFiles, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-warnings');
 
 /** A git that warns of something new when its subcommand is the one in the file `warns`, and does its work. */
 const warningGit = () => {

@@ -2,9 +2,12 @@
  * Settings of one worktree alone (`config.worktree`) count where `extensions.worktreeConfig` says so, and nowhere else. Git turns that
  * on with each partial checkout, and moves `core.bare` of a bare repository there. A setting is known by its whole name.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, text, withTwoFiles, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-worktree-settings');
 
 const BARE = `mkdir ../made; cd ../made; git init -q -b main .; mkdir in out; echo in > in/f; echo out > out/f; git add -A; git commit -qm one
 git clone -q --bare . ../bare.git; git -C ../bare.git worktree add -q "$OLDPWD/app" main`;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { createBundleStore } from '../../adapters/aws/bundles.ts';
 import { BULK_DEFAULTS, CLIENT_DEFAULTS } from '../../adapters/aws/client-defaults.ts';
 import { createSagaEngine } from '../../adapters/aws/sagas/saga-engine.ts';
@@ -29,7 +29,10 @@ import { failing } from '../support/fakes/failing.ts';
 import type { FaultAction } from '../support/fault-actions.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { SAGA_TABLES_CREDENTIALS as credentials, openSagaTables } from '../support/saga-tables.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { committed, scriptedTool } from '../support/scripted-saga.ts';
+
+const test = inTurn('saga-throttled-services');
 
 const region = 'us-east-1';
 

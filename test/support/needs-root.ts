@@ -5,12 +5,15 @@ import { createHarness, type Harness } from './git-harness.ts';
 import { TWO_FILES } from './git-repositories.ts';
 import { endOf } from './run-sync.ts';
 
+/** Options of a test. `skip: false` would also play one whose file has not its turn. */
+const skippedIf = (isSkipped: boolean): { skip?: true } => (isSkipped ? { skip: true } : {});
+
 /** Options of such a test: shown as skipped for anybody but root. */
-export const NEEDS_ROOT = { skip: process.getuid?.() !== 0 };
+export const NEEDS_ROOT = skippedIf(process.getuid?.() !== 0);
 
 /** Why nothing can be mounted here, or undefined. In many containers root may not. */
 export const noMount = (): string | undefined => {
-  if (NEEDS_ROOT.skip) return 'only root may mount';
+  if (NEEDS_ROOT.skip === true) return 'only root may mount';
   const { status, stderr } = endOf('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], {
     cwd: '/',
     env: { PATH: process.env['PATH'] ?? '' },
@@ -19,7 +22,7 @@ export const noMount = (): string | undefined => {
 };
 
 /** Options of a test that mounts: shown as skipped where that is not allowed. */
-export const NEEDS_MOUNT = { skip: noMount() !== undefined };
+export const NEEDS_MOUNT = skippedIf(noMount() !== undefined);
 
 /**
  * A sandbox of a user without rights, who owns the repository `app`. What the harness runs itself is run by root.

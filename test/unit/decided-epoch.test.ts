@@ -1,10 +1,13 @@
 /** C9 of what people decide: an act that names the epoch of its plan never acts on a session that another act moved since. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Counter } from '../support/fakes/faults.ts';
 import { createCounter, meanwhile } from '../support/fakes/faults.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 import { rewindStage } from '../support/session-rewind.ts';
+
+const test = inTurn('decided-epoch');
 
 /** Every third instant, others each time. */
 const STEP = WHOLE ? 1 : 3;

@@ -1,9 +1,12 @@
 /** Sagas that hold more locks than one answer has room for. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../contract/saga-inputs.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('saga-lock-pages');
 
 const MIB = 1024 * 1024;
 

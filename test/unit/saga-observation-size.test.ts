@@ -1,13 +1,18 @@
 /** What the model is told of a saga with as many children as one step may have. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
+import { MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
-import { SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+import { inTurn } from '../support/sampled-test.ts';
+import { WHOLE } from '../support/sampling.ts';
+import { RETRY, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { put, ROOT, type TreeSaga, treeSaga } from '../support/tree-saga.ts';
+
+const test = inTurn('saga-observation-size');
 
 const COUNT = 40;
 
@@ -128,3 +133,46 @@ test('a saga that was rewound again and again tells what an answer has room for,
   await saga.machine.rewind({ sagaId: SAGA, to: { steps: 1 }, requestId: 'rw-last', by: 'rita' });
   expect(await describe(SAGA, 0, 'settled')).not.toHaveProperty('compensatedNotListed');
 });
+
+(WHOLE ? test : test.skip)(
+  'a thousand effects that nobody could undo fit one answer, each with its reference and a reason',
+  async () => {
+    const wideText = '漢'.repeat(4000);
+    const steps = Array.from({ length: MAX_STEPS - 1 }, (_, n) => ({
+      id: `s${n}`,
+      tool: 'charge',
+      arguments: { n },
+    }));
+    const compensation = { name: 'undo', timeoutSeconds: 10, retry: { ...RETRY, maxAttempts: 1 } };
+    const saga = await scriptedSaga({
+      tools: [
+        scriptedTool('charge', 'compensatable', {
+          compensation,
+          resourceKey: `'${'漢'.repeat(490)}' & $string(n)`,
+        }),
+        scriptedTool('stop', 'read'),
+      ],
+      steps: [...steps, { id: 'stop', tool: 'stop', arguments: {} }],
+      answer: ({ operation, step }) =>
+        operation === 'execute' && step !== 'stop'
+          ? { Payload: { outcome: 'committed', result: {}, externalRef: '漢'.repeat(500) } }
+          : {
+              Payload: {
+                outcome: 'rejected',
+                retryable: false,
+                error: { name: 'Refused', message: wideText },
+              },
+            },
+    });
+    await saga.begin();
+    await saga.machine.settle();
+    const { observation } = await saga.seen();
+    expect(observation.notCompensated).toHaveLength(steps.length);
+    for (const { reason, externalRef } of observation.notCompensated) {
+      expect(externalRef).toHaveLength(500);
+      expect(reason).toMatch(/^compensation failed: Refused: 漢{300,}$/u);
+    }
+    // A call of Lambda answers 6 MB at most.
+    expect(jsonBytes(observation)).toBeLessThan(5.5 * MIB);
+  },
+);

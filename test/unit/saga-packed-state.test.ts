@@ -1,14 +1,17 @@
 /** The state of a head as it is stored: small, and readable by every later release. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { itemBytes, WRITE_UNIT_BYTES } from '../../adapters/aws/item-size.ts';
 import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { headItem, readHead } from '../../adapters/aws/sagas/saga-items.ts';
 import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { committed, finishedHead, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
+
+const test = inTurn('saga-packed-state');
 
 /** An image of the table's stream as Lambda hands it over: bytes are base64. */
 const asJson = (item: Record<string, unknown>): Record<string, AttributeValue> =>

@@ -1,5 +1,5 @@
 /** What a rewind tells of a session whose sagas did more than an answer has room for. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { plannedSessionRewind, whatGoesBack } from '../../cli/view/session-rewind-view.ts';
 import type { RewoundSaga } from '../../contract/rewind.ts';
@@ -8,7 +8,10 @@ import { undoneIn } from '../../core/rewind/count-effects.ts';
 import { fittingSagas } from '../../core/rewind/fit-sagas.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { SESSION } from '../support/fakes/stage.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { rewindStage } from '../support/session-rewind.ts';
+
+const test = inTurn('session-rewind-size');
 
 const EFFECTS = 100;
 
