@@ -214,11 +214,6 @@ export type Composition =
       kind: 'merge';
       from: NamedRef;
       base: NamedRef;
-      /**
-       * Other common checkpoints that are equally near. `below`: the last one that each has in common with
-       * `base`.
-       */
-      alsoBases?: { base: CheckpointRef; below: CheckpointRef }[];
       paths?: string[];
       markers: boolean;
       /** Also files that still have conflict markers. */

@@ -334,7 +334,7 @@ test('what both sides have of a third session is common: what one took back stay
   expect(shell(world.root, 'ls api/Y 2>/dev/null || echo gone; cat made/n')).toBe('gone\nn\n');
 });
 
-test('where several checkpoints are common and equally near, each repository goes on from the one that changed it', async () => {
+test('where several checkpoints are common and equally near, a merge is refused, and what it advises leads to one', async () => {
   const world = await stage.open();
   const x = await stage.forkOf(world, 'f9');
   const y = await stage.forkOf(world, 'f10');
@@ -348,10 +348,18 @@ test('where several checkpoints are common and equally near, each repository goe
   await world.checkpoint('t1', 'msg-1');
   shell(y.root, 'echo more > made/more');
   await y.checkpoint('y2');
-  await stage.merge(y, x, 'm3');
+  const came = await stage.merge(y, x, 'm3');
   shell(x.root, 'echo again >> api/X');
   await x.checkpoint('x2');
-  expect((await stage.merge(x, world, 'm4')).status).toBe('APPLIED');
+  const before = world.fingerprint();
+  await expect(stage.merge(x, world, 'm4')).rejects.toMatchObject({
+    errorType: 'InvalidInput',
+    message: expect.stringContaining(`walkback revert ${came.checkpointId} --session ${x.sessionId}`),
+  });
+  expect(world.fingerprint()).toEqual(before);
+  await cloud.invoke('revert', { sessionId: x.sessionId, requestId: 'r', checkpointIds: [came.checkpointId] });
+  expect((await stage.merge(x, world, 'm5')).status).toBe('APPLIED');
+  expect((await stage.merge(y, world, 'm6')).status).toBe('APPLIED');
   expect(shell(world.root, 'cat api/X made/n made/more; ls web/Y 2>/dev/null || echo gone')).toBe(
     'x\nagain\nn\nmine\nmore\ngone\n',
   );

@@ -1,9 +1,9 @@
 /** The base of a merge is the last common checkpoint, whichever session it is of, and no more timelines are read than it takes. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { crissCross } from '../../core/checkpoint/merge/criss-cross.ts';
 import { mergeBases, type Timelines, unreadTimelines } from '../../core/checkpoint/merge/merge-base.ts';
-import { joinBases } from '../../core/checkpoint/merge/several-bases.ts';
-import type { CheckpointRef, RepositoryState } from '../../core/checkpoint/model.ts';
+import type { CheckpointRef } from '../../core/checkpoint/model.ts';
 
 type Node = Timelines extends ReadonlyMap<string, readonly (infer One)[]> ? One : never;
 
@@ -17,13 +17,16 @@ const createHistory = () => {
     sessionId,
     seq: timelines.get(sessionId)?.length ?? 0,
   });
+  const nodeOf = (sessionId: string, seq: number): Node => ({
+    seq,
+    parentSeq: seq === 1 ? null : seq - 1,
+    checkpointId: `${sessionId}-${seq}`,
+    createdAt,
+  });
   const add = (sessionId: string, more: Partial<Node> = {}): CheckpointRef => {
     const nodes = timelines.get(sessionId) ?? [];
     const seq = nodes.length + 1;
-    timelines.set(sessionId, [
-      ...nodes,
-      { seq, parentSeq: seq === 1 ? null : seq - 1, checkpointId: `${sessionId}-${seq}`, createdAt, ...more },
-    ]);
+    timelines.set(sessionId, [...nodes, { ...nodeOf(sessionId, seq), ...more }]);
     return head(sessionId);
   };
   add('s');
@@ -31,6 +34,12 @@ const createHistory = () => {
     timelines,
     head,
     work: (sessionId: string) => add(sessionId),
+    /** Each takes what the other has now. */
+    exchange: (one: string, other: string) => {
+      const [first, second] = [head(one), head(other)];
+      add(one, { mergedFrom: second });
+      add(other, { mergedFrom: first });
+    },
     fork: (from: string, to: string) => add(to, { forkedFrom: head(from) }),
     merge: (from: string, into: string) => add(into, { mergedFrom: head(from) }),
     revert: (sessionId: string, seq: number) => add(sessionId, { takesBack: [seq] }),
@@ -38,6 +47,27 @@ const createHistory = () => {
 };
 
 type History = ReturnType<typeof createHistory>;
+
+const NAMES = ['s', 'a', 'b', 'c', 'd'];
+
+/** Five sessions that work, merge each other and take things back. */
+const histories = fc
+  .array(fc.tuple(fc.constantFrom('work', 'merge', 'merge', 'exchange', 'revert'), fc.nat(4), fc.nat(4)), {
+    maxLength: 30,
+  })
+  .map((steps) => {
+    const history = createHistory();
+    for (const [index, name] of NAMES.slice(1).entries()) history.fork(NAMES[index % 2] ?? 's', name);
+    for (const [kind, at, other] of steps) {
+      const [one = 's', two = 's'] = [NAMES[at], NAMES[other]];
+      if (kind === 'work') history.work(one);
+      else if (kind === 'revert') history.revert(one, Math.max(1, history.head(one).seq - other));
+      else if (one === two) continue;
+      else if (kind === 'exchange') history.exchange(one, two);
+      else history.merge(one, two);
+    }
+    return history;
+  });
 
 /** Reads as a merge does. */
 const look = ({ timelines, head }: History, into: string, from: string) => {
@@ -172,21 +202,9 @@ describe('the last common checkpoint', () => {
   });
 
   test('is one of the nearest in any history, and of the target where that has one', () => {
-    const names = ['s', 'a', 'b', 'c', 'd'];
-    const step = fc.tuple(fc.constantFrom('work', 'merge', 'merge', 'revert'), fc.nat(4), fc.nat(4));
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), fc.nat(4), fc.nat(4), (steps, intoAt, fromAt) => {
-        const history = createHistory();
-        for (const [index, name] of names.slice(1).entries()) {
-          history.fork(names[index % 2] ?? 's', name);
-        }
-        for (const [kind, at, other] of steps) {
-          const [one = 's', two = 's'] = [names[at], names[other]];
-          if (kind === 'work') history.work(one);
-          else if (kind === 'revert') history.revert(one, Math.max(1, history.head(one).seq - other));
-          else if (one !== two) history.merge(one, two);
-        }
-        const [into = 's', from = 's'] = [names[intoAt], names[fromAt]];
+      fc.property(histories, fc.nat(4), fc.nat(4), (history, intoAt, fromAt) => {
+        const [into = 's', from = 's'] = [NAMES[intoAt], NAMES[fromAt]];
         fc.pre(into !== from);
         const { base, bases } = look(history, into, from);
         const wanted = nearest(history, into, from);
@@ -200,33 +218,42 @@ describe('the last common checkpoint', () => {
 });
 
 describe('several that are equally near', () => {
-  const state = (path: string, tree: string): RepositoryState => ({
-    path,
-    state: 'captured',
-    commit: tree,
-    tree,
-    meta: 'm',
-    changed: false,
-    bundleBytes: 0,
-  });
-  const join = (first: string[], other: string[], below: string[]) => {
-    const states = (all: string[]) =>
-      all.map((one) => state(one.split('=')[0] ?? '', one.split('=')[1] ?? ''));
-    return joinBases(states(first), states(other), states(below))
-      .map(({ path, tree }) => `${path}=${tree}`)
-      .toSorted();
+  /** What a merge answers, and the merge that it says to take back. */
+  const refusal = ({ timelines, head }: History, into: string, from: string) => {
+    const { message, details } = crissCross(timelines, head(into), head(from));
+    const { checkpointId, sessionId } = details ?? {};
+    return { message, named: checkpointId === undefined ? undefined : [sessionId, checkpointId].map(String) };
   };
 
-  test('are one: each repository as the one has it that changed, made or removed it', () => {
-    expect(join(['a=1', 'b=0'], ['a=0', 'b=2'], ['a=0', 'b=0'])).toEqual(['a=1', 'b=2']);
-    expect(join(['a=0'], ['a=0', 'made=1'], ['a=0'])).toEqual(['a=0', 'made=1']);
-    expect(join(['a=0', 'made=1'], ['a=0'], ['a=0'])).toEqual(['a=0', 'made=1']);
-    expect(join(['a=0', 'gone=0'], ['a=0'], ['a=0', 'gone=0'])).toEqual(['a=0']);
-    expect(join(['a=0'], ['a=0', 'gone=0'], ['a=0', 'gone=0'])).toEqual(['a=0']);
+  test('are refused, with the newest merge to take back: then there is one', () => {
+    const history = createHistory();
+    history.fork('s', 'x');
+    history.work('s');
+    const x = history.work('x');
+    history.exchange('s', 'x');
+    expect(look(history, 's', 'x').bases).toHaveLength(2);
+    const { message, named } = refusal(history, 's', 'x');
+    expect(named).toEqual(['x', 'x-3']);
+    expect(message).toContain('walkback revert x-3 --session x');
+    history.revert('x', 3);
+    expect(look(history, 's', 'x').base).toEqual(x);
   });
 
-  test('where both changed one, the first counts', () => {
-    expect(join(['a=1'], ['a=2'], ['a=0'])).toEqual(['a=1']);
-    expect(join(['a=1'], [], ['a=0'])).toEqual(['a=1']);
+  test('a merge that is named leaves one base when it is taken back, in any history', () => {
+    const refused: (string[] | undefined)[] = [];
+    fc.assert(
+      fc.property(histories, fc.nat(4), fc.nat(4), (history, intoAt, fromAt) => {
+        const [into = 's', from = 's'] = [NAMES[intoAt], NAMES[fromAt]];
+        fc.pre(into !== from && look(history, into, from).bases.length > 1);
+        const { named } = refusal(history, into, from);
+        refused.push(named);
+        if (named === undefined) return;
+        const [sessionId = '', id = ''] = named;
+        history.revert(sessionId, Number(id.split('-')[1]));
+        expect(look(history, into, from).bases).toHaveLength(1);
+      }),
+      { numRuns: 200, maxSkipsPerRun: 1000 },
+    );
+    expect(refused.filter((one) => one !== undefined).length).toBeGreaterThan(100);
   });
 });

@@ -16,6 +16,7 @@ import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
+import { crissCross } from './criss-cross.ts';
 import { isIdle } from './decide.ts';
 import { rolledBack } from './expect-unchanged.ts';
 import {
@@ -36,8 +37,6 @@ type Merge = Extract<Composition, { kind: 'merge' }>;
  * merged.
  */
 const MAX_ROUNDS = 50;
-/** Bases that are used beside the first. */
-const MAX_BASES = 8;
 /** Merges that were taken back, as many as a plan names. */
 const MAX_NAMED = 5;
 /** Timelines that are read at the same time. */
@@ -82,12 +81,6 @@ const named = (timelines: Timelines, ref: CheckpointRef): NamedRef => {
   const node = timelines.get(ref.sessionId)?.find(({ seq }) => seq === ref.seq);
   return { ...ref, ...(node !== undefined && { checkpointId: node.checkpointId }) };
 };
-
-const alsoBases = (timelines: Timelines, first: CheckpointRef, others: readonly CheckpointRef[]) =>
-  others.slice(0, MAX_BASES).flatMap((base) => {
-    const [below] = mergeBases(timelines, first, base);
-    return below === undefined ? [] : [{ base, below }];
-  });
 
 const isSameOwner = (a: Session, b: Session): boolean =>
   a.tenant === b.tenant && baseOwnerOf(a) === baseOwnerOf(b);
@@ -162,6 +155,7 @@ export const createMerge = (deps: RollbackDeps) => {
     const timelines = await readTimelines(store, into, head, refOf(theirs));
     const [base, ...others] = mergeBases(timelines, head, refOf(theirs));
     if (base === undefined) throw unrelated(input.from, input.into);
+    if (others.length > 0) throw crissCross(timelines, head, refOf(theirs));
     const isExpected = input.expectUnchanged === true;
     const gone = isExpected ? leftBehind(timelines, head, refOf(theirs)) : undefined;
     if (gone !== undefined) throw rolledBack(into.sessionId, named(timelines, gone).checkpointId ?? null);
@@ -170,7 +164,6 @@ export const createMerge = (deps: RollbackDeps) => {
       kind: 'merge',
       from: { ...refOf(theirs), checkpointId: theirs.checkpointId },
       base: named(timelines, base),
-      ...(others.length > 0 && { alsoBases: alsoBases(timelines, base, others) }),
       markers: input.markers ?? false,
       ...(input.allowMarkers === true && { allowMarkers: true }),
       ...(isExpected && { expectUnchanged: true }),

@@ -4,7 +4,6 @@ import type { SessionStore } from '../ports/stores.ts';
 import { findTarget, halfWrittenWarnings } from '../timeline/targets.ts';
 import type { States, Step } from './decide.ts';
 import { type SelectedPaths, selectPaths } from './select-paths.ts';
-import { joinBases } from './several-bases.ts';
 
 interface Steps {
   steps: Step[];
@@ -46,16 +45,8 @@ export const createCompositionSteps =
             })),
           );
         case 'merge': {
-          const { base, alsoBases = [], from } = composition;
-          const [first, theirs, others] = await Promise.all([
-            statesAt(base),
-            statesAt(from),
-            Promise.all(
-              alsoBases.map((one) => Promise.all([statesAt(one.base), statesAt(one.below)] as const)),
-            ),
-          ]);
-          const joined = others.reduce<States>((all, [other, below]) => joinBases(all, other, below), first);
-          return [{ base: joined, theirs }];
+          const [base, theirs] = await Promise.all([statesAt(composition.base), statesAt(composition.from)]);
+          return [{ base, theirs }];
         }
       }
     };
