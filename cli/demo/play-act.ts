@@ -1,13 +1,13 @@
 /** What each act works with, and what it leaves: its part of the JSON answer, and its proof. */
 import type { Walkback } from '../../client/index.ts';
 import { plural } from '../../core/shared/plural.ts';
+import { changesetsAct } from '../../examples/changesets/act.ts';
 import { NOT_CAPTURED as NOT_OF_THE_SHOP } from '../../examples/changesets/shop.ts';
+import { gangAct } from '../../examples/gang/act.ts';
+import { refundAct } from '../../examples/refund/act.ts';
 import type { ActName } from './acts.ts';
-import { changesetsAct } from './changesets-act.ts';
 import type { Comparison } from './fingerprint.ts';
-import { gangAct } from './gang-act.ts';
 import type { Providers } from './providers.ts';
-import { refundAct } from './refund-act.ts';
 import { type Stage, tellStory } from './story.ts';
 import { GOOD_MESSAGE, NOT_CAPTURED } from './workspace.ts';
 

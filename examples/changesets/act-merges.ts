@@ -2,17 +2,18 @@
  * The second half of the act of changesets: the queue, a conflict that is mended in its fork, and a message
  * that is taken back.
  */
+
+import { CliError } from '../../cli/failure.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { restoredRows } from '../../cli/view/rollback-view.ts';
+import { statusWord } from '../../cli/view/saga-views.ts';
+import { timelineText } from '../../cli/view/timeline-print.ts';
 import type { Answer, Saga } from '../../client/index.ts';
-import { bringIn, cameIn, enqueue, settled } from '../../examples/changesets/queue.ts';
-import { DEBUG } from '../../examples/changesets/shop.ts';
-import { type Fork, type Place, takeBack } from '../../examples/changesets/steps.ts';
-import { type Commitment, TEAM } from '../../examples/changesets/team.ts';
-import { CliError } from '../failure.ts';
-import { table } from '../terminal/table.ts';
-import { restoredRows } from '../view/rollback-view.ts';
-import { statusWord } from '../view/saga-views.ts';
-import { timelineText } from '../view/timeline-print.ts';
-import type { Act } from './changesets-work.ts';
+import type { Act } from './act-work.ts';
+import { bringIn, cameIn, enqueue, settled } from './queue.ts';
+import { DEBUG } from './shop.ts';
+import { type Fork, type Place, takeBack } from './steps.ts';
+import { type Commitment, TEAM } from './team.ts';
 
 type Observation = Answer<'describe-saga'>;
 

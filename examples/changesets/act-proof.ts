@@ -7,11 +7,17 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import {
+  type Comparison,
+  compare,
+  type Fingerprint,
+  fingerprint,
+  OWN_DIRECTORIES,
+} from '../../cli/demo/fingerprint.ts';
+import { CliError } from '../../cli/failure.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import { directoryIn } from '../../client/sandbox-places.ts';
-import { NOT_CAPTURED, PROJECTS_ROOT, REPOSITORIES } from '../../examples/changesets/shop.ts';
-import { CliError } from '../failure.ts';
-import type { LocalSandboxes } from '../sandboxes.ts';
-import { type Comparison, compare, type Fingerprint, fingerprint, OWN_DIRECTORIES } from './fingerprint.ts';
+import { NOT_CAPTURED, PROJECTS_ROOT, REPOSITORIES } from './shop.ts';
 
 /** The repositories of one place at one moment. */
 export interface State {

@@ -2,24 +2,16 @@
  * The first half of the act of changesets: the forks, the work of three agents in them, and whether it is
  * done.
  */
+
+import type { Screen } from '../../cli/demo/screen.ts';
+import { CliError } from '../../cli/failure.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
+import { wrap } from '../../cli/terminal/text.ts';
 import type { Walkback } from '../../client/index.ts';
-import { DEBUG, REPOSITORIES } from '../../examples/changesets/shop.ts';
-import {
-  debug,
-  type Fork,
-  fork,
-  openShop,
-  type Place,
-  redirect,
-  verify,
-  work,
-} from '../../examples/changesets/steps.ts';
-import { GUIDANCE, TEAM } from '../../examples/changesets/team.ts';
-import { CliError } from '../failure.ts';
-import type { LocalSandboxes } from '../sandboxes.ts';
-import { wrap } from '../terminal/text.ts';
-import { type Recorder, requireChange } from './changesets-proof.ts';
-import type { Screen } from './screen.ts';
+import { type Recorder, requireChange } from './act-proof.ts';
+import { DEBUG, REPOSITORIES } from './shop.ts';
+import { debug, type Fork, fork, openShop, type Place, redirect, verify, work } from './steps.ts';
+import { GUIDANCE, TEAM } from './team.ts';
 
 export interface Act {
   walkback: Walkback;

@@ -4,13 +4,13 @@
  * mends in the fork, and is merged too. Then one message is taken back.
  */
 import { join } from 'node:path';
+import type { Comparison } from '../../cli/demo/fingerprint.ts';
+import type { Screen } from '../../cli/demo/screen.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import type { Walkback } from '../../client/index.ts';
-import type { LocalSandboxes } from '../sandboxes.ts';
-import { type Entry, mergeAll, takeMessageBack } from './changesets-merges.ts';
-import { compareAll, compareEach, createRecorder, requireChange } from './changesets-proof.ts';
-import { begin, makeForks, type Verified, workAside } from './changesets-work.ts';
-import type { Comparison } from './fingerprint.ts';
-import type { Screen } from './screen.ts';
+import { type Entry, mergeAll, takeMessageBack } from './act-merges.ts';
+import { compareAll, compareEach, createRecorder, requireChange } from './act-proof.ts';
+import { begin, makeForks, type Verified, workAside } from './act-work.ts';
 
 export interface ChangesetsProof {
   /** All repositories of a place compared together, one row for each place. */

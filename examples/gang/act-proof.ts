@@ -1,15 +1,15 @@
 /** What proves the third act: the files of the desks, the providers' own state, and the ledgers of the whole tree. */
 import { join } from 'node:path';
+import { readSaga } from '../../cli/commands/ledger-evidence.ts';
+import { type Comparison, compare, type Fingerprint, fingerprint } from '../../cli/demo/fingerprint.ts';
+import { CliError } from '../../cli/failure.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import { directoryIn } from '../../client/sandbox-places.ts';
 import type { Invoke } from '../../contract/invoke.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import { type StoredSaga, verifySaga } from '../../core/saga/ledger/verify-saga.ts';
-import { DESK_REPOSITORIES, DESK_ROOT, type Desk } from '../../examples/gang/desks.ts';
-import type { RefundWorld } from '../../examples/refund/services/world.ts';
-import { readSaga } from '../commands/ledger-evidence.ts';
-import { CliError } from '../failure.ts';
-import type { LocalSandboxes } from '../sandboxes.ts';
-import { type Comparison, compare, type Fingerprint, fingerprint } from './fingerprint.ts';
+import type { RefundWorld } from '../refund/services/world.ts';
+import { DESK_REPOSITORIES, DESK_ROOT, type Desk } from './desks.ts';
 
 export type DeskState = ReadonlyMap<string, Fingerprint>;
 

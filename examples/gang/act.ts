@@ -4,15 +4,15 @@
  * parent two steps with guidance, and it goes on.
  */
 import { join } from 'node:path';
+import type { Comparison } from '../../cli/demo/fingerprint.ts';
+import { AMOUNT, type Providers } from '../../cli/demo/providers.ts';
+import type { Screen } from '../../cli/demo/screen.ts';
+import { CliError } from '../../cli/failure.ts';
+import type { LocalSandboxes } from '../../cli/sandboxes.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { observationText, statusWord } from '../../cli/view/saga-views.ts';
 import type { Invoke } from '../../contract/invoke.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { type Agents, openAgents } from '../../examples/gang/agents.ts';
-import { AGENTS, type Agent } from '../../examples/gang/catalog.ts';
-import { CliError } from '../failure.ts';
-import type { LocalSandboxes } from '../sandboxes.ts';
-import { table } from '../terminal/table.ts';
-import { observationText, statusWord } from '../view/saga-views.ts';
-import type { Comparison } from './fingerprint.ts';
 import {
   compareDesk,
   type DeskState,
@@ -23,9 +23,9 @@ import {
   standingOf,
   type VerifiedTree,
   verifiedTree,
-} from './gang-proof.ts';
-import { AMOUNT, type Providers } from './providers.ts';
-import type { Screen } from './screen.ts';
+} from './act-proof.ts';
+import { type Agents, openAgents } from './agents.ts';
+import { AGENTS, type Agent } from './catalog.ts';
 
 const ROOT = 'gang';
 const WAIT_SECONDS = 120;

@@ -3,13 +3,13 @@
  * an operator finishes the work. The act uses only the functions.
  */
 
+import type { Providers } from '../../cli/demo/providers.ts';
+import type { Screen } from '../../cli/demo/screen.ts';
+import { CliError } from '../../cli/failure.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { observationText } from '../../cli/view/saga-views.ts';
 import type { Invoke } from '../../contract/invoke.ts';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
-import { CliError } from '../failure.ts';
-import { table } from '../terminal/table.ts';
-import { observationText } from '../view/saga-views.ts';
-import type { Providers } from './providers.ts';
-import type { Screen } from './screen.ts';
 
 const WAIT_SECONDS = 60;
 
