@@ -9,11 +9,24 @@ import { untilInterrupted } from '../interruption.ts';
 import { shellWord } from '../options.ts';
 import { ACTS, type ActName, PLAYED } from './acts.ts';
 import { isEqual } from './fingerprint.ts';
-import { commandsToLook } from './kept.ts';
 import { PLAY, type Told } from './play-act.ts';
 import { proofTable } from './proof-view.ts';
 import { openProviders, type Providers } from './providers.ts';
 import { createScreen, formatSeconds, type Screen, timed } from './screen.ts';
+import { SESSION } from './story.ts';
+
+/** What to look at when the directory of a demo was kept. */
+const LOOK: Record<ActName, string> = {
+  checkpoints: `log --session ${SESSION}`,
+  refund: 'saga list',
+  gang: 'saga list',
+  changesets: 'session list',
+};
+
+/** The commands that show what these acts left, each once. */
+const commandsToLook = (acts: readonly ActName[]): string[] => [
+  ...new Set(acts.map((act) => `walkback ${LOOK[act]}`)),
+];
 
 interface Played extends Told {
   name: ActName;
