@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { Walkback } from 'walkback';
 
 const session = await new Walkback().sessions.start({ root: '.' }); // with AWS: { sandboxId, projectsRoot }
@@ -9,4 +9,5 @@ for (const id of ['msg-1', 'msg-2']) {
   await run.finish();
 }
 const plan = await session.plan({ to: 'msg-1' }); // files, branches, effects that stand
-await plan.apply(); // notes.txt is as msg-1 left it
+const { status } = await plan.apply();
+console.log(status, await readFile('notes.txt', 'utf8')); // APPLIED written by msg-1

@@ -34,7 +34,11 @@ test('the first undo of the README: the file is as the first message left it', a
   const sample = join(PROJECT, 'examples/client/first-undo.ts');
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, WALKBACK_DATA: world.cloud.dataDir };
-  await promisify(execFile)(process.execPath, [sample], { cwd: join(world.root, 'api'), env });
+  const { stdout } = await promisify(execFile)(process.execPath, [sample], {
+    cwd: join(world.root, 'api'),
+    env,
+  });
+  expect(stdout).toContain('APPLIED written by msg-1\n');
   expect(world.read('api/notes.txt')).toBe('written by msg-1\n');
 });
 

@@ -1,2 +1,0 @@
-/** The same tests, with all of their cases. */
-import './git-cases.test.ts';

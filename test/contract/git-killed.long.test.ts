@@ -1,2 +1,0 @@
-/** The same test, killed at many more calls. */
-import './git-killed.test.ts';

@@ -1,2 +1,0 @@
-/** The same tests, with many more limits. */
-import './git-low-memory.test.ts';

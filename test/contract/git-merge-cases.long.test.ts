@@ -1,2 +1,0 @@
-/** The same tests, with half of their cases, the other half at another time. */
-import './git-merge-cases.test.ts';

@@ -1,2 +1,0 @@
-/** The same tests, with all of their cases, or most. */
-import './faults-process-kill.test.ts';

@@ -1,2 +1,0 @@
-/** The same tests, with both ways. */
-import './rollback-given-up.test.ts';

@@ -1,2 +1,0 @@
-/** The same tests, with every failure. */
-import './kit-test-saga-scripts.test.ts';

@@ -1,2 +1,0 @@
-/** The same tests, with a fault at every call. */
-import './merge-convergence.test.ts';

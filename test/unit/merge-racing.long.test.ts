@@ -1,2 +1,0 @@
-/** The same tests, at every instant. */
-import './merge-racing.test.ts';

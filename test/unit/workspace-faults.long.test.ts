@@ -1,2 +1,0 @@
-/** The same tests, with every call. */
-import './workspace-faults.test.ts';
