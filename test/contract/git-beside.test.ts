@@ -5,7 +5,7 @@ import { files } from '../support/fingerprint.ts';
 import { applies, text, withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-beside', 6);
 
 const DOCS = 'mkdir -p docs/old docs/e; echo n > docs/notes.md; echo p > docs/old/p; echo keep > beside.txt';

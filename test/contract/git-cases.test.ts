@@ -1,7 +1,7 @@
 /**
  * The case list of capture and restore, on real git. Every case: set up, capture, damage, roll back (C1, C2, C4), undo (C3),
  * and rebuild in an empty directory (C7). What is compared is what a person would see, not what Walkback says. A fifth of
- * them, others each time; all of them in git-cases.long.test.ts.
+ * them, others each time; all of them in `npm run test:long`.
  */
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

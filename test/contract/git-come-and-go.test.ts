@@ -7,7 +7,7 @@ import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-reposito
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-come-and-go', 4);
 
 describe('repositories that come and go', () => {

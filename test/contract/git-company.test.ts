@@ -7,9 +7,9 @@ import { applies, withRepositories, world } from '../support/git-repositories.ts
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, startWriter, storeLate } from '../support/racing-writer.ts';
 import { namesShells } from '../support/restore-scenes.ts';
-import { sampledTest } from '../support/sampled-test.ts';
+import { longTest, sampledTest } from '../support/sampled-test.ts';
 
-/** Two of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Two of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-company', 4);
 
 for (const [how, manner] of [
@@ -67,4 +67,14 @@ for (const onlyContent of [false, true])
 test(
   'a shell in a directory that both states have goes on, and one in a directory that goes is named',
   namesShells,
+);
+
+longTest('no write that races with a rollback is lost, whenever it comes', { timeout: 1_200_000 }, () =>
+  racesWithRollbacks(15, 150),
+);
+
+longTest(
+  'no write that races with a rollback of content is lost, whenever it comes',
+  { timeout: 1_200_000 },
+  () => racesWithRollbacks(12, 300, { onlyContent: true, pause: 2 }),
 );

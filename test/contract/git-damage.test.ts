@@ -8,7 +8,7 @@ import { NEEDS_ROOT } from '../support/needs-root.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** A quarter of them, others each time; all of them in git-damage.long.test.ts. */
+/** A quarter of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-damage', 6);
 
 /** A nobody's world: what root may read and write anyway is closed to it. */

@@ -18,7 +18,7 @@ const captured = (harness: Harness, snapshot: Snapshot): string[] =>
     .trimEnd()
     .split('\n');
 
-/** Each way to have git ignore `.env`: two of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Each way to have git ignore `.env`: two of them, others each time; all of them in `npm run test:long`. */
 const RULES = {
   'a .gitignore': 'echo .env > .gitignore',
   'a .gitignore in a folder':

@@ -6,7 +6,7 @@ import { applies, withRepositories, world } from '../support/git-repositories.ts
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** A third of them, others each time; all of them in git-shapes.long.test.ts. */
+/** A third of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-late', 3);
 
 const ODD = ['-n', 's p', 'new\nline', 'caf\udcff'];

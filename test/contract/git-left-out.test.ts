@@ -6,7 +6,7 @@ import { withTwoFiles, world } from '../support/git-repositories.ts';
 import { asNobody, NEEDS_ROOT } from '../support/needs-root.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-left-out', 6);
 
 describe('what is left out is said', () => {

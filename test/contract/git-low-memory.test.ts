@@ -1,4 +1,4 @@
-/** Little memory in the sandbox: what a process that runs out of it did not do is never taken for done. At length in git-low-memory.long.test.ts. */
+/** Little memory in the sandbox: what a process that runs out of it did not do is never taken for done. At length in `npm run test:long`. */
 import { expect } from 'vitest';
 import { capturesInLittleMemory, restoresInLittleMemory } from '../support/low-memory.ts';
 import { inTurn } from '../support/sampled-test.ts';

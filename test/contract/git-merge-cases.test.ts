@@ -1,6 +1,6 @@
 /**
  * The case list of capture and restore, merged and reverted. Every case: the agent's work comes into what stood still and into
- * other work, and is taken back again. A sample, others each time; half of them in git-merge-cases.long.test.ts.
+ * other work, and is taken back again. A sample, others each time; half of them in `npm run test:long`.
  */
 import { describe, test } from 'vitest';
 import { MERGE_CASES, mergesAndReverts } from '../support/merge-cases.ts';

@@ -1,4 +1,4 @@
-/** Laws of three-way merges over generated repositories: one of them here, more in git-merge-laws.long.test.ts. */
+/** Laws of three-way merges over generated repositories: one of them here, more in `npm run test:long`. */
 import * as fc from 'fast-check';
 import { generated, lawsHold } from '../support/merge-laws.ts';
 import { inTurn } from '../support/sampled-test.ts';

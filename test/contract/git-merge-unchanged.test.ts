@@ -1,6 +1,6 @@
 /**
  * Which work makes a target another one, for a merge with `expectUnchanged`: what captures of real repositories say. A sample, others
- * each time; all of it in git-merge-unchanged.long.test.ts.
+ * each time; all of it in `npm run test:long`.
  */
 import { expect, test } from 'vitest';
 import { requireUnchanged } from '../../core/checkpoint/merge/expect-unchanged.ts';

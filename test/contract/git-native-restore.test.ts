@@ -6,8 +6,8 @@ import { GIT_CASES, INIT, state } from '../support/git-cases.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
 import { allGoBack, turns } from '../support/git-work.ts';
-import { inTurn } from '../support/sampled-test.ts';
-import { printedSeed, sampled, WHOLE } from '../support/sampling.ts';
+import { inTurn, longTest } from '../support/sampled-test.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 
 const test = inTurn('git-native-restore');
 
@@ -54,7 +54,7 @@ describe('the native restore', () => {
     },
   );
 
-  (WHOLE ? test : test.skip)(
+  longTest(
     'random work with git between checkpoints goes back to every one of them',
     { timeout: 3_600_000 },
     async () => {

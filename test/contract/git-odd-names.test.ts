@@ -9,7 +9,7 @@ import { printedSeed, sampled } from '../support/sampling.ts';
 
 const test = inTurn('git-odd-names');
 
-/** As bash writes them. Some of them, others each time; all of them in git-odd-names.long.test.ts. */
+/** As bash writes them. Some of them, others each time; all of them in `npm run test:long`. */
 const NAMES = {
   'a newline': `$'new\\nline'`,
   'a newline at its end': `$'end\\n'`,

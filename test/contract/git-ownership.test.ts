@@ -6,7 +6,7 @@ import { createHarness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-ownership', 8);
 
 describe('rules that change', () => {

@@ -1,6 +1,6 @@
 /**
  * The case list of capture and restore, of which some paths go back: whole repositories, and files alone. A sample, others each time;
- * half of them in git-paths-cases.long.test.ts.
+ * half of them in `npm run test:long`.
  */
 import { describe, expect, test } from 'vitest';
 import { MERGE_CASES } from '../support/merge-cases.ts';

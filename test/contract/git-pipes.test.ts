@@ -9,7 +9,7 @@ import { withTwoFiles } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { programHere } from '../support/sandbox-program.ts';
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-pipes', 16);
 
 /** Far beyond what any of this takes. Nothing is measured: it only ends what would wait for its deadline. */

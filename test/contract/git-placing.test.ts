@@ -7,7 +7,7 @@ import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { lostWords, storeLate } from '../support/racing-writer.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-/** A third of them, others each time; all of them in git-shapes.long.test.ts. */
+/** A third of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-placing', 5);
 
 /** Stops git where it has written a part of this file, and lets another process open the file by its name and write a line. */

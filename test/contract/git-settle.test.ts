@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { world } from '../support/git-repositories.ts';
-import { sampledTest } from '../support/sampled-test.ts';
-import { settleKilled } from '../support/settle-killed.ts';
+import { longTest, sampledTest } from '../support/sampled-test.ts';
+import { chosenSeed } from '../support/sampling.ts';
+import { REFS, RULES, settleKilled } from '../support/settle-killed.ts';
 
 const NAMES = ['app', 'web'];
 
-/** A third of them, others each time; all of them in git-settle.long.test.ts. */
+/** A third of them, others each time; all of them in `npm run test:long`. */
 const test = sampledTest('git-settle', 5);
 
 const twoStates = async (harness: Harness) => {
@@ -172,3 +173,31 @@ test('with work done since on many paths: the first are named, and the others co
   expect(report.settled).toMatchObject({ end: 'target', reached: 3, keptNotListed: 17 });
   expect(report.settled?.kept).toHaveLength(50);
 });
+
+longTest(
+  'killed at any call of git, with work done since: settled at one end, and the work stays',
+  async () => {
+    const { deaths, ends } = await settleKilled(3, chosenSeed() % 3);
+    expect(deaths).toBeGreaterThan(20);
+    expect(ends).toEqual(new Set(['none', 'undo', 'target']));
+  },
+  1_200_000,
+);
+
+longTest(
+  'killed at any call of git among branches and operations: settled at one end, and the work stays',
+  async () => {
+    const { deaths } = await settleKilled(3, chosenSeed() % 3, REFS);
+    expect(deaths).toBeGreaterThan(12);
+  },
+  1_200_000,
+);
+
+longTest(
+  'killed at any call of git among rules of partial checkouts: settled at one end, and the work stays',
+  async () => {
+    const { deaths } = await settleKilled(9, chosenSeed() % 9, RULES);
+    expect(deaths).toBeGreaterThan(7);
+  },
+  1_200_000,
+);

@@ -1,4 +1,4 @@
-/** Many files and large ones; ten times as many in git-size.long.test.ts. */
+/** Many files and large ones; ten times as many in `npm run test:long`. */
 import { describe, expect } from 'vitest';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';

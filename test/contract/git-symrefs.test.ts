@@ -13,7 +13,7 @@ const test = sampledTest('git-symrefs', 3);
 /** Names of branches that a shell could take for a command. */
 const ODD = `'a$(touch~owned)'`.replace('~', '');
 
-/** Some of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Some of them, others each time; all of them in `npm run test:long`. */
 const CHANGES = [
   ['becomes a branch of its own', 'git symbolic-ref -d refs/heads/alias; git branch alias HEAD~1'],
   ['is deleted', 'git symbolic-ref -d refs/heads/alias'],

@@ -15,7 +15,7 @@ const test = inTurn('git-verify');
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one && for i in {1..120}; do echo $i > src/$i; done';
 
-/** Two of them, others each time; all of them in git-shapes.long.test.ts. */
+/** Two of them, others each time; all of them in `npm run test:long`. */
 const SPOILED = [
   ['a file with other bytes of the same number', 'printf "two\\n" > src/a.txt', 'src/a.txt'],
   ['a file of another mode', 'chmod 600 src/a.txt'],

@@ -1,4 +1,7 @@
-/** Every service fails at every call of a checkpoint that keeps what was said and what changed; the same call again finishes it, once. */
+/**
+ * Every service fails at every call of a checkpoint that keeps what was said and what changed; the same call again finishes it, once. A
+ * sample, others each time; most of them in `npm run test:long`.
+ */
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';

@@ -357,7 +357,11 @@ test('where several checkpoints are common and equally near, a merge is refused,
     message: expect.stringContaining(`walkback revert ${came.checkpointId} --session ${x.sessionId}`),
   });
   expect(world.fingerprint()).toEqual(before);
-  await cloud.invoke('revert', { sessionId: x.sessionId, requestId: 'r', checkpointIds: [came.checkpointId] });
+  await cloud.invoke('revert', {
+    sessionId: x.sessionId,
+    requestId: 'r',
+    checkpointIds: [came.checkpointId],
+  });
   expect((await stage.merge(x, world, 'm5')).status).toBe('APPLIED');
   expect((await stage.merge(y, world, 'm6')).status).toBe('APPLIED');
   expect(shell(world.root, 'cat api/X made/n made/more; ls web/Y 2>/dev/null || echo gone')).toBe(

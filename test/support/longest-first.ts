@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { isPlayedInPart } from './long-files.ts';
 
 /**
  * Seconds of long files, as the machine of the check measured them. Null: known to be long, and not measured since. The check
@@ -12,33 +13,35 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * may be a commit or two older than three.
  */
 const LONG_SECONDS: Readonly<Record<string, number | null>> = {
-  'test/contract/git-restore-faults.long.test.ts': null,
-  'test/contract/git-settle.long.test.ts': null,
-  'test/contract/git-faults-capture.long.test.ts': 111,
+  'test/contract/git-restore-faults.test.ts': null,
+  'test/contract/git-settle.test.ts': null,
+  'test/contract/git-faults-capture.test.ts': 111,
+  'test/contract/git-native-cases.test.ts': null,
+  'test/contract/git-native-restore.test.ts': null,
+  'test/contract/git-torn-objects.test.ts': null,
   'test/scenario/bisect.long.test.ts': 210,
-  'test/scenario/faults-rollback.long.test.ts': 90,
-  'test/scenario/faults-checkpoint.long.test.ts': 80,
+  'test/scenario/faults-rollback.test.ts': 90,
+  'test/scenario/faults-checkpoint.test.ts': 80,
   'test/scenario/nothing-in-logs.long.test.ts': 79,
   'test/scenario/cli-demo.long.test.ts': 75,
-  'test/scenario/faults-rehydrate.long.test.ts': null,
-  'test/scenario/faults-workspace-kill.long.test.ts': null,
-  'test/scenario/properties-session.long.test.ts': 64,
-  'test/scenario/faults-process-kill.long.test.ts': null,
-  'test/contract/git-stillness.long.test.ts': null,
+  'test/scenario/faults-rehydrate.test.ts': null,
+  'test/scenario/faults-workspace-kill.test.ts': null,
+  'test/scenario/properties-session.test.ts': 64,
+  'test/scenario/faults-process-kill.test.ts': null,
+  'test/contract/git-stillness.test.ts': null,
   'test/scenario/templates.long.test.ts': 56,
-  'test/contract/git-shapes.long.test.ts': 52,
   'test/infra/packages.long.test.ts': null,
-  'test/scenario/faults-script-kill.long.test.ts': null,
-  'test/unit/refund-saga-matrix.long.test.ts': 46,
-  'test/unit/interactive-matrix.long.test.ts': 44,
-  'test/contract/git-cases.long.test.ts': null,
-  'test/unit/bench-arguments.long.test.ts': 40,
-  'test/contract/git-low-memory.long.test.ts': null,
-  'test/scenario/ledger-edits.long.test.ts': 36,
+  'test/scenario/faults-script-kill.test.ts': null,
+  'test/unit/refund-saga-matrix.test.ts': 46,
+  'test/unit/interactive-matrix.test.ts': 44,
+  'test/contract/git-cases.test.ts': null,
+  'test/unit/bench-arguments.test.ts': 40,
+  'test/contract/git-low-memory.test.ts': null,
+  'test/scenario/ledger-edits.test.ts': 36,
   'test/scenario/claude-code-hooks.test.ts': 33,
   'test/scenario/merge-forks.long.test.ts': 30,
   'test/scenario/page-roles.long.test.ts': 30,
-  'test/contract/git-random-session.long.test.ts': null,
+  'test/contract/git-random-session.test.ts': null,
   'test/unit/saga-settled-view.test.ts': 23,
   'test/scenario/saga-inline-kill.long.test.ts': null,
   'test/infra/bundles.long.test.ts': null,
@@ -78,8 +81,15 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return at === -1 ? FIRST_IN_EVERY_TEST.length : at;
 };
 
-const longestFirst = (a: TestSpecification, b: TestSpecification): number =>
-  secondsOf(b.moduleId) - secondsOf(a.moduleId) || rank(a) - rank(b);
+type Seconds = (path: string) => number;
+
+/** In `npm test`, where such a file is played in part. */
+const secondsInPart: Seconds = (path) => (isPlayedInPart(path) ? ASSUMED_SECONDS : secondsOf(path));
+
+const longestFirst =
+  (seconds: Seconds) =>
+  (a: TestSpecification, b: TestSpecification): number =>
+    seconds(b.moduleId) - seconds(a.moduleId) || rank(a) - rank(b);
 
 const byName = (a: TestSpecification, b: TestSpecification): number => a.moduleId.localeCompare(b.moduleId);
 
@@ -116,7 +126,7 @@ export class LongestFirst extends BaseSequencer {
 
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { carried, own } = filesOfPart(
-      files.toSorted((a, b) => longestFirst(a, b) || byName(a, b)),
+      files.toSorted((a, b) => longestFirst(secondsOf)(a, b) || byName(a, b)),
       ({ moduleId }) => secondsOf(moduleId),
       this.ctx.config.shard ?? { index: 1, count: 1 },
     );
@@ -129,6 +139,7 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const turn = ({ moduleId }: TestSpecification): number => this.#turns.get(moduleId) ?? this.#turns.size;
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => turn(a) - turn(b) || longestFirst(a, b));
+    const seconds = this.ctx.config.env['WALKBACK_WHOLE'] === '1' ? secondsOf : secondsInPart;
+    return sorted.toSorted((a, b) => turn(a) - turn(b) || longestFirst(seconds)(a, b));
   }
 }

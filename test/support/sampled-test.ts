@@ -27,5 +27,8 @@ export const sampledTest = (file: string, every: number): SampledTest => {
   return sampled;
 };
 
+/** As `test`, of what only `npm run test:long` plays. */
+export const longTest: TestAPI = (WHOLE ? test : test.skip) as TestAPI;
+
 /** As `test`, when the file has its turn; else its tests are shown as skipped, and its hooks do not run. */
 export const inTurn = (file: TakesTurns): TestAPI => (isItsTurn(file) ? test : test.skip) as TestAPI;

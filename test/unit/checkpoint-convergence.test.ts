@@ -1,6 +1,6 @@
 /**
  * C1, C3, C9 under every crash: at each port call of each operation, before and after it had its effect. Every third of
- * them, others each time; all of them in checkpoint-convergence.long.test.ts.
+ * them, others each time; all of them in `npm run test:long`.
  */
 import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../core/shared/ids.ts';

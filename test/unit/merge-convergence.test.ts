@@ -1,7 +1,7 @@
 /**
  * W1 to W5 under every crash: a fork, a merge, a revert and a partial rollback die or fail at each port call, before and after
  * it had its effect, and are called again, or never. Every ninth of them, others each time; all of them in
- * merge-convergence.long.test.ts.
+ * `npm run test:long`.
  */
 import { describe, expect, test } from 'vitest';
 import { createCounter, type Fault } from '../support/fakes/faults.ts';

@@ -7,7 +7,7 @@ import { meanwhile } from '../support/fakes/faults.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
-/** Every fifth instant, others each time; all of them in merge-racing.long.test.ts. */
+/** Every fifth instant, others each time; all of them in `npm run test:long`. */
 const STEP = WHOLE ? 1 : 5;
 const FIRST = 1 + (printedSeed('merges beside a writer') % STEP);
 

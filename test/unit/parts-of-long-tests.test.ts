@@ -1,7 +1,7 @@
 /** The long tests take turns, and the time may cut a turn: which files run at which commit. */
-import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { longFiles } from '../support/long-files.ts';
 import { filesOfPart, secondsOf } from '../support/longest-first.ts';
 
 const COUNT = 3;
@@ -34,7 +34,7 @@ test('the parts take about as long as each other, whatever their files take', ()
 });
 
 test('the long tests of this repository are dealt out evenly by what they were measured to take', () => {
-  const files = globSync('test/**/*.long.test.ts').map((path) => resolve(path));
+  const files = longFiles().map((path) => resolve(path));
   const of = (path: string) => secondsOf(path);
   const parts = [1, 2, 3].map((index) => filesOfPart(files, of, { index, count: COUNT }).own);
   expect(parts.flat().toSorted()).toEqual(files.toSorted());

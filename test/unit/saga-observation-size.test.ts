@@ -7,8 +7,7 @@ import { MIB } from '../../contract/sizes.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';
 import { MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
-import { inTurn } from '../support/sampled-test.ts';
-import { WHOLE } from '../support/sampling.ts';
+import { inTurn, longTest } from '../support/sampled-test.ts';
 import { RETRY, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 import { put, ROOT, type TreeSaga, treeSaga } from '../support/tree-saga.ts';
 
@@ -134,7 +133,7 @@ test('a saga that was rewound again and again tells what an answer has room for,
   expect(await describe(SAGA, 0, 'settled')).not.toHaveProperty('compensatedNotListed');
 });
 
-(WHOLE ? test : test.skip)(
+longTest(
   'a thousand effects that nobody could undo fit one answer, each with its reference and a reason',
   async () => {
     const wideText = '漢'.repeat(4000);

@@ -1,7 +1,20 @@
-/** A sample of saga-rewind-matrix.long.test.ts: other cases each time, by a seed. */
+/**
+ * Rewinds and undos at every step, with every failure point at every operation, fresh and replayed. A sample, others each
+ * time; a twelfth of all in `npm run test:long`, which takes a minute.
+ */
+import { expect, test } from 'vitest';
 import { rewindCases, testRewinds } from '../support/rewind-matrix.ts';
-import { printedSeed, sampled } from '../support/sampling.ts';
+import { printedSeed, sampled, WHOLE } from '../support/sampling.ts';
+
+test('the matrix has every action at every moment and failure point', () => {
+  expect(rewindCases.length).toBeGreaterThanOrEqual(5000);
+});
 
 testRewinds(
-  sampled(rewindCases, { every: 421, offset: printedSeed('saga-rewind-matrix') % 421, minimum: 12 }),
+  sampled(rewindCases, {
+    every: 421,
+    whole: 12,
+    offset: printedSeed('saga-rewind-matrix'),
+    minimum: WHOLE ? 25 : 12,
+  }),
 );

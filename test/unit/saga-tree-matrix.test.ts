@@ -1,7 +1,10 @@
-/** A sample of the fault matrix of trees; the whole is in saga-tree-matrix.long.test.ts. */
+/**
+ * Every call of the store of every tree, and every failure at every step of every level. A sample, others each time; half of
+ * them in `npm run test:long`.
+ */
 import { describe, expect } from 'vitest';
 import { inTurn } from '../support/sampled-test.ts';
-import { printedSeed, sampled } from '../support/sampling.ts';
+import { printedSeed, sampled, WHOLE } from '../support/sampling.ts';
 import {
   callsOf,
   type Deed,
@@ -18,25 +21,42 @@ const seed = printedSeed('saga-tree-matrix');
 const DEEDS: Deed[] = ['dies before', 'dies after', 'is cancelled', 'is rewound'];
 
 describe.each(Object.entries(SHAPES))('%s', (shape, plan) => {
-  test.each(DEEDS)('whenever it %s', async (deed) => {
+  test.each(DEEDS)('whenever it %s', { timeout: 300_000 }, async (deed) => {
     const calls = await callsOf(plan);
-    expect(calls).toBeGreaterThan(50);
     const all = Array.from({ length: calls }, (_, at) => at + 1);
-    for (const call of sampled(all, { every: Math.min(61, calls), offset: seed, minimum: 1 })) {
+    let done = 0;
+    for (const call of sampled(all, {
+      every: Math.min(61, calls),
+      whole: deed === 'is rewound' ? 4 : 2,
+      offset: seed,
+      minimum: WHOLE ? 10 : 1,
+    })) {
       await testAtCall(shape, plan, call, deed);
+      done += 1;
     }
+    expect(done).toBeGreaterThan(WHOLE ? 10 : 0);
   });
 });
 
-test.each(sampled(faultCases, { every: 41, offset: seed, minimum: 5 }))(
-  '$operation of $step $name, replayed: $replay',
-  async (one) => testFault(one),
-);
+describe('every failure', () => {
+  test.each(sampled(faultCases, { every: 41, whole: 2, offset: seed, minimum: WHOLE ? 100 : 5 }))(
+    '$operation of $step $name, replayed: $replay',
+    { timeout: 60_000 },
+    async (one) => testFault(one),
+  );
+});
 
 test.each(['is undone', 'is rewound'] as const)(
-  'a completed tree %s, and something dies on the way',
+  'a completed tree %s, and something dies at any call on the way',
+  { timeout: 300_000 },
   async (way) => {
-    for (const call of [1 + (seed % 40), 41 + (seed % 60)])
-      expect(await testOnTheWayBack(way, call)).toBe(true);
+    if (!WHOLE) {
+      for (const call of [1 + (seed % 40), 41 + (seed % 60)])
+        expect(await testOnTheWayBack(way, call)).toBe(true);
+      return;
+    }
+    let died = 0;
+    while (await testOnTheWayBack(way, died + 1)) died += 1;
+    expect(died).toBeGreaterThan(50);
   },
 );

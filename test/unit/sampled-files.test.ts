@@ -3,15 +3,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Their longer forms have the same tests, with more cases. */
-const SAME_TESTS = [
-  'git-restore-faults',
-  'git-faults-capture',
-  'git-torn-shadow',
-  'git-stillness',
-  'saga-tree-matrix',
-];
-
 const sampled = globSync('test/{contract,scenario,unit,infra}/*.test.ts').filter(
   (file) =>
     !file.endsWith('.long.test.ts') &&
@@ -32,7 +23,7 @@ test('the longer form of a file that is played in part, or in turn, has all of i
   const missing = sampled.flatMap((file) => {
     const name = basename(file, '.test.ts');
     const long = file.replace('.test.ts', '.long.test.ts');
-    if (!existsSync(long) || SAME_TESTS.includes(name)) return [];
+    if (!existsSync(long)) return [];
     return readFileSync(long, 'utf8').includes(`import './${name}.test.ts';`) ? [] : [name];
   });
   expect(missing).toEqual([]);

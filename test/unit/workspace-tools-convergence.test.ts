@@ -1,7 +1,7 @@
 /**
  * The built-in tools of workspaces under every crash: a call or its compensator dies or fails at each port call, before and after
  * it had its effect. Asked again by its key, it is done once; taken back by its key, nothing of it is left, no sandbox either. A
- * sample, others each time; every other one in workspace-tools-convergence.long.test.ts.
+ * sample, others each time; every other one in `npm run test:long`.
  */
 import { expect } from 'vitest';
 import type { ToolRequest } from '../../contract/tool-request.ts';
