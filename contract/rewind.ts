@@ -87,9 +87,9 @@ export const rewindSessionInput = () =>
         )
         .describe(SESSION_TARGET),
       scope: z
-        .enum(['all', 'effects', 'files', 'conversation'])
+        .enum(['all', 'effects', 'conversation'])
         .optional()
-        .describe('what goes back; default all'),
+        .describe('what goes back; default all; for the files alone there is a rollback'),
       guidance: guidance.describe('what the agent is told for its next steps; it comes back with the answer'),
       epoch: decidedEpoch(),
       ...common(),

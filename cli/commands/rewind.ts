@@ -50,7 +50,7 @@ interface Options {
   by?: string;
 }
 
-const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
+const SCOPES: readonly Scope[] = ['all', 'effects', 'conversation'];
 
 const inputOf = async (run: Run, options: Options): Promise<SessionRewind> => {
   const { scope, guidance, request, epoch, checkpoint, by, to } = options;
@@ -125,7 +125,7 @@ const planned = async (run: Run, input: SessionRewind, options: Options): Promis
   run.note(text);
   requireWay(plan, input);
   const question = async (): Promise<string> => {
-    const place = input.scope === 'all' || input.scope === 'files' ? await placeIn(run, input.sessionId) : '';
+    const place = input.scope === 'all' ? await placeIn(run, input.sessionId) : '';
     return `Rewind session ${input.sessionId}: ${whatGoesBack(plan, input.scope, place)}?`;
   };
   if (!(await confirm(run.terminal, question))) {
@@ -165,6 +165,7 @@ Examples:
   walkback rewind --to msg-2 --dry-run      what is undone and what is written, and what nothing takes back
   walkback rewind --to msg-2 --guidance "Ask the customer first."
   walkback rewind --to cp-7 --scope effects --yes   leaves files and conversation
+  walkback rollback --to cp-7                       the files alone
 
 What sagas did after the target is undone first, then the files go back, and then the
 conversation is cut there. When a compensator fails, files are untouched: saga retry,

@@ -38,25 +38,20 @@ const sagaLines = (
     : [paint.yellow(`  and ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room`)]),
 ];
 
-const leftStanding = (count: number): string =>
-  count === 0 ? '' : ` (${plural(count, 'effect')} will stand)`;
-
 /** For the question: effects, files in their directory, and the conversation. */
 export const whatGoesBack = (
   answer: RewindSessionAnswer,
   scope: SessionRewind['scope'],
   place: string,
 ): string => {
-  const { files } = answer;
   const all = scope === undefined || scope === 'all';
-  const left = leftStanding(standsIn(answer));
-  // When only files go back, the effects of sagas since stay.
-  const kept = leftStanding(files?.effects?.length ?? 0);
+  const stands = standsIn(answer);
+  const left = stands === 0 ? '' : ` (${plural(stands, 'effect')} will stand)`;
   return [
     ...(all || scope === 'effects'
       ? [`undo ${plural(undoneIn(answer), 'effect')} of ${plural(sagasIn(answer), 'saga')}${left}`]
       : []),
-    ...(all || scope === 'files' ? [`put back all repositories in ${place}${kept}`] : []),
+    ...(all ? [`put back all repositories in ${place}`] : []),
     ...(all || scope === 'conversation' ? ['cut the conversation there'] : []),
   ].join(', ');
 };

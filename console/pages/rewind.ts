@@ -20,7 +20,6 @@ import {
   pageTitle,
 } from '../parts/back-frame.ts';
 import { choice } from '../parts/choice.ts';
-import { standingPart } from '../parts/effects.ts';
 import { badge, form, link, type Markup, NOTHING, path, said, shown } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import {
@@ -35,7 +34,7 @@ import { residueTick, undoPlanTable, whyField } from '../parts/undo-plan.ts';
 
 type Scope = NonNullable<SessionRewind['scope']>;
 
-const SCOPES: readonly Scope[] = ['all', 'effects', 'files', 'conversation'];
+const SCOPES: readonly Scope[] = ['all', 'effects', 'conversation'];
 
 /** One call waits this long, and is then repeated. */
 const WAIT_SECONDS = 20;
@@ -114,7 +113,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   };
   const body = html`${refusedPart(before, digest(plan))}${untitled}
     ${scope === 'conversation' ? NOTHING : html`<h2>Effects</h2>${sagas.length === 0 ? html`<p class="empty">No saga goes back.</p>` : sagas.map((one) => sagaPart(one))}${notListedPart(plan)}`}
-    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${standingPart(files.effects)}${lines === undefined ? NOTHING : linesPart(lines, point, files.checkpointId)}`}
+    ${files === undefined ? NOTHING : html`<h2>Files</h2>${warningsPart(files.warnings)}${repositoriesPart(files.repositories)}${lines === undefined ? NOTHING : linesPart(lines, point, files.checkpointId)}`}
     ${form(
       path('sessions', sessionId, 'rewind'),
       visit.formToken,
@@ -126,7 +125,7 @@ const planPage = async (visit: Visit, input: SessionRewind, before?: string): Pr
   const what = 'When an effect cannot be undone, everything stops, and files are untouched.';
   return {
     title,
-    body: backBody(point, scope === 'files' ? 'all' : scope, { body, button: 'Rewind exactly this', what }),
+    body: backBody(point, scope, { body, button: 'Rewind exactly this', what }),
     data: { ...plan, ...failedData({ lines: lines ?? {} }) },
     isWide: true,
   };

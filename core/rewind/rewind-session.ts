@@ -7,7 +7,6 @@ import { type Asked, nameOf } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import { touch } from '../checkpoint/capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../checkpoint/model.ts';
-import { tellingEffects } from '../checkpoint/rollback/tell-effects.ts';
 import { requireFree } from '../checkpoint/session/abandoned.ts';
 import { mayBegin, requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
@@ -18,7 +17,6 @@ import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
 import { requireFresh } from '../saga/people/identify.ts';
 import { requireReason, requireSameResidue, residueKeys, residueOf } from '../saga/people/residue.ts';
-import { createSessionEffects } from '../saga/people/session-effects.ts';
 import { type SagaSince, sagasSince } from '../saga/people/session-sagas.ts';
 import { observed, storiesOf } from '../saga/people/stories.ts';
 import { readSubject } from '../saga/people/subject.ts';
@@ -52,15 +50,6 @@ type IsAfter = ReturnType<typeof isAfterTarget>;
 
 export const createRewindSession = (dependencies: SessionRewindDependencies) => {
   const { store, sessions, clock } = dependencies;
-
-  /** A rewind of the files alone leaves the effects standing, and its answer names them (L7). */
-  const filesOnly: SessionRewindDependencies = {
-    ...dependencies,
-    rollback: tellingEffects(dependencies.rollback, {
-      store: sessions,
-      effects: createSessionEffects(store),
-    }),
-  };
 
   const told = async ({ head, steps }: SagaSince): Promise<RewoundSaga> => {
     const { sagaId, state } = head;
@@ -187,9 +176,8 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const target = await findTarget(sessions, sessionId, point);
     const isAfter = isAfterTarget(await sessions.listTree(sessionId), target);
     const takesEffects = scope === 'all' || scope === 'effects';
-    const takesFiles = scope === 'all' || scope === 'files';
+    const takesFiles = scope === 'all';
     const named = { sessionId, requestId, checkpointId: target.checkpointId, by: request.by };
-    const ofFiles = takesEffects ? dependencies : filesOnly;
     const answer = (
       status: RewindSessionAnswer['status'],
       sagas: RewoundSaga[],
@@ -200,7 +188,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       checkpointId: target.checkpointId,
       ...fittingSagas(sagas),
       ...(files === undefined ? {} : { files }),
-      ...(scope === 'all' || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
+      ...(takesFiles || scope === 'conversation' ? { trimAfterMessageId: target.messageId } : {}),
       ...(guidance === undefined ? {} : { guidance }),
       ...(status === 'PLANNED' ? { epoch: session.epoch } : {}),
       ...(begun === undefined ? {} : { epoch: begun }),
@@ -208,12 +196,12 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
 
     // The record says that the rewind is done. What came since belongs to the way on, and is not looked at.
     const throughBefore = async () =>
-      answer('REWOUND', [], takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined);
+      answer('REWOUND', [], takesFiles ? await bringFiles(dependencies, named, invocation) : undefined);
     if (known?.doneAt !== undefined) return throughBefore();
     if (known === undefined && takesFiles) requireActive(session);
     // Planning the files takes the sandbox some time, so the sagas are read after that.
     const isAhead = known === undefined && begun === undefined;
-    const files = isAhead && takesFiles ? await planFiles(ofFiles, named, invocation) : undefined;
+    const files = isAhead && takesFiles ? await planFiles(dependencies, named, invocation) : undefined;
     // A rewind that has begun first continues, and then reports what is left.
     const isTold = takesEffects && (known === undefined || dryRun);
     const sagas = isTold ? await sagasAfter(sessionId, isAfter) : [];
@@ -257,7 +245,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
       if (taken !== 'done') return answer(taken === 'stopped' ? 'STOPPED' : 'UNDOING', left);
       sagas.splice(0, sagas.length, ...left);
     }
-    const brought = takesFiles ? await bringFiles(ofFiles, named, invocation) : undefined;
+    const brought = takesFiles ? await bringFiles(dependencies, named, invocation) : undefined;
     await store.finishRewind({ ...record, doneAt: clock.now().toISOString() });
     return answer('REWOUND', sagas, brought);
   };

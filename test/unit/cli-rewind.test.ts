@@ -165,7 +165,10 @@ describe('walkback rewind', () => {
 
   test.each([
     ['effects', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'effects', waitSeconds: 20 } }],
-    ['files', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'files', waitSeconds: 20 } }],
+    [
+      'conversation',
+      { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'conversation', waitSeconds: 20 } },
+    ],
   ])('takes the scope %s and goes ahead with --yes', async (scope, call) => {
     const { calls, failure } = await runCommand([...WORDS, '--scope', scope, '--yes', '--json'], {
       answers: { 'walkback-rewind-session': DONE },
@@ -175,28 +178,10 @@ describe('walkback rewind', () => {
     expect(calls).toEqual([call]);
   });
 
-  test('of the files asks with the number of effects that will stand, and names them', async () => {
-    const question: string[] = [];
-    using _ = vi.spyOn(process.stderr, 'write').mockImplementation((text) => question.push(String(text)) > 0);
-    const effect = { sagaId: 'refunds', messageId: 'msg-3', status: 'COMPLETED', reversible: true };
-    const effects = [
-      { ...step('one'), ...effect },
-      { ...step('two'), ...effect },
-    ];
-    const { stderr, failure } = await runCommand([...WORDS, '--scope', 'files'], {
-      answers: {
-        'walkback-rewind-session': { ...PLAN, sagas: [], files: { ...FILES, effects } },
-        'walkback-timeline': TIMELINE,
-      },
-      env,
-      sandboxes,
-      typed: 'no\n',
-    });
-    expect(failure).toMatchObject({ name: 'NotConfirmed' });
-    expect(question.join('')).toContain(
-      'put back all repositories in /home/ada/shop (2 effects will stand)?',
-    );
-    expect(stderr).toContain('re-one');
+  test('of the files alone is refused: that is a rollback', async () => {
+    const { failure, calls } = await runCommand([...WORDS, '--scope', 'files'], { env });
+    expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    expect(calls).toEqual([]);
   });
 
   test('refuses a scope that there is not, --json without leave, and a place that is none', async () => {

@@ -221,7 +221,7 @@ describe('a rewind of a session', () => {
     const { epoch } = await session.rewind({ dryRun: true });
     expect(epoch).toBe(1);
     await session.stage.instance().rollback({ messageId: 'm1', requestId: 'r' });
-    for (const scope of ['all', 'effects', 'files', 'conversation'] as const) {
+    for (const scope of ['all', 'effects', 'conversation'] as const) {
       for (const dryRun of [true, false]) {
         await expect(session.rewind({ epoch: 1, scope, dryRun })).rejects.toMatchObject({
           name: 'StaleEpoch',
@@ -234,7 +234,7 @@ describe('a rewind of a session', () => {
   });
 
   test('goes to the checkpoint of the message that its plan showed, in whatever scope', async () => {
-    for (const scope of ['all', 'effects', 'files', 'conversation'] as const) {
+    for (const scope of ['all', 'effects', 'conversation'] as const) {
       const session = await rewindStage();
       const { checkpointId = '', epoch = 0 } = await session.rewind({ dryRun: true, scope });
       await session.stage.instance().checkpoint('m1', 't9');
@@ -270,35 +270,32 @@ describe('a rewind of a session', () => {
     expect((await session.rewind()).status).toBe('REWOUND');
   });
 
-  test.each(['files', 'all'] as const)(
-    'of %s, with another one decided in the same epoch at any instant: one begins',
-    async (scope) => {
-      for (let at = FIRST; ; at += STEP) {
-        const session = await rewindStage();
-        let second = '';
-        const counter = meanwhile(at, 'before', async () => {
-          second = await session.rewind({ requestId: 'other', epoch: 1, scope }).then(() => 'begun', nameOf);
-        });
-        const first = await session.rewind({ epoch: 1, scope }, counter).then(() => 'begun', nameOf);
-        if (!counter.fired) break;
-        const where = `${at} ${counter.calls[at - 1]}: ${first}, ${second}`;
-        expect([first, second], where).toContain('begun');
-        // Its plan was made while the other wrote.
-        expect(['StaleEpoch', 'SandboxChanged'], where).toContain(first === 'begun' ? second : first);
-        const records = await Promise.all(
-          ['rw', 'other'].map((id) => session.sagas.store.getRewind(SESSION, id)),
-        );
-        expect(
-          records.filter((record) => record !== undefined),
-          where,
-        ).toHaveLength(1);
-      }
-    },
-  );
+  test('with another one decided in the same epoch at any instant: one begins', async () => {
+    for (let at = FIRST; ; at += STEP) {
+      const session = await rewindStage();
+      let second = '';
+      const counter = meanwhile(at, 'before', async () => {
+        second = await session.rewind({ requestId: 'other', epoch: 1 }).then(() => 'begun', nameOf);
+      });
+      const first = await session.rewind({ epoch: 1 }, counter).then(() => 'begun', nameOf);
+      if (!counter.fired) break;
+      const where = `${at} ${counter.calls[at - 1]}: ${first}, ${second}`;
+      expect([first, second], where).toContain('begun');
+      // Its plan was made while the other wrote.
+      expect(['StaleEpoch', 'SandboxChanged'], where).toContain(first === 'begun' ? second : first);
+      const records = await Promise.all(
+        ['rw', 'other'].map((id) => session.sagas.store.getRewind(SESSION, id)),
+      );
+      expect(
+        records.filter((record) => record !== undefined),
+        where,
+      ).toHaveLength(1);
+    }
+  });
 
-  describe.each(['files', 'all'] as const)('of %s that is planned again by its own request', (scope) => {
+  describe('that is planned again by its own request', () => {
     const planIn = (session: Awaited<ReturnType<typeof rewindStage>>, counter?: Counter) =>
-      session.rewind({ scope, dryRun: true }, counter);
+      session.rewind({ dryRun: true }, counter);
 
     test('while it begins, at any instant: as it was confirmed, or begun', async () => {
       for (let at = FIRST; ; at += STEP) {
@@ -308,7 +305,7 @@ describe('a rewind of a session', () => {
         const counter = meanwhile(at, 'before', async () => {
           again = await planIn(session).catch(nameOf);
         });
-        await session.rewind({ epoch: 1, scope }, counter);
+        await session.rewind({ epoch: 1 }, counter);
         if (!counter.fired) break;
         const where = `${at} ${counter.calls[at - 1]}`;
         expect([before, expect.objectContaining(BEGUN)], where).toContainEqual(again);
@@ -320,7 +317,7 @@ describe('a rewind of a session', () => {
         const session = await rewindStage();
         const before = await planIn(session);
         const counter = meanwhile(at, 'before', async () => {
-          await session.rewind({ epoch: 1, scope });
+          await session.rewind({ epoch: 1 });
         });
         const again: unknown = await planIn(session, counter).catch(nameOf);
         if (!counter.fired) break;
@@ -331,19 +328,16 @@ describe('a rewind of a session', () => {
     });
   });
 
-  test.each(['files', 'all'] as const)(
-    'of %s that is killed at any instant is brought to its end by the same request',
-    async (scope) => {
-      for (let at = FIRST; ; at += STEP) {
-        const session = await rewindStage();
-        const counter = createCounter({ at, when: 'after', kind: 'death' });
-        await session.rewind({ epoch: 1, scope }, counter).catch(() => undefined);
-        if (!counter.fired) break;
-        // Whoever held the session is over by then.
-        session.stage.passMs(1_000_000);
-        expect((await session.carryOut({ epoch: 1, scope })).status, `${at}`).toBe('REWOUND');
-        expect(session.stage.world.filesOf(SANDBOX)['api'], `${at}`).toEqual({ 'a.txt': 'two' });
-      }
-    },
-  );
+  test('that is killed at any instant is brought to its end by the same request', async () => {
+    for (let at = FIRST; ; at += STEP) {
+      const session = await rewindStage();
+      const counter = createCounter({ at, when: 'after', kind: 'death' });
+      await session.rewind({ epoch: 1 }, counter).catch(() => undefined);
+      if (!counter.fired) break;
+      // Whoever held the session is over by then.
+      session.stage.passMs(1_000_000);
+      expect((await session.carryOut({ epoch: 1 })).status, `${at}`).toBe('REWOUND');
+      expect(session.stage.world.filesOf(SANDBOX)['api'], `${at}`).toEqual({ 'a.txt': 'two' });
+    }
+  });
 });

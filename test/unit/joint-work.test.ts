@@ -32,7 +32,6 @@ const EXPECTED = [
   'rewind UNDOING',
   'rewound all',
   'rewound effects',
-  'rewound files',
   'rewound conversation',
   'refused StaleEpoch',
   'refused PointOfNoReturn',

@@ -268,7 +268,7 @@ describe('a rewind of a session', () => {
     expect((await session.sagas.store.getHead('late'))?.state.status).toBe('COMPENSATED');
   });
 
-  test('of the effects alone leaves the files, of the files alone the effects, of the conversation both', async () => {
+  test('of the effects alone leaves the files, of the conversation both', async () => {
     const session = await rewindStage();
     const before = session.files();
     const told = await session.carryOut({ scope: 'conversation', requestId: 'rw-c' });
@@ -277,37 +277,6 @@ describe('a rewind of a session', () => {
     const effects = await session.carryOut({ scope: 'effects', requestId: 'rw-e' });
     expect(effects).toMatchObject({ status: 'REWOUND', sagas: [{ sagaId: 'done', status: 'COMPENSATED' }] });
     expect(session.files()).toEqual(before);
-    // Nothing of what came after the message stands any more.
-    expect((await session.rewind({ scope: 'files', dryRun: true })).files?.effects).toBeUndefined();
-    const files = await session.carryOut({ scope: 'files', requestId: 'rw-f' });
-    expect(files).toMatchObject({ status: 'REWOUND', sagas: [], files: { status: 'APPLIED' } });
-    expect(session.files()['api']).toEqual(FILES_OF_M1);
-  });
-
-  test('of the files alone names the effects that stand, in the plan and in the answer', async () => {
-    const session = await rewindStage();
-    const standing = ['pay', 'book'].map((step) => ({
-      sagaId: 'done',
-      step,
-      messageId: 'm2',
-      reversible: true,
-    }));
-    const warnings = expect.arrayContaining([
-      expect.stringContaining('2 effects of sagas after the target stand'),
-    ]);
-    const told = { sagas: [], files: { effects: standing, warnings } };
-    expect(await session.rewind({ scope: 'files', dryRun: true })).toMatchObject({
-      status: 'PLANNED',
-      ...told,
-    });
-    expect(await session.carryOut({ scope: 'files' })).toMatchObject({ status: 'REWOUND', ...told });
-    // Asked again, it names what stands then.
-    expect(await session.rewind({ scope: 'files' })).toMatchObject({ status: 'REWOUND', ...told });
-    expect(session.undone()).toEqual([]);
-    // Of all of it, those are the ones that go back.
-    const all = await session.rewind({ dryRun: true, requestId: 'rw-all' });
-    expect(all.files?.effects).toBeUndefined();
-    expect(all.sagas.map(({ plan }) => plan.undo.length)).toEqual([2]);
   });
 });
 

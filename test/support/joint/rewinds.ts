@@ -140,7 +140,7 @@ export const createRewinds = (dependencies: RewindDependencies) => {
     if ((await memory.store.getRewind(SESSION, requestId))?.doneAt === undefined)
       problem(`${requestId} is through and is not recorded so`);
     const isFirst = !before.isThrough && before.interruptions === interruptions();
-    if (isFirst && scope !== 'files' && scope !== 'conversation') await checkEffects(rewind);
+    if (isFirst && scope !== 'conversation') await checkEffects(rewind);
     const isBrought = before.brought === 0 && scope !== 'effects' && scope !== 'conversation';
     if (isFirst && isBrought) checkFiles(rewind);
     if (broughtBy(rewind) > 1) problem(`${requestId} brought the files twice`);
@@ -153,7 +153,7 @@ export const createRewinds = (dependencies: RewindDependencies) => {
     const targets = views.targets();
     const near = targets.filter((one) => way.some(({ seq }) => seq === one.seq)).slice(-6);
     const target = random.pick(random.chance(0.8) ? near : targets);
-    const scope = random.pick(['all', 'all', 'all', 'effects', 'files', 'conversation'] as const);
+    const scope = random.pick(['all', 'all', 'all', 'effects', 'conversation'] as const);
     const requestId = fresh('rewind');
     const rewind: Rewind = {
       request: {
