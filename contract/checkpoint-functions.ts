@@ -178,8 +178,7 @@ export const CHECKPOINT_FUNCTIONS = {
     answer: listSessionsAnswer,
     callers: ['reviewer', 'operator'],
     timeoutSeconds: 60,
-    // It looks up where a cursor of an older release points to.
-    grants: { sessions: ['GetItem', 'BatchGetItem'], listsSessions: true },
+    grants: { sessions: ['BatchGetItem'], listsSessions: true },
   },
   'end-session': {
     description: 'Ends a session and starts its retention',

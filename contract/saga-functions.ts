@@ -198,10 +198,9 @@ export const SAGA_FUNCTIONS = {
     answer: ledgerAnswer,
     callers: ['reviewer', 'operator', 'finance'],
     timeoutSeconds: 60,
-    // It looks up where a cursor of an older release points to.
     grants: {
       sagas: ['GetItem'],
-      ledger: ['GetItem', 'Query'],
+      ledger: ['Query'],
       indexes: ['sagas', 'ledger'],
       anchors: 'read',
     },
@@ -221,7 +220,7 @@ export const SAGA_FUNCTIONS = {
     callers: ['internal', 'operator'],
     timeoutSeconds: 300,
     grants: {
-      ledger: ['GetItem', 'Query'],
+      ledger: ['Query'],
       indexes: ['days'],
       stream: 'sagas',
       gathersHeadsSeconds: 60,

@@ -11,7 +11,7 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { badCursor, requireGiven, sealed } from '../../core/shared/cursor.ts';
+import { badCursor, sealed } from '../../core/shared/cursor.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { COLLISION, pauseMs } from '../../core/shared/retry.ts';
@@ -171,12 +171,9 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     return { items: Items, hasMore: LastEvaluatedKey !== undefined };
   };
 
-  /** For a cursor without a seal, which an older release gave, the item is looked up. */
-  const startOf = async (by: IndexQuery, cursor: string): Promise<Stored> => {
-    const { value, isSealed } = sealFor(by).read(cursor);
+  const startOf = (by: IndexQuery, cursor: string): Stored => {
+    const value = sealFor(by).read(cursor);
     if (!isKey(value) || value[by.attribute] !== by.value) throw badCursor();
-    const { pk, sk } = value;
-    if (!isSealed) requireGiven((await get({ pk, sk })) !== undefined);
     return value;
   };
 
@@ -197,7 +194,7 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
       },
       ExpressionAttributeValues: { ':value': value, ...(since !== undefined && { ':since': since.value }) },
       Limit: limit,
-      ...(cursor === undefined ? {} : { ExclusiveStartKey: await startOf(by, cursor) }),
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: startOf(by, cursor) }),
     });
     const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () =>
       client.send(command).catch((error: unknown) => {

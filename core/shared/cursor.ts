@@ -46,10 +46,9 @@ export const sealed = (query: string) => ({
     const body = bodyOf(value);
     return `${body}.${sealOf(query, body)}`;
   },
-  /** `isSealed`: false for a cursor of an older release, which must be checked in another way. */
-  read: (cursor: string): { value: unknown; isSealed: boolean } => {
+  read: (cursor: string): unknown => {
     const [body = '', seal, ...rest] = cursor.split('.');
-    requireGiven(rest.length === 0 && (seal === undefined || seal === sealOf(query, body)));
+    requireGiven(rest.length === 0 && seal === sealOf(query, body));
     let value: unknown;
     try {
       value = JSON.parse(Buffer.from(body, 'base64url').toString());
@@ -57,6 +56,6 @@ export const sealed = (query: string) => ({
       throw badCursor(cause);
     }
     requireGiven(bodyOf(value) === body);
-    return { value, isSealed: seal !== undefined };
+    return value;
   },
 });

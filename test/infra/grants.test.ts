@@ -32,7 +32,6 @@ const USERS =
 const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
 const MOVED = 'reads what a call moved, of a tool that says its amount (core/saga/run/price.ts)';
 const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/run/step-of-saga.ts)';
-const OLD_CURSOR = 'looks up where a cursor of an older release points to (adapters/aws/table-reads.ts)';
 
 const LACKING =
   'reads bundles of the target that the sandbox lacks (core/checkpoint/rollback/target-bundles.ts)';
@@ -80,9 +79,6 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   },
   rewind: { 'dynamodb:GetItem': SUBMITTED },
   'rewind-session': { 'dynamodb:GetItem': SUBMITTED, 's3:GetObject': LACKING },
-  'list-sessions': { 'dynamodb:GetItem': OLD_CURSOR },
-  'query-ledger': { 'dynamodb:GetItem': OLD_CURSOR },
-  'export-ledger': { 'dynamodb:GetItem': OLD_CURSOR },
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
     'states:DescribeExecution': FIRST,

@@ -201,15 +201,14 @@ test('each list refuses what it did not give', async () => {
   expect(asked).toBeGreaterThan(1000);
 });
 
-test('a cursor of a release without seals is looked up, with the rights that the function has', async () => {
-  const went = new Set<string>();
+test('a cursor without its seal is refused', async () => {
+  let asked = 0;
   for (const list of lists()) {
-    const sealedOnes = (given.get(keyOf(list)) ?? []).filter((cursor) => SEALED.test(cursor));
-    for (const cursor of sealedOnes) {
+    for (const cursor of (given.get(keyOf(list)) ?? []).filter((one) => SEALED.test(one))) {
+      asked += 1;
       const said = await refusal(list, cursor.replace(SEALED, ''));
-      if (said === 'answered') went.add(list.name);
-      else expect(said, `${keyOf(list)} ${cursor}`).toMatch(/^InvalidInput: cursor: /);
+      expect(said, `${keyOf(list)} ${cursor}`).toMatch(/^InvalidInput: cursor: /);
     }
   }
-  expect([...went].toSorted()).toEqual(['list-sagas', 'list-sessions', 'query-ledger']);
+  expect(asked).toBeGreaterThan(0);
 });

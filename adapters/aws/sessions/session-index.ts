@@ -1,18 +1,16 @@
 /**
  * Sessions are found by an index that holds only sessions: no other item of the table has both `createdAt`
- * and `requestHash`. Every release wrote both, so sessions of any release are in it. Both never change, so a
- * checkpoint writes nothing to the index. The creation time is the partition key, so many sessions that begin
- * at once do not share a partition.
+ * and `requestHash`. Both never change, so a checkpoint writes nothing to the index. The creation time is the
+ * partition key, so many sessions that begin at once do not share a partition.
  */
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import type { Session } from '../../../core/checkpoint/model.ts';
 import type { SessionStore } from '../../../core/checkpoint/ports/stores.ts';
 import { createPage } from '../../../core/shared/answer-size.ts';
-import { badCursor, requireGiven, sealed } from '../../../core/shared/cursor.ts';
+import { badCursor, sealed } from '../../../core/shared/cursor.ts';
 import { calling } from '../errors.ts';
 import type { Table } from '../table.ts';
-import { sessionKey } from './session-keys.ts';
 import { readSession } from './stored-items.ts';
 
 const INDEX = 'gsi_session';
@@ -27,38 +25,15 @@ const rowSchema = z.object({ createdAt: part, requestHash: part, pk: part, sk: p
 type Row = z.infer<typeof rowSchema>;
 
 const SEAL = sealed('sessions');
-const toCursor = (row: Row): string => `in-${SEAL.write(row)}`;
+const toCursor = (row: Row): string => SEAL.write(row);
 
-const oldKeySchema = z.object({ pk: part, sk: part });
-
-/**
- * Where a listing continues. Cursors of older releases have no seal, so the item is looked up. Releases that
- * read the whole table (`after-ID`, `at-KEY`) said nothing about the index: such a listing begins again, so
- * that it misses no session.
- */
-const createFromCursor = (table: Table) => {
-  const requireStored = async (key: { pk: string; sk: string }): Promise<void> =>
-    requireGiven((await table.get(key)) !== undefined);
-
-  return async (cursor: string | undefined): Promise<Row | undefined> => {
-    if (cursor === undefined) return undefined;
-    const [, kind, rest = ''] = /^(after|at|in)-(.{1,1024})$/.exec(cursor) ?? [];
-    if (kind === 'after') {
-      await requireStored(sessionKey(rest));
-      return undefined;
-    }
-    requireGiven(kind !== undefined);
-    const { value, isSealed } = SEAL.read(rest);
-    const { success, data } = (kind === 'at' ? oldKeySchema : rowSchema).safeParse(value);
-    if (!success) throw badCursor();
-    if (kind === 'at' || !isSealed) await requireStored({ pk: data.pk, sk: data.sk });
-    return kind === 'at' ? undefined : rowSchema.parse(value);
-  };
+const fromCursor = (cursor: string): Row => {
+  const { success, data } = rowSchema.safeParse(SEAL.read(cursor));
+  if (!success) throw badCursor();
+  return data;
 };
 
 export const createListSessions = (table: Table): SessionStore['listSessions'] => {
-  const fromCursor = createFromCursor(table);
-
   const look = async (limit: number, from: Row | undefined) => {
     const command = new ScanCommand({
       TableName: table.tableName,
@@ -72,7 +47,7 @@ export const createListSessions = (table: Table): SessionStore['listSessions'] =
 
   return async (limit, cursor) => {
     const page = createPage<Session>(limit);
-    let from = await fromCursor(cursor);
+    let from = cursor === undefined ? undefined : fromCursor(cursor);
     for (let looked = 0; looked < MAX_LOOKS && !page.isFull(); looked += 1) {
       const { rows, next } = await look(Math.min(page.room(), AT_ONCE), from);
       const sessionAt = await table.getAll(rows.map(({ pk, sk }) => ({ pk, sk })));

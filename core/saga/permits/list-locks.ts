@@ -4,7 +4,7 @@ import type { LocksAnswer } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
+import { badCursor, sealed } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
@@ -90,9 +90,7 @@ const locksOfSaga = async (
 ): Promise<LocksAnswer> => {
   const seal = sealed(`locks of ${sagaId}`);
   const readAfter = (given: string): string => {
-    const { value, isSealed } = seal.read(given);
-    requireGiven(isSealed);
-    const read = z.string().safeParse(value);
+    const read = z.string().safeParse(seal.read(given));
     if (!read.success) throw badCursor(read.error);
     return read.data;
   };

@@ -9,7 +9,7 @@ import {
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
+import { badCursor, sealed } from '../../shared/cursor.ts';
 import { fillPage } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { branchesFailedIn } from '../decide/effects.ts';
@@ -77,9 +77,7 @@ const placesOf = (sessionId: string) => {
   return {
     write: ({ createdAt, sagaId }: Started): string => seal.write([createdAt, sagaId]),
     read: (cursor: string): Started => {
-      const { value, isSealed } = seal.read(cursor);
-      requireGiven(isSealed);
-      const read = storedPlace.safeParse(value);
+      const read = storedPlace.safeParse(seal.read(cursor));
       if (!read.success) throw badCursor(read.error);
       const [createdAt, sagaId] = read.data;
       return { createdAt, sagaId };

@@ -67,9 +67,7 @@ const writePlace = (
 ): string => seal.write([began, stretch, statusSince, sagaId, ...(within === undefined ? [] : [within])]);
 
 const readPlace = (listed: Listed, cursor: string): Place => {
-  const { value, isSealed } = listed.seal.read(cursor);
-  requireGiven(isSealed);
-  const read = storedPlace.safeParse(value);
+  const read = storedPlace.safeParse(listed.seal.read(cursor));
   if (!read.success) throw badCursor(read.error);
   const [began, stretch, statusSince, sagaId, within] = read.data;
   requireGiven(stretch <= lastOf(listed));
