@@ -142,10 +142,8 @@ const sessionAnswer = () =>
     tenant: z.string().nullable(),
     project: z.string().optional().describe('the project of its sagas; absent: none'),
     forkedFrom: pointOf().optional().describe('the checkpoint that this fork began at'),
-    lines: lineCount()
-      .optional()
-      .describe('what its messages changed, also what a rollback left behind; absent: not counted yet'),
-    repositories: count.optional().describe('in its newest checkpoint; absent: not counted yet'),
+    lines: lineCount().describe('what its messages changed, also what a rollback left behind'),
+    repositories: count.describe('in its newest checkpoint'),
     busy: busy().nullable(),
     settledRollback: settledRollback().optional().describe('the last rollback that another call settled'),
     createdAt: z.string(),

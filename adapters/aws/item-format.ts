@@ -37,20 +37,15 @@ export const sagaFormatOf = (
   return effects.some(({ undo }) => undo !== undefined) ? 2 : 1;
 };
 
-/**
- * The same for sessions.
- *
- * - 2: bases have owners, and are kept by them.
- * - 3: the links of several repositories are ranges of one object.
- */
-export const SESSION_FORMAT = 3;
+/** The same for sessions. */
+export const SESSION_FORMAT = 1;
 
 /**
- * Checks an item before it is moved: `ConfigurationError` when a newer release wrote it. An item without a
- * format is from the first one.
+ * Checks an item before it is moved: `ConfigurationError` when a newer release wrote it. Its reader refuses a
+ * format that is no number.
  */
 export const checkFormat = ({ format, pk }: Record<string, unknown>, known: number): void => {
-  if (format === undefined || (typeof format === 'number' && format <= known)) return;
+  if (typeof format !== 'number' || format <= known) return;
   throw new WalkbackError(
     'ConfigurationError',
     `${String(pk)} was written by a newer release of Walkback (format ${JSON.stringify(format)}, this one knows ${known}). ` +

@@ -66,8 +66,8 @@ const sessionFacts = ({ session }: TimelineAnswer, files: string | undefined): M
             ['Files inside its sandbox', shown(session.projectsRoot)] as const,
           ]
         : [['Files', shown(files)] as const]),
-    ...(session.repositories === undefined ? [] : [['Repositories', String(session.repositories)] as const]),
-    ...(session.lines === undefined || session.lines.added + session.lines.deleted === 0
+    ['Repositories', String(session.repositories)],
+    ...(session.lines.added + session.lines.deleted === 0
       ? []
       : [['Lines of its messages', counts(session.lines)] as const]),
     ['Head', session.headSeq > 0 ? html`<code>${shortCheckpointId(session.headSeq)}</code>` : 'none'],

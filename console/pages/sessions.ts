@@ -47,7 +47,7 @@ const sagaCell = (sagas: readonly SagaSummary[] = []): Markup =>
 
 /** The sum of the lines of its messages, which its page shows. */
 const linesCell = ({ sessionId, lines }: ListedSession): Markup =>
-  lines === undefined || lines.added + lines.deleted === 0
+  lines.added + lines.deleted === 0
     ? NOTHING
     : html`<a class="plain" href="${path('sessions', sessionId)}">${counts(lines)}</a>`;
 

@@ -20,11 +20,8 @@ export interface Session {
   seq: number;
   /** The checkpoint the sandbox stands on; new checkpoints have it as parent. */
   headSeq: number;
-  /**
-   * The version of this item, if its timeline is a line: each checkpoint follows on the one before, and the head is the
-   * newest. An older release writes a version of its own, and this one is then behind.
-   */
-  lineVersion?: number;
+  /** Its timeline is a line: each checkpoint follows on the one before, and the head is the newest. */
+  isLine?: true;
   /** Number of messages seen, gives the next message its order. */
   messageCount: number;
   sandboxId: string;
@@ -45,13 +42,10 @@ export interface Session {
   /** For a fork: the checkpoint that it began at. */
   forkedFrom?: CheckpointRef & { checkpointId: string };
   status: 'active' | 'ended';
-  /**
-   * Lines that its checkpoints changed, summed up. Work that a rollback has left behind still counts. Absent
-   * in sessions of older releases, until their next checkpoint.
-   */
-  lines?: LineCount;
+  /** Lines that its checkpoints changed, summed up. Work that a rollback has left behind still counts. */
+  lines: LineCount;
   /** Number of repositories in its newest checkpoint. */
-  repositoryCount?: number;
+  repositoryCount: number;
   /** Set while a rollback or a resume of this session runs; cleared with the write that finishes it. */
   busy?: Busy;
   /**
@@ -86,7 +80,7 @@ interface RepositoryFacts {
   /** Relative to the projects root, `.` for the root itself. */
   path: string;
   changed: boolean;
-  /** Absent where it does not differ, in a baseline, and where the checkpoint is not compared (`isCompared`). */
+  /** Absent where it does not differ, and in a baseline. */
   change?: RepositoryChange | undefined;
   /** Bytes of this checkpoint's bundle for the repository; 0 when nothing changed. */
   bundleBytes: number;
@@ -207,8 +201,8 @@ export type NamedRef = CheckpointRef & { checkpointId?: string };
  * - `merge`: the state of now with what happened between `base` and `from`.
  */
 export type Composition =
-  /** `fromId` is for the answer. Absent in journals of older releases. */
-  | { kind: 'paths'; fromSeq: number; fromId?: string; paths: string[] }
+  /** `fromId` is for the answer. */
+  | { kind: 'paths'; fromSeq: number; fromId: string; paths: string[] }
   | { kind: 'revert'; changes: { beforeSeq: number; afterSeq: number | null }[]; paths?: string[] }
   | {
       kind: 'merge';
@@ -218,7 +212,7 @@ export type Composition =
       markers: boolean;
       /** Also files that still have conflict markers. */
       allowMarkers?: true;
-      /** Only into a state that still equals the base. Absent in journals of older releases. */
+      /** Only into a state that still equals the base. */
       expectUnchanged?: true;
     };
 
@@ -240,25 +234,14 @@ export interface Checkpoint {
   /** Last message whose work it contains; null before the first message. */
   messageId: string | null;
   messageOrder: number | null;
-  /**
-   * The message whose operation it was taken for. Absent where the caller did not say, and in checkpoints of
-   * older releases.
-   */
+  /** The message whose operation it was taken for. Absent where the caller did not say. */
   forMessageId?: string;
-  /**
-   * Its changes since its parent belong to no message (whose-work.ts). Absent in checkpoints of older
-   * releases.
-   */
+  /** Its changes since its parent belong to no message (whose-work.ts). */
   unowned?: true;
   toolExecutionId: string;
   reason: CheckpointReason;
   complete: boolean;
   repositories: RepositoryState[];
-  /**
-   * Its repositories say how they differ from the parent. Absent in a baseline, in checkpoints of older
-   * releases, and where retention had removed the parent.
-   */
-  isCompared?: true;
   failures: Uncaptured[];
   skipped: Uncaptured[];
   sandboxId: string;
@@ -270,14 +253,11 @@ export interface Checkpoint {
   lateFiles?: string[];
   /** How many more there are. */
   lateFilesNotListed?: number;
-  /** Absent in checkpoints of older releases. */
+  /** Absent where a state was composed of whole repositories alone. */
   content?: CheckpointContent;
   /** For a merge: the checkpoint whose work it took, as a second parent. Absent when it took some paths only. */
   mergedFrom?: CheckpointRef;
-  /**
-   * For a revert of checkpoints: the checkpoints of this session that it took back whole. Absent in
-   * checkpoints of older releases.
-   */
+  /** For a revert of checkpoints: the checkpoints of this session that it took back whole. */
   takesBack?: number[];
   /** For the first checkpoint of a fork: the checkpoint that it is a copy of. */
   forkedFrom?: CheckpointRef;
@@ -304,8 +284,8 @@ export interface Message {
    * "Roll back to this message" means this one.
    */
   lastSeq: number;
-  /** The id of the checkpoint `lastSeq`. Absent where an older release wrote the item. */
-  lastId?: string;
+  /** The id of the checkpoint `lastSeq`. */
+  lastId: string;
   /** The role that was last given for it. */
   role?: string;
   title?: string;
@@ -346,11 +326,8 @@ export interface LinkBundle extends StoredBundle {
 /** A base bundle, shared by the sessions of one owner. Item `BASE#<owner>#<name>` / `META`. */
 export interface StoredBase extends StoredBundle {
   name: string;
-  /**
-   * `tenant/<id>` or `session/<id>`. Absent in items written before bases had owners. Only sessions that
-   * already build on such a base may read it.
-   */
-  owner?: string;
+  /** `tenant/<id>` or `session/<id>`. */
+  owner: string;
   commit: string;
   shallow: boolean;
   partial: boolean;
@@ -408,11 +385,6 @@ export interface RollbackJournal {
   undoSeq?: number;
   /** Captures made so far; a repeated run makes another one. */
   captures: number;
-  /**
-   * True if runs of this rollback note `writing` before they write. Absent in journals of older releases;
-   * there, `captured` may already have written.
-   */
-  notesWriting?: boolean;
   /** Who asked for it. Absent when a backend did, which names nobody. */
   by?: AskedBy;
   /** How another call ended this rollback, when its own caller did not come back. */

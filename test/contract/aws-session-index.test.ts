@@ -77,7 +77,7 @@ describe('a table with everything else that a session has', () => {
     const before = await rows();
     expect(before.map((row) => [row['pk']?.S, row['sk']?.S])).toEqual([['SESSION#whole', 'META']]);
     const moved = { ...session, version: 2, seq: 2, headSeq: 2, updatedAt: '2026-02-02T00:00:00.000Z' };
-    const message = { messageId: 'm', order: 1, firstSeq: 2, lastSeq: 2 };
+    const message = { messageId: 'm', order: 1, firstSeq: 2, lastSeq: 2, lastId: 'cp-2' };
     const checkpoint = checkpointOf('whole', 2, { messageId: 'm', messageOrder: 1 });
     await table.store.commitCheckpoint({ session: moved, expectedVersion: 1, checkpoint, message });
     await table.store.putLinks([linkOf('whole', 0)]);

@@ -23,7 +23,7 @@ describe('what is as large as it may be', () => {
         session: { ...session, version: 2, seq: 2, headSeq: 2 },
         expectedVersion: 1,
         checkpoint: wide('large', 2, count),
-        message: { messageId: 'm-large', order: 1, firstSeq: 2, lastSeq: 2 },
+        message: { messageId: 'm-large', order: 1, firstSeq: 2, lastSeq: 2, lastId: 'cp-2' },
       });
     const error = await failing(commit(2000), 'CaptureFailed');
     expect(error.message).toContain('2000 repositories');
@@ -214,7 +214,7 @@ describe('what is as large as it may be', () => {
       const paths = Array.from({ length: much.asked }, (_, at) => `${at}`.padEnd(600, 'p'));
       const journal: RollbackJournal = {
         ...rollbackOf('endless', `r${version}`),
-        composition: { kind: 'paths', fromSeq: 1, paths },
+        composition: { kind: 'paths', fromSeq: 1, fromId: 'cp-1', paths },
       };
       const result = rollbackResult({
         status: 'APPLIED',

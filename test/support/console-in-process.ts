@@ -23,6 +23,8 @@ export const session = (sessionId: string) => ({
   retentionDays: 30,
   metadata: { agent: NASTY },
   tenant: null,
+  lines: { added: 0, deleted: 0 },
+  repositories: 1,
   busy: null,
   createdAt: '2026-01-02T10:00:00.000Z',
   updatedAt: '2026-01-02T10:00:00.000Z',

@@ -16,6 +16,8 @@ export const sessionOf = (sessionId: string, more: Partial<Session> = {}): Sessi
   seq: 1,
   headSeq: 1,
   messageCount: 0,
+  lines: { added: 0, deleted: 0 },
+  repositoryCount: 1,
   sandboxId: 'sbx',
   projectsRoot: '/projects',
   template: undefined,

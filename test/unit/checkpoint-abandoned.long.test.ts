@@ -8,13 +8,6 @@ test('every abandoned rollback, met by every kind of call', async () => {
   expect(count).toBeGreaterThan(700);
 }, 240_000);
 
-test('every one that an older release began', async () => {
-  let count = 0;
-  for (const one of abandonedCases(await everyBreak()))
-    if (await runAbandoned({ ...one, byOlder: true })) count += 1;
-  expect(count).toBeGreaterThan(700);
-}, 240_000);
-
 test('every death of a call that settles', async () => {
   let count = 0;
   for (const one of await settleCases()) if (await one.run()) count += 1;

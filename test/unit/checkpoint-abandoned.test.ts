@@ -14,13 +14,6 @@ test('whoever comes next loses nothing, begins no writing of its own, and tells 
   expect(count).toBeGreaterThanOrEqual(40);
 }, 240_000);
 
-test('the same holds where an older release began the rollback, which did not note when it began to write', async () => {
-  const cases = abandonedCases(await everyBreak()).map((one) => ({ ...one, byOlder: true }));
-  let count = 0;
-  for (const one of sampled(cases, { every: 61, minimum: 12 })) if (await runAbandoned(one)) count += 1;
-  expect(count).toBeGreaterThanOrEqual(12);
-}, 240_000);
-
 test('a call that dies while it settles is finished by the same call again', async () => {
   const cases = await settleCases();
   let count = 0;

@@ -56,10 +56,6 @@ describe('how the next capture is stored', () => {
     expect(at(MAX_LINKS, LIGHT + 1)).toBe('restart');
   });
 
-  test('what an older release stored without its size is not taken for light', () => {
-    expect(nextStep(state({ link: MAX_LIGHT_LINKS, chainBytes: undefined }))).toBe('append');
-  });
-
   test('starts over when the links since the first outweigh base and first link', () => {
     expect(nextStep(state({ chainBytes: 9 * MIB }))).toBe('append');
     expect(nextStep(state({ chainBytes: 11 * MIB }))).toBe('restart');
@@ -112,12 +108,6 @@ describe('how the next capture is stored', () => {
       path: 'app',
       next: 'append',
     });
-  });
-
-  test('never starts over on a base that nobody owns', () => {
-    expect(nextStep(state({ link: MAX_LINKS - 1, baseOwner: undefined }))).toBe('rebase');
-    expect(nextStep(state({ link: MAX_LINKS - 1, baseOwner: undefined, base: undefined }))).toBe('restart');
-    expect(nextStep(state({ baseOwner: undefined }))).toBe('append');
   });
 
   test('a link stands on the one before it, a first link on its base, one without base on nothing', () => {

@@ -141,6 +141,15 @@ describe('timeline, context and end-session', () => {
   });
 });
 
+test('a fork says from the beginning how many repositories and lines it has', async () => {
+  const stage = await createWorkingStage();
+  const { sessionId } = await stage.instance().fork();
+  const { session } = await stage.instance().timeline({ sessionId });
+  const count = stage.checkpoints().find((one) => one.sessionId === sessionId)?.repositories.length;
+  expect(count).toBeGreaterThan(0);
+  expect(session).toMatchObject({ lines: { added: 0, deleted: 0 }, repositories: count });
+});
+
 describe('a fork that is discarded', () => {
   const UNCAPTURED = { path: 'api', reason: 'no access' };
   const forked = async () => {

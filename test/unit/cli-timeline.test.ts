@@ -60,6 +60,8 @@ test('walkback log tells how another call settled a rollback that nobody had fin
       retentionDays: 30,
       metadata: {},
       tenant: null,
+      lines: { added: 0, deleted: 0 },
+      repositories: 1,
       busy: null,
       createdAt: at,
       updatedAt: at,

@@ -30,6 +30,8 @@ const session = (facts: Partial<ListedSession>): ListedSession => ({
   retentionDays: 30,
   metadata: {},
   tenant: null,
+  lines: { added: 0, deleted: 0 },
+  repositories: 1,
   busy: null,
   createdAt: NOW.toISOString(),
   updatedAt: new Date(2026, 0, 1, 9, 30).toISOString(),

@@ -12,15 +12,16 @@ const FILE = { path: 'a', change: 'modified', added: 1, deleted: 0, binary: fals
 const describeAll = (patches: readonly Uint8Array[], maxBytes: number) => {
   const { object, places } = placeParts(patches.map((patch) => packChanges({ files: [FILE], patch })));
   const paths = patches.map((_, at) => `repository-${at}`);
-  const repositories = paths.flatMap((path) => (STATE === undefined ? [] : [{ ...STATE, path }]));
+  const repositories = paths.flatMap((path) =>
+    STATE === undefined ? [] : [{ ...STATE, path, change: 'changed' as const }],
+  );
   const changes = paths.flatMap((path, at) => {
     const part = places[at];
     return part === undefined ? [] : [{ path, files: 1, added: 1, deleted: 0, part }];
   });
   const content = { changes, object: { key: 'k', sha256: '', sizeBytes: object.length } };
   const checkpoint = checkpointOf('s', 2, { repositories, content });
-  const before = repositories.map((state) => ({ ...state, meta: '0'.repeat(40) }));
-  const from = { checkpoint, parent: checkpointOf('s', 1, { repositories: before }), parentId: 'cp-1' };
+  const from = { checkpoint, parent: checkpointOf('s', 1), parentId: 'cp-1' };
   return describeChanges(from, object, { path: undefined, maxBytes });
 };
 

@@ -34,7 +34,7 @@ const makeSession = async (steps: readonly { back: number; message: number }[]) 
         messageId,
         messageOrder: message,
       }),
-      message: { messageId, order: message, firstSeq, lastSeq: seq },
+      message: { messageId, order: message, firstSeq, lastSeq: seq, lastId: idOf(seq) },
     });
     expect(written.written).toBe(true);
   }

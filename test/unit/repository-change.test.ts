@@ -1,6 +1,6 @@
 /**
  * How repositories differ from the checkpoint before: the timeline, in pages of any size, and `changes` say what a comparison of
- * the two checkpoints shows, of checkpoints of this release and of those that an older one stored.
+ * the two checkpoints shows.
  */
 import { expect, test } from 'vitest';
 import { createReadChanges } from '../../core/checkpoint/content/read-changes.ts';
@@ -63,20 +63,6 @@ const toldByChanges = async ({ store, bucket, checkpoints }: Stage): Promise<Rec
   return told;
 };
 
-/** As an older release stored it: it took what went for unchanged, and compared nothing. */
-const asBefore = ({ isCompared: _isCompared, ...checkpoint }: Checkpoint): Checkpoint => ({
-  ...checkpoint,
-  repositories: checkpoint.repositories.map(({ change: _change, ...one }) => ({
-    ...one,
-    changed: one.state === 'captured' && one.bundleBytes > 0,
-  })),
-});
-
-const makeOlder = (stage: Stage): void => {
-  const { checkpoints } = stage.store.tables;
-  for (const [key, checkpoint] of checkpoints) checkpoints.set(key, asBefore(checkpoint));
-};
-
 const expectAgreement = async (stage: Stage, random: () => number): Promise<void> => {
   const all = stage.checkpoints();
   const truth = Object.fromEntries(all.map((one) => [one.checkpointId, shown(one, all)]));
@@ -102,7 +88,7 @@ const act = async (stage: Stage, random: () => number, at: number): Promise<void
   else await revert({ checkpointIds: [checkpointId], requestId }).catch(() => undefined);
 };
 
-test('all say what both checkpoints show, whatever was done, and whichever release stored them', async () => {
+test('all say what both checkpoints show, whatever was done', async () => {
   const random = randomFrom(printedSeed('repository changes'));
   const kinds = new Set<string>();
   for (let round = 0; round < 20; round++) {
@@ -113,8 +99,6 @@ test('all say what both checkpoints show, whatever was done, and whichever relea
     for (const { repositories } of stage.checkpoints()) {
       for (const { change } of repositories) if (change !== undefined) kinds.add(change);
     }
-    makeOlder(stage);
-    await expectAgreement(stage, random);
   }
   expect([...kinds].toSorted()).toEqual(['changed', 'created', 'removed']);
 });
@@ -137,4 +121,17 @@ test('where retention removed the checkpoint before, it says what it said when i
   for (const [key, one] of checkpoints) if (one.seq === seq - 1) checkpoints.delete(key);
   expect((await toldByChanges(stage))[checkpointId]).toEqual({ api: 'changed', web: 'removed' });
   expect((await toldByTimeline(stage, 200))[checkpointId]).toEqual({ api: 'changed', web: 'removed' });
+});
+
+test('where retention had removed the checkpoint before already, whatever is there has changed', async () => {
+  const stage = await createWorkingStage();
+  stage.edit('api', { 'a.txt': 'three' });
+  const { checkpoints } = stage.store.tables;
+  for (const [key, { seq }] of checkpoints) if (seq === stage.session().headSeq) checkpoints.delete(key);
+  const { checkpointId, repositories } = await stage.instance().checkpoint('m3', 't3');
+  const all = Object.fromEntries(repositories.map(({ path }) => [path, 'changed']));
+  expect(Object.keys(all)).toContain('web');
+  expect(saidOf(repositories)).toEqual(all);
+  expect((await toldByTimeline(stage, 200))[checkpointId]).toEqual(all);
+  expect((await toldByChanges(stage))[checkpointId]).toEqual(all);
 });

@@ -41,7 +41,7 @@ describe('the project of a session', () => {
     expect(below.project).toBe('other');
   });
 
-  test('is none in one of an older release', async () => {
+  test('is none where none was given', async () => {
     const stage = createNewStage();
     await stage.instance().startSession();
     expect(stage.session()).not.toHaveProperty('project');

@@ -44,12 +44,10 @@ export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   sk: `COPY#${sandboxId}`,
 });
 export const progressKey = (sessionId: string): Key => ({ pk: sessionPk(sessionId), sk: 'PROGRESS' });
-/** Without an owner: the key that bases had before they had owners. */
-export const baseKey = (name: string, owner: string | undefined): Key => ({
-  pk: owner === undefined ? `BASE#${name}` : `BASE#${owner}#${name}`,
+export const baseKey = (name: string, owner: string): Key => ({
+  pk: `BASE#${owner}#${name}`,
   sk: 'META',
 });
-/** The sort key is not `META`: an older release would take the item for a session. */
 export const uploadKey = (objectKey: string): Key => ({
   pk: `UPLOAD#${sha256Hex(objectKey)}`,
   sk: 'UPLOAD',

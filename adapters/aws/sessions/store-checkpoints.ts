@@ -70,18 +70,15 @@ export const createCheckpointMethods = (
   };
 
   /**
-   * Read from the small items that are written beside the checkpoints. Undefined when these may be
-   * incomplete: a release without outlines wrote some of them, or the parent of one is missing, because such
-   * a release may have prolonged the checkpoint but not its outline.
+   * Read from the small items that are written beside the checkpoints. Undefined when the parent of one is
+   * missing: the table removes expired items in any order, so its checkpoint may be there still.
    */
   const listOutlines = async (sessionId: string): Promise<CheckpointOutline[] | undefined> => {
     const items = await table.query(sessionKey(sessionId).pk, { prefix: TOOL_PREFIX });
-    const outlines = items.map(readOutline).filter((one) => one !== undefined);
+    const outlines = items.map(readOutline);
     const known = new Set(outlines.map(({ seq }) => seq));
     const isWhole =
-      outlines.length > 0 &&
-      outlines.length === items.length &&
-      outlines.every(({ parentSeq }) => parentSeq === null || known.has(parentSeq));
+      outlines.length > 0 && outlines.every(({ parentSeq }) => parentSeq === null || known.has(parentSeq));
     return isWhole ? outlines.toSorted((one, other) => one.seq - other.seq) : undefined;
   };
 

@@ -30,12 +30,13 @@ const busy = z.looseObject({
 
 const session = () =>
   z.looseObject({
+    format: z.int().min(1),
     sessionId: z.string(),
     epoch: count,
     version: count,
     seq: count,
     headSeq: count,
-    lineVersion: count.optional(),
+    isLine: z.literal(true).optional(),
     messageCount: count,
     sandboxId: z.string(),
     projectsRoot: z.string(),
@@ -48,8 +49,8 @@ const session = () =>
     tenant: z.string().optional(),
     project: z.string().optional(),
     status: z.enum(['active', 'ended']),
-    lines: z.looseObject({ added: count, deleted: count }).optional(),
-    repositoryCount: count.optional(),
+    lines: z.looseObject({ added: count, deleted: count }),
+    repositoryCount: count,
     busy: busy.optional(),
     begunRewind: z.looseObject({ requestId: z.string(), epoch: count }).optional(),
     requestHash: z.string(),
@@ -124,7 +125,6 @@ const checkpoint = z.looseObject({
   reason: z.string(),
   complete: z.boolean(),
   repositories: z.array(repository),
-  isCompared: z.literal(true).optional(),
   failures: z.array(uncaptured),
   skipped: z.array(uncaptured),
   lateFiles: z.array(z.string()).optional(),
@@ -164,7 +164,7 @@ const message = () =>
     order: count,
     firstSeq: count,
     lastSeq: count,
-    lastId: z.string().optional(),
+    lastId: z.string(),
     role: z.string().optional(),
     title: z.string().optional(),
     textSeq: count.optional(),
@@ -186,7 +186,7 @@ const base = () =>
   z.looseObject({
     ...bundle,
     name: z.string(),
-    owner: z.string().optional(),
+    owner: z.string(),
     commit: z.string(),
     shallow: z.boolean(),
     partial: z.boolean(),
@@ -289,12 +289,9 @@ const outline = () =>
     by: askedBy.optional(),
   });
 
-const tool = reader<{ node?: CheckpointOutline }>(() =>
-  z.looseObject({ seq: count, node: outline().optional() }),
-);
+const tool = reader<{ node: CheckpointOutline }>(() => z.looseObject({ seq: count, node: outline() }));
 
-/** Undefined: a release without outlines wrote the item. */
-export const readOutline = (item: Stored): CheckpointOutline | undefined => tool(item).node;
+export const readOutline = (item: Stored): CheckpointOutline => tool(item).node;
 
 const storedMessage = reader<z.infer<ReturnType<typeof message>>>(message);
 export const readMessage = (item: Stored): Message => {
@@ -304,7 +301,7 @@ export const readMessage = (item: Stored): Message => {
     order,
     firstSeq,
     lastSeq,
-    ...(lastId !== undefined && { lastId }),
+    lastId,
     ...(role !== undefined && { role }),
     ...(title !== undefined && { title }),
     ...(textSeq !== undefined && { textSeq }),

@@ -41,9 +41,7 @@ export const captureRequest = (
 ): CaptureRequest => {
   const { session, head } = input;
   const states = head?.repositories ?? [];
-  // A base without an owner is not built upon again. The next chain brings its own base.
-  const owned = states.filter(({ baseOwner }) => baseOwner !== undefined);
-  const bases = [...(input.knownBases ?? []), ...owned.flatMap((state) => state.base ?? [])];
+  const bases = [...(input.knownBases ?? []), ...states.flatMap((state) => state.base ?? [])];
   return {
     sessionId: session.sessionId,
     projectsRoot: session.projectsRoot,

@@ -30,7 +30,7 @@ const needsNewBase = (state: RepositoryState, limits: BundleLimits): boolean =>
  * costs almost nothing: the new first link is then no larger than the links before it together.
  */
 const isFull = (state: RepositoryState, limits: BundleLimits): boolean => {
-  const isLight = (state.chainBytes ?? Number.POSITIVE_INFINITY) <= limits.lightChainBytes;
+  const isLight = (state.chainBytes ?? 0) <= limits.lightChainBytes;
   return (state.link ?? 0) + 1 >= (isLight ? limits.maxLightLinks : limits.maxLinks);
 };
 
@@ -40,8 +40,7 @@ export const nextStep = (
   limits: BundleLimits = BUNDLE_LIMITS,
 ): KnownRepository['next'] => {
   if (!isFull(state, limits) && !isTooHeavy(state, limits)) return 'append';
-  const isOwned = state.base === undefined || state.baseOwner !== undefined;
-  return !isOwned || needsNewBase(state, limits) ? 'rebase' : 'restart';
+  return needsNewBase(state, limits) ? 'rebase' : 'restart';
 };
 
 /** What the store holds of one repository, for the capture script. Undefined when it holds nothing. */

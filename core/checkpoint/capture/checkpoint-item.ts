@@ -3,7 +3,15 @@ import type { LineCount, SettledRollback } from '../../../contract/answer-fields
 import type { AskedBy } from '../../../contract/identity.ts';
 import { checkpointId } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, CheckpointRef, ComposedFacts, Message, SaidMessage, Session } from '../model.ts';
+import type {
+  Checkpoint,
+  CheckpointRef,
+  ComposedFacts,
+  Message,
+  RepositoryState,
+  SaidMessage,
+  Session,
+} from '../model.ts';
 import { expiryOf } from '../session/retention.ts';
 import type { Captured } from './capture-report.ts';
 import { compared } from './repository-change.ts';
@@ -51,8 +59,7 @@ export const createCheckpoint = (
     toolExecutionId: from.toolExecutionId,
     reason: from.reason,
     complete: captured.complete,
-    repositories: compared(captured.repositories, from.parent?.repositories),
-    ...(from.parent !== undefined && { isCompared: true }),
+    repositories: compared(captured.repositories, from.parentSeq === null ? null : from.parent?.repositories),
     failures: captured.failures,
     skipped: captured.skipped,
     sandboxId: from.sandboxId,
@@ -71,6 +78,10 @@ export const createCheckpoint = (
     expiresAt: expiryOf(session, clock),
   };
 };
+
+/** Those that are there, also ones that could not be captured. */
+export const countPresent = (states: readonly RepositoryState[]): number =>
+  states.filter(({ state }) => state !== 'absent').length;
 
 /** A message after one of its checkpoints was taken. */
 export const moveMessage = (
@@ -104,24 +115,17 @@ export const linesOf = ({ content }: Pick<Checkpoint, 'content'>): LineCount => 
 /** The session's line count with those of one more checkpoint. */
 export const linesWith = ({ lines }: Session, checkpoint: Checkpoint): LineCount => {
   const { added, deleted } = linesOf(checkpoint);
-  return { added: (lines?.added ?? 0) + added, deleted: (lines?.deleted ?? 0) + deleted };
+  return { added: lines.added + added, deleted: lines.deleted + deleted };
 };
-
-/**
- * Whether each checkpoint of the session follows the one before it, and the head is the newest. False where
- * this is not known.
- */
-export const isLine = ({ version, lineVersion }: Session): boolean => lineVersion === version;
 
 /** A session after one more write. Version, time and expiry always change together. */
 export const touch = (session: Session, change: Partial<Session>, clock: Clock): Session => {
-  const version = session.version + 1;
-  const { lineVersion: _, ...moved } = { ...session, ...change };
+  const { isLine, ...moved } = { ...session, ...change };
   return {
     ...moved,
     // A timeline that a rollback or a checkpoint beside the head has left is never a line again.
-    ...(isLine(session) && moved.headSeq === moved.seq && { lineVersion: version }),
-    version,
+    ...(isLine && moved.headSeq === moved.seq && { isLine }),
+    version: session.version + 1,
     updatedAt: clock.now().toISOString(),
     expiresAt: Math.max(session.expiresAt, expiryOf(session, clock)),
   };

@@ -2,7 +2,7 @@
  * Decides how a repository differs from the checkpoint before. Nothing else decides it, so every answer about
  * a checkpoint says the same. Pure.
  */
-import type { Checkpoint, RepositoryChange, RepositoryState } from '../model.ts';
+import type { RepositoryChange, RepositoryState } from '../model.ts';
 
 type States = readonly RepositoryState[];
 
@@ -22,9 +22,12 @@ const changeSince = (
 const byPath = (states: States): Map<string, RepositoryState> =>
   new Map(states.map((state) => [state.path, state]));
 
-/** The states of a new checkpoint. `before`: those of its parent; undefined for a baseline, or where retention removed it. */
-export const compared = (states: States, before: States | undefined): RepositoryState[] => {
-  if (before === undefined) return states.map((state) => ({ ...state, change: undefined }));
+/** The states of a new checkpoint. `before`: those of its parent; null for a baseline, undefined where retention removed it. */
+export const compared = (states: States, before: States | null | undefined): RepositoryState[] => {
+  if (before === null) return states.map((state) => ({ ...state, change: undefined }));
+  if (before === undefined) {
+    return states.map((state) => ({ ...state, change: state.changed ? ('changed' as const) : undefined }));
+  }
   const known = byPath(before);
   return states.map((state) => {
     const change = changeSince(state, known.get(state.path));
@@ -42,21 +45,3 @@ export const isSameState = (states: States, others: States): boolean => {
   const [ours, theirs] = [held(states), held(others)];
   return ours.length === theirs.length && ours.every((one, at) => one !== '' && one === theirs[at]);
 };
-
-/**
- * The states of a stored checkpoint. In a checkpoint of an older release the states do not say how they
- * differ, so they are compared with `parent`.
- */
-export const statesOf = (
-  checkpoint: Checkpoint,
-  parent: Pick<Checkpoint, 'repositories'> | undefined,
-): RepositoryState[] => {
-  const { repositories, isCompared, parentSeq } = checkpoint;
-  if (isCompared === true || parentSeq === null) return repositories;
-  if (parent !== undefined) return compared(repositories, parent.repositories);
-  return repositories.map((state) => ({ ...state, ...(state.changed && { change: 'changed' as const }) }));
-};
-
-/** Whether the parent must be read to tell how the repositories differ. */
-export const needsParent = ({ isCompared, parentSeq }: Checkpoint): boolean =>
-  isCompared !== true && parentSeq !== null;

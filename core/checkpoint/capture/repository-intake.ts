@@ -58,26 +58,17 @@ export const createRepositoryIntake = (deps: {
     bundles.find((bundle) => bundle.repositoryPath === path && bundle.kind === kind);
 
   /**
-   * Chooses the base below a new chain: one of the session's owner, the one the chain stands on, or one
-   * brought by this capture. Another owner's base is never used, whatever the sandbox says. Knowing a
+   * Chooses the base below a new chain: one of the session's owner, or one brought by this capture. Another owner's base is never used, whatever the sandbox says. Knowing a
    * commit's id does not prove possession of the commit.
    */
-  const storeBase = async (
-    repository: ClaimedCapture,
-    before: RepositoryState | undefined,
-  ): Promise<StoredBase | undefined> => {
+  const storeBase = async (repository: ClaimedCapture): Promise<StoredBase | undefined> => {
     const { base: name, baseCommit: commit } = repository;
     if (name === undefined || commit === undefined) return undefined;
     const expiresAt = chainExpiryOf(session, clock);
     const owner = baseOwnerOf(session);
     const bundle = find(repository.path, 'base');
-    // A base without an owner serves only the repository that stands on it, and only until that repository
-    // brings a base of its own.
-    const isStoodOn = before?.base === name && before.baseOwner === undefined && bundle === undefined;
-    for (const one of isStoodOn ? [owner, undefined] : [owner]) {
-      const known = await store.getBase(name, one);
-      if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
-    }
+    const known = await store.getBase(name, owner);
+    if (known !== undefined && isAlive(known, clock)) return store.putBase({ ...known, expiresAt });
     if (bundle?.commit !== commit) throw failed('its base bundle was not made');
     const stored = await intake.take({ ...bundle, base: name }, { commit, prerequisites: [] });
     const { shallow = false, partial = false } = repository.info ?? {};
@@ -89,7 +80,7 @@ export const createRepositoryIntake = (deps: {
       const kept = await keepChain(store, session, before, clock);
       return { ...kept, chainId: before.chainId, link: (before.link ?? 0) + 1 };
     }
-    const base = await storeBase(repository, before);
+    const base = await storeBase(repository);
     return {
       chainId: chainIdOf(repository.path, repository.commit),
       link: 0,

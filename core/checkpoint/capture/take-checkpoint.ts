@@ -17,7 +17,7 @@ import { settledBy, settledIn } from '../session/place.ts';
 import { requireActive, requireEpoch, requireFound, withSandboxAdvice } from '../session/session-rules.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
-import { createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
+import { countPresent, createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
 import { filedUnder, workSince } from './whose-work.ts';
 
 /**
@@ -113,7 +113,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
       headSeq: seq,
       messageCount: Math.max(session.messageCount, order),
       lines: linesWith(session, checkpoint),
-      repositoryCount: checkpoint.repositories.filter(({ state }) => state !== 'absent').length,
+      repositoryCount: countPresent(checkpoint.repositories),
     };
     const outcome = await store.commitCheckpoint({
       session: touch(session, change, clock),

@@ -1,5 +1,4 @@
 /** Finds which message the work in the repositories belongs to, where the caller does not say it. Pure. */
-import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { Checkpoint, Composition, Session } from '../model.ts';
 
 /** Reasons of composed checkpoints, by how they were composed. */
@@ -12,14 +11,7 @@ export const COMPOSED_REASON: Readonly<Record<Composition['kind'], string>> = {
 /** Reasons are free text, so a caller may use these texts too. */
 export const COMPOSED_REASONS: ReadonlySet<string> = new Set(Object.values(COMPOSED_REASON));
 
-type Head = Pick<
-  Checkpoint,
-  'seq' | 'messageId' | 'forMessageId' | 'epoch' | 'sandboxId' | 'reason' | 'toolExecutionId' | 'unowned'
->;
-
-/** Only our own ids have this prefix. Releases before this one did not mark composed checkpoints. */
-const isComposed = ({ reason, toolExecutionId }: Head): boolean =>
-  COMPOSED_REASONS.has(reason) && toolExecutionId.startsWith(RESERVED_ID_PREFIX);
+type Head = Pick<Checkpoint, 'seq' | 'messageId' | 'forMessageId' | 'epoch' | 'sandboxId' | 'unowned'>;
 
 export interface Whose {
   /**
@@ -52,7 +44,7 @@ export const workSince = (
   const isNewest = head.seq === session.seq && head.sandboxId === session.sandboxId;
   const forMessageId = isNewest || head.epoch === epoch ? head.forMessageId : undefined;
   if (forMessageId !== undefined) return { messageId: forMessageId, unowned: false };
-  return { messageId: head.messageId, unowned: head.unowned === true || isComposed(head) };
+  return { messageId: head.messageId, unowned: head.unowned === true };
 };
 
 type Node = Pick<Checkpoint, 'seq' | 'messageId' | 'epoch' | 'sandboxId' | 'reason'>;

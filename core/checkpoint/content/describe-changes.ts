@@ -6,7 +6,6 @@ import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { clipJson, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
-import { statesOf } from '../capture/repository-change.ts';
 import { isWorkOfCallAfter } from '../capture/whose-work.ts';
 import type {
   CalledTool,
@@ -22,8 +21,6 @@ import { saidBefore } from './said.ts';
 type RepositoryChanges = CheckpointChanges['repositories'][number];
 
 const GONE = 'it is no longer in the store as it was kept';
-const OLDER =
-  'it was taken before releases that keep what changed; compare with walkback-diff (walkback diff)';
 
 const UNLISTED =
   'no file, HEAD, branch or index differs: modes, empty directories, remotes, settings of line ends, what is left out, or another part of its .git';
@@ -152,14 +149,11 @@ const madeBy = ({ checkpoint, parent, parentObject }: Described) => {
 
 const MOST_OMISSIONS = 200;
 
-const warningsOf = ({ content, parentSeq }: Checkpoint, isLost: boolean): string[] => {
-  if (content === undefined) return [OLDER];
-  return [
-    ...(parentSeq === null ? ['it is the baseline: there is no checkpoint before it'] : []),
-    ...(content.problem === undefined ? [] : [content.problem]),
-    ...(isLost ? [`its content: ${GONE}`] : []),
-  ];
-};
+const warningsOf = ({ content, parentSeq }: Checkpoint, isLost: boolean): string[] => [
+  ...(parentSeq === null ? ['it is the baseline: there is no checkpoint before it'] : []),
+  ...(content?.problem === undefined ? [] : [content.problem]),
+  ...(isLost ? [`its content: ${GONE}`] : []),
+];
 
 const onlyPath = (
   states: readonly RepositoryState[],
@@ -181,10 +175,10 @@ export const describeChanges = (
   object: Uint8Array | undefined,
   { path, maxBytes }: { path: string | undefined; maxBytes: number },
 ): CheckpointChanges => {
-  const { checkpoint, parent } = from;
+  const { checkpoint } = from;
   const { content } = checkpoint;
   const isLost = content?.object !== undefined && object === undefined;
-  const changed = onlyPath(statesOf(checkpoint, parent), path).flatMap((state) =>
+  const changed = onlyPath(checkpoint.repositories, path).flatMap((state) =>
     state.change === undefined ? [] : [{ state, change: state.change }],
   );
   const answer: CheckpointChanges = {

@@ -1,5 +1,4 @@
 /** Decides which steps of a timeline a revert takes back. Pure. */
-import { COMPOSED_REASONS } from '../capture/whose-work.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { pathTo } from '../timeline/tree.ts';
 
@@ -9,15 +8,7 @@ export interface Change {
   afterSeq: number | null;
 }
 
-type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'unowned' | 'reason' | 'checkpointId'>;
-
-/**
- * Releases before this one did not mark composed checkpoints. Theirs stand on the capture that the rollback
- * began with.
- */
-const isUnowned = ({ unowned, reason }: Node, before: Node | undefined): boolean =>
-  unowned === true ||
-  (COMPOSED_REASONS.has(reason) && (before === undefined || before.reason === 'rollback'));
+type Node = Pick<TreeNode, 'seq' | 'parentSeq' | 'messageId' | 'unowned' | 'checkpointId'>;
 
 const nodesTo = (nodes: readonly Node[], headSeq: number): Node[] => {
   const bySeq = new Map(nodes.map((node) => [node.seq, node]));
@@ -42,7 +33,7 @@ export const changesOfMessage = (
   let open: Change | undefined;
   for (const [index, node] of path.entries()) {
     const before = path[index - 1];
-    if (node.messageId !== messageId || isUnowned(node, before)) {
+    if (node.messageId !== messageId || node.unowned === true) {
       open = undefined;
       continue;
     }

@@ -9,7 +9,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BASELINE_TOOL_ID, sha256Hex } from '../../shared/ids.ts';
 import { createCapture } from '../capture/capture.ts';
-import { createCheckpoint } from '../capture/checkpoint-item.ts';
+import { countPresent, createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { requestHash } from '../rollback/request-hash.ts';
@@ -86,10 +86,12 @@ export const createForkSession = (deps: RehydrateDeps) => {
       sessionId: about.sessionId,
       epoch: 1,
       version: 1,
-      lineVersion: 1,
+      isLine: true,
       seq: 0,
       headSeq: 0,
       messageCount: 0,
+      lines: { added: 0, deleted: 0 },
+      repositoryCount: 0,
       sandboxId: about.sandboxId,
       projectsRoot,
       ...(template !== undefined && { template }),
@@ -134,7 +136,12 @@ export const createForkSession = (deps: RehydrateDeps) => {
       },
       clock,
     );
-    const started = { ...draftOf, seq: baseline.seq, headSeq: baseline.seq };
+    const started = {
+      ...draftOf,
+      seq: baseline.seq,
+      headSeq: baseline.seq,
+      repositoryCount: countPresent(baseline.repositories),
+    };
     const outcome = await store.createSession(started, baseline);
     if (outcome.written) return started;
     return outcome.existing ?? requireSession(store, draftOf.sessionId);

@@ -149,10 +149,7 @@ export interface SessionStore {
   ): Promise<Checkpoint[]>;
   /** Every checkpoint of the session, oldest first. */
   listTree(sessionId: string): Promise<TreeNode[]>;
-  /**
-   * The same, with what a list shows. Undefined when some checkpoints have no stored outline, because an
-   * older release wrote them.
-   */
+  /** The same, with what a list shows. Undefined when the outlines of some checkpoints expired before them. */
   listOutlines(sessionId: string): Promise<CheckpointOutline[] | undefined>;
   /** Lets a checkpoint live at least until `expiresAt`. Does nothing when it is gone. */
   prolongCheckpoint(
@@ -166,8 +163,7 @@ export interface SessionStore {
   /** Stores or prolongs, like `putBase`: an existing link is not replaced. */
   putLinks(links: readonly ChainLink[]): Promise<void>;
   listLinks(sessionId: string, chainId: string): Promise<ChainLink[]>;
-  /** Without an owner, looks for a base stored before bases had owners. */
-  getBase(name: string, owner: string | undefined): Promise<StoredBase | undefined>;
+  getBase(name: string, owner: string): Promise<StoredBase | undefined>;
   /** Stores or prolongs: the first object stays, and `expiresAt` only grows. Answers the stored item. */
   putBase(base: StoredBase): Promise<StoredBase>;
   getUpload(key: string): Promise<StoredUpload | undefined>;

@@ -7,6 +7,7 @@ import { linksTo } from '../capture/chain.ts';
 import type { LinkBundle, RepositoryState } from '../model.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { linksHashOf } from '../session/keys.ts';
+import { baseBelow } from '../session/retention.ts';
 
 /** Number of requests to the store at the same time. */
 export const PARALLEL = 32;
@@ -33,12 +34,9 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
     state: RepositoryState,
     after: string | undefined,
   ): Promise<NeededBundle[]> => {
-    const { path, commit, chainId, link: place = 0, base: name, baseOwner } = state;
+    const { path, commit, chainId, link: place = 0, base: name } = state;
     if (commit === undefined || chainId === undefined) return [];
-    const [links, base] = await Promise.all([
-      store.listLinks(sessionId, chainId),
-      name === undefined ? undefined : store.getBase(name, baseOwner),
-    ]);
+    const [links, base] = await Promise.all([store.listLinks(sessionId, chainId), baseBelow(store, state)]);
     if (name !== undefined && base === undefined)
       throw damaged('BundleMissing', `of base ${name}`, 'is not stored any more');
     const chain = linksTo(links, chainId, { commit, link: place }).map(

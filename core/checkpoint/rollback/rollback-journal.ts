@@ -219,7 +219,6 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       const noted: RollbackJournal = {
         ...journal,
         phase: begun?.phase ?? (mayHaveWritten(journal) ? 'writing' : 'captured'),
-        notesWriting: true,
         captures,
         undoSeq: journal.undoSeq ?? seq,
         updatedAt: createdAt,

@@ -5,12 +5,8 @@ import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 
 export const isOpen = ({ phase }: RollbackJournal): boolean => phase !== 'done' && phase !== 'failed';
 
-/**
- * Whether the command that writes may have been sent. Older releases did not record this, and could send it
- * at any time after their first capture.
- */
-export const mayHaveWritten = (journal: RollbackJournal): boolean =>
-  journal.phase === 'writing' || (journal.notesWriting !== true && journal.captures > 0);
+/** Whether the command that writes may have been sent. */
+export const mayHaveWritten = ({ phase }: RollbackJournal): boolean => phase === 'writing';
 
 /**
  * The answer of a journal that ended, or undefined while it is open. For a failed one, throws the recorded

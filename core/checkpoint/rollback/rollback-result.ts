@@ -139,8 +139,7 @@ export const rollbackResult = (from: {
   return {
     status,
     checkpointId: target.checkpointId,
-    ...(composition?.kind === 'paths' &&
-      composition.fromId !== undefined && { pathsFrom: composition.fromId }),
+    ...(composition?.kind === 'paths' && { pathsFrom: composition.fromId }),
     epoch: from.journal.epoch,
     undoCheckpointId: isPlan ? null : undo.checkpointId,
     repositories: repositories.map((one) => ({

@@ -76,7 +76,6 @@ export const createMove = (deps: RollbackDeps) => {
         ? { targetSeq: goal.target.seq }
         : { targetSeq: 0, composition: goal.composition }),
       captures: 0,
-      notesWriting: true,
       ...(input.by !== undefined && { by: askedByOf(input.by) }),
       startedAt: now,
       updatedAt: now,

@@ -77,8 +77,8 @@ export const sessionAnswer = (session: Session, headCheckpointId: string | null)
   ...(session.forkedFrom && {
     forkedFrom: { sessionId: session.forkedFrom.sessionId, checkpointId: session.forkedFrom.checkpointId },
   }),
-  ...(session.lines && { lines: session.lines }),
-  ...(session.repositoryCount !== undefined && { repositories: session.repositoryCount }),
+  lines: session.lines,
+  repositories: session.repositoryCount,
   busy: session.busy ?? null,
   ...(session.settledRollback && { settledRollback: session.settledRollback }),
   createdAt: session.createdAt,

@@ -7,7 +7,7 @@
 import { DAY_MS, DAY_SECONDS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, RepositoryState, Session } from '../model.ts';
+import type { Checkpoint, RepositoryState, Session, StoredBase } from '../model.ts';
 import type { KeptCheckpoint, SessionStore } from '../ports/stores.ts';
 
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
@@ -45,6 +45,13 @@ export const uploadExpiryOf = (clock: Clock): number => seconds(clock) + UPLOAD_
 export const isAlive = (item: { expiresAt: number }, clock: Clock): boolean =>
   item.expiresAt > seconds(clock) + DAY_SECONDS;
 
+/** The base that the chain of `state` stands on, if it has one that is still stored. */
+export const baseBelow = async (
+  store: Pick<SessionStore, 'getBase'>,
+  { base, baseOwner }: RepositoryState,
+): Promise<StoredBase | undefined> =>
+  base === undefined || baseOwner === undefined ? undefined : store.getBase(base, baseOwner);
+
 /**
  * Makes the chain below `state` outlive a checkpoint written now. Answers the state with the new expiry.
  */
@@ -62,7 +69,7 @@ export const keepChain = async (
   const keys = new Set(links.flatMap(({ bundle }) => (bundle.at === undefined ? [] : bundle.key)));
   await store.putUploads([...keys].map((key) => ({ key, place, expiresAt: linksExpiryOf(session, clock) })));
   await store.putLinks(links.map((link) => ({ ...link, expiresAt: Math.max(link.expiresAt, expiresAt) })));
-  const base = state.base === undefined ? undefined : await store.getBase(state.base, state.baseOwner);
+  const base = await baseBelow(store, state);
   if (base !== undefined) await store.putBase({ ...base, expiresAt });
   return { ...state, chainExpiresAt: expiresAt };
 };

@@ -19,7 +19,7 @@ export type StoredItem =
   | { kind: 'rollback'; item: RollbackJournal }
   | { kind: 'rehydrate'; item: RehydrateJournal }
   | { kind: 'link'; sessionId: string; chainId: string; bundle: LinkBundle }
-  | { kind: 'base'; name: string; owner: string | undefined; bundle: StoredBundle }
+  | { kind: 'base'; name: string; owner: string; bundle: StoredBundle }
   | { kind: 'upload'; upload: StoredUpload }
   | { kind: 'other' };
 
@@ -179,7 +179,7 @@ export const eventsOf = (change: ItemChange): WalkbackEvent[] =>
 /** An object in the bucket, and the items that could still name it. */
 export interface RemovedObject {
   key: string;
-  place: StoredUpload['place'] | { base: string; owner: undefined };
+  place: StoredUpload['place'];
 }
 
 /** The object that may no longer be named by any item, when a change removed one. */

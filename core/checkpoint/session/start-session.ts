@@ -42,10 +42,12 @@ export const createStartSession = (deps: StartSessionDeps) => {
       sessionId,
       epoch: 1,
       version: 1,
-      lineVersion: 1,
+      isLine: true,
       seq: 0,
       headSeq: 0,
       messageCount: 0,
+      lines: { added: 0, deleted: 0 },
+      repositoryCount: 0,
       sandboxId: input.sandboxId,
       projectsRoot: input.projectsRoot,
       template: input.template,
@@ -136,7 +138,6 @@ export const createStartSession = (deps: StartSessionDeps) => {
       ...session,
       seq: baseline.seq,
       headSeq: baseline.seq,
-      lines: { added: 0, deleted: 0 },
       repositoryCount: counted.length,
     };
     const outcome = await store.createSession(started, baseline);

@@ -1,6 +1,5 @@
 /** Tells where the checkpoints and messages of a session stand: on the path to its head, or left behind. */
 import type { Clock } from '../../shared/surroundings.ts';
-import { isLine } from '../capture/checkpoint-item.ts';
 import type { Message, Session } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { keepsAllUntilMs } from '../session/retention.ts';
@@ -29,20 +28,16 @@ export const standingIn = (tree: readonly TreeNode[], { headSeq }: Session): Sta
 
 /**
  * The same, but from the items of session and messages alone, so that a page of a long timeline does not read
- * all of it. Undefined where these do not tell: after a rollback or a checkpoint beside the head, when an
- * older release wrote the session, or when retention may have removed some checkpoints.
+ * all of it. Undefined where these do not tell: after a rollback or a checkpoint beside the head, or when
+ * retention may have removed some checkpoints.
  */
 export const standingOnLine = (
   session: Session,
   messages: readonly Message[],
   clock: Clock,
 ): Standing | undefined => {
-  if (!isLine(session) || clock.now().getTime() >= keepsAllUntilMs(session)) return undefined;
-  const ids = new Map<number, string>();
-  for (const { lastSeq, lastId } of messages) {
-    if (lastId === undefined) return undefined;
-    ids.set(lastSeq, lastId);
-  }
+  if (session.isLine !== true || clock.now().getTime() >= keepsAllUntilMs(session)) return undefined;
+  const ids = new Map(messages.map(({ lastSeq, lastId }) => [lastSeq, lastId]));
   return {
     isOnPath: () => true,
     isPresent: () => true,

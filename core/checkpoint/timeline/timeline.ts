@@ -11,7 +11,6 @@ import { DEFAULTS } from '../defaults.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { briefCheckpoint, sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
 import { requireSession } from '../session/session-rules.ts';
-import { comparedPage } from './compared-page.ts';
 import { outlineOf } from './outline.ts';
 import { standingIn, standingOnLine } from './standing.ts';
 
@@ -37,9 +36,7 @@ export const createTimeline =
     const line = standingOnLine(session, messages, clock);
     const [found, standing] = await Promise.all([
       outlines === undefined
-        ? store
-            .listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq })
-            .then((page) => comparedPage(store, page))
+        ? store.listCheckpoints(sessionId, { limit, maxBytes: MAX_PAGE_BYTES, beforeSeq })
         : [],
       line ??
         (outlines === undefined

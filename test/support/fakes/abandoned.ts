@@ -36,12 +36,10 @@ export interface AbandonedCase {
   broken: Break;
   next: Next;
   worked: boolean;
-  /** The release that began the rollback did not note when it began to write. */
-  byOlder?: boolean;
 }
 
-const describeAbandoned = ({ broken, next, worked, byOlder }: AbandonedCase): string =>
-  `${byOlder === true ? 'older release, ' : ''}${broken.kind} ${broken.where} ${broken.at}, ${worked ? 'work' : 'no work'}, then ${next}`;
+const describeAbandoned = ({ broken, next, worked }: AbandonedCase): string =>
+  `${broken.kind} ${broken.where} ${broken.at}, ${worked ? 'work' : 'no work'}, then ${next}`;
 
 const rollBack = (instance: Instance) => instance.rollback({ messageId: 'm1', requestId: 'r1' });
 
@@ -93,17 +91,6 @@ export const abandonedCases = (breaks: readonly Break[]): AbandonedCase[] =>
 const WORK: Files = {
   api: { 'a.txt': 'worked on since', 'fresh.txt': 'made since' },
   notes: { 'n.txt': 'worked on since too' },
-};
-
-/** The journal as an older release would have left it: without the phase `writing`, and without the promise to note it. */
-const ageJournal = (stage: Stage): void => {
-  const journal = journalOf(stage, 'r1');
-  if (journal === undefined) return;
-  const { notesWriting: _, ...rest } = journal;
-  stage.store.tables.rollbacks.set(`${SESSION}\nr1`, {
-    ...rest,
-    phase: journal.phase === 'writing' ? 'captured' : journal.phase,
-  });
 };
 
 /** Contents by `repository/path`, wherever they are: in any sandbox, or in a checkpoint whose bundle is stored. */
@@ -184,7 +171,6 @@ export const runAbandoned = async (
   const target: Files = { ...undo, api: { 'a.txt': 'two' }, web: { 'w.txt': 'one' } };
   delete target['late'];
   if (!(await breakOff(stage, one.broken))) return false;
-  if (one.byOlder === true) ageJournal(stage);
   const left = stage.world.filesOf(SANDBOX);
   const isWritten = JSON.stringify(left) !== JSON.stringify(undo);
   stage.passMs(8 * 3_600_000);

@@ -201,9 +201,9 @@ export const createFakeStore = (): FakeStore => {
       inSession(links, sessionId)
         .filter((link) => link.chainId === chainId)
         .toSorted((a, b) => a.link - b.link),
-    getBase: async (name, owner = '') => read(bases, owner, name),
+    getBase: async (name, owner) => read(bases, owner, name),
     putBase: async (base) => {
-      const name = key(base.owner ?? '', base.name);
+      const name = key(base.owner, base.name);
       const stored = bases.get(name) ?? base;
       const kept = { ...stored, expiresAt: Math.max(stored.expiresAt, base.expiresAt) };
       bases.set(name, copyOf(kept));
