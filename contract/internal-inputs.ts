@@ -32,9 +32,9 @@ export const announceAwaitInput = () =>
     sagaId: id,
     generation: z.int().min(1),
     step: z.int().min(0),
-    /** When the state was entered, and which attempt of it this is. An execution of an earlier release says neither. */
-    entered: z.string().optional(),
-    retry: z.int().min(0).optional(),
+    /** When the state was entered, and which attempt of it this is. */
+    entered: z.iso.datetime(),
+    retry: z.int().min(0),
     token: z.string().min(1).max(2048),
   });
 export type AnnounceAwaitInput = z.infer<ReturnType<typeof announceAwaitInput>>;

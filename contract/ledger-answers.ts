@@ -114,7 +114,7 @@ export const ledgerEffect = () =>
       .describe(
         'why it is not known whether it took effect; then neither its amount nor that of its undo is known; null: it took effect',
       ),
-    external_url: z.string().nullish().describe('where the provider shows it: https; older releases: absent'),
+    external_url: z.string().nullable().describe('where the provider shows it: https'),
   });
 export type LedgerEffect = z.infer<ReturnType<typeof ledgerEffect>>;
 

@@ -122,10 +122,7 @@ export const answeredSaga = () =>
         at: z.string(),
         person: personAnswer().optional().describe('absent: `by` is a claim'),
       })
-      .optional()
-      .describe(
-        'the answer that counts: who gave it first, and when; a release before this one does not say it',
-      ),
+      .describe('the answer that counts: who gave it first, and when'),
     warnings: toldWarnings(),
   });
 export type AnsweredSaga = z.infer<ReturnType<typeof answeredSaga>>;
@@ -150,8 +147,8 @@ const awaitedApproval = () =>
     step: z.string(),
     tool: z.string(),
     version: z.string(),
-    arguments: jsonObject.optional().describe('what the tool will be called with once it is approved'),
-    argumentsHash: z.string().optional().describe('what the call is compared with'),
+    arguments: jsonObject.describe('what the tool will be called with once it is approved'),
+    argumentsHash: z.string().describe('what the call is compared with'),
     amount: z.string().optional().describe('what it would move, when its arguments alone say it: a decimal'),
     currency: z.string().optional(),
     epoch: z.int().optional().describe('for a saga that was rewound: give it with the answer'),
@@ -448,22 +445,17 @@ const ledgerRow = () =>
     detail: z.string().describe('everything else of the entry, as JSON'),
     amount: z
       .string()
-      .nullish()
-      .describe(
-        'what an effect moved, or its compensator took back: an exact decimal; older releases: absent',
-      ),
-    currency: z.string().nullish(),
+      .nullable()
+      .describe('what an effect moved, or its compensator took back: an exact decimal'),
+    currency: z.string().nullable(),
     amount_direction: z
       .enum(AMOUNT_DIRECTIONS)
-      .nullish()
+      .nullable()
       .describe('which way that money went; null: without an amount'),
-    external_url: z
-      .string()
-      .nullish()
-      .describe('where the provider shows the effect: https; older releases: absent'),
+    external_url: z.string().nullable().describe('where the provider shows the effect: https'),
     proof: z
       .string()
-      .nullish()
+      .nullable()
       .describe(
         'how actor is proven: issuer and subject of a verified token, or claimed; null: Walkback itself',
       ),

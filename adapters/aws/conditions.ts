@@ -27,11 +27,11 @@ export const hasAttempt = (attempt: number): Condition => ({
   names: { '#attempt': 'attempt' },
   values: { ':expectedAttempt': attempt },
 });
-/** Of waits in order, each with its attempts: what is there is no later one. An earlier release stored only the generation. */
+/** Of waits in order, each with its attempts: what is there is no later one. */
 export const notOfLater = (wait: { generation: number; enteredMs: number; retry: number }): Condition => ({
   expression:
     'attribute_not_exists(pk) OR #generation < :generation OR (#generation = :generation AND ' +
-    '(attribute_not_exists(#entered) OR #entered < :entered OR (#entered = :entered AND #retry <= :retry)))',
+    '(#entered < :entered OR (#entered = :entered AND #retry <= :retry)))',
   names: { '#generation': 'generation', '#entered': 'enteredMs', '#retry': 'retry' },
   values: { ':generation': wait.generation, ':entered': wait.enteredMs, ':retry': wait.retry },
 });

@@ -36,7 +36,7 @@ const addAnswer = (parent: Command, app: App, decision: 'approve' | 'reject'): v
           text: () => {
             const first = answer.answered;
             const before =
-              awaiting?.step === stepId || first === undefined
+              awaiting?.step === stepId
                 ? []
                 : [`${PAST[decision]} before, by ${printableLine(first.by)} at ${first.at}`];
             const asked =

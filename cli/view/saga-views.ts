@@ -61,7 +61,7 @@ const PROMPT_BY = { template: 'the template asks', agent: 'the agent wrote' } as
 /** The call that a person approves: one line for each argument, and the author of the question. */
 export const approvalLines = (awaiting: AwaitedApproval, paint: Paint, width: number): string[] => {
   const { tool, version, prompt, promptBy } = awaiting;
-  const given = Object.entries(awaiting.arguments ?? {}).map(([name, value]) =>
+  const given = Object.entries(awaiting.arguments).map(([name, value]) =>
     printableLine(`${name}: ${JSON.stringify(value)}`),
   );
   const room = width - 2 * INDENT.length;

@@ -235,7 +235,7 @@ export const answer: Act = async (sent) => {
   const after = await lookAfter(sent, saga);
   return {
     title: 'Answered',
-    body: html`<p class="card done" role="status">${first === undefined ? NOTHING : html`${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at, 'clock')}.`}</p>${warningsPart(answered.warnings ?? [])}
+    body: html`<p class="card done" role="status">${first.decision === 'approve' ? 'Approved' : 'Declined'} by ${shown(first.by)} at ${time(first.at, 'clock')}.</p>${warningsPart(answered.warnings ?? [])}
       ${afterPart(after)}
       <p>${link(path('sagas', saga), after.read === undefined ? 'The saga' : sagaTitle(after.read))} · <a href="/queue">The queue</a></p>`,
     data: { ...answered, ...failedData({ after }) },

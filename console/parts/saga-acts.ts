@@ -7,9 +7,6 @@ import { byHandForm, effectFields } from './by-hand.ts';
 import { money, reference } from './ledger-tables.ts';
 import { form, type Markup, NOTHING, said, shown } from './markup.ts';
 
-/** Older releases asked without storing the arguments. Nobody must believe that there are none. */
-const NOT_KEPT = 'The arguments were not kept when it was asked. Do not approve it unless you know them.';
-
 /** The exact call, what declining does, and the two answers. */
 export const answerPart = (seen: Observation, asked: AwaitedApproval, formToken: string): Markup => {
   const hidden = {
@@ -19,7 +16,7 @@ export const answerPart = (seen: Observation, asked: AwaitedApproval, formToken:
     epoch: asked.epoch === undefined ? undefined : String(asked.epoch),
   };
   return html`${asked.prompt === undefined ? NOTHING : html`<p>${asked.promptBy === 'agent' ? 'The agent writes: ' : ''}${shown(asked.prompt)}</p>`}
-    <h3>It will be called with</h3>${asked.arguments === undefined ? html`<p>${NOT_KEPT}</p>` : argumentsPart(asked.arguments)}
+    <h3>It will be called with</h3>${argumentsPart(asked.arguments)}
     <p>${shown(declineText(seen))}</p>
     <div class="acts">${form('/queue/answer', formToken, { ...hidden, decision: 'approve' }, html`<button class="main" type="submit">Approve exactly this</button>`)}
     ${form('/queue/answer', formToken, { ...hidden, decision: 'reject' }, html`<div class="acts"><input name="note" aria-label="Reason" placeholder="Reason" maxlength="2000" /> <button class="danger" type="submit">Decline</button></div>`)}</div>`;

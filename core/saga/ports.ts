@@ -22,7 +22,7 @@ export interface WakeToken {
   sagaId: string;
   generation: number;
   step: number;
-  /** When the wait began, and which attempt to announce it this is: 0 where an execution of an earlier release does not say. */
+  /** When the wait began, and which attempt to announce it this is. */
   enteredMs: number;
   retry: number;
   token: string;

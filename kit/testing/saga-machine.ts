@@ -178,7 +178,7 @@ export const sagaMachine = (options: MachineOptions) => {
       case 'AWAIT': {
         const token = `${sagaId} ${generation} ${counts.transitions}`;
         const entered = clock.now().toISOString();
-        await announce({ sagaId, generation, step: state.stepIndex, entered, token });
+        await announce({ sagaId, generation, step: state.stepIndex, entered, retry: 0, token });
         if (state.waitsFor === 'children') {
           execution.waiting = woken.has(token)
             ? undefined

@@ -91,7 +91,7 @@ describe('the DynamoDB process', () => {
     expect(processesWith(directory.path)).toEqual([]);
   });
 
-  test('finds the newest record of a stream by an index, also in the directory of a release without it', async () => {
+  test('finds the newest record of a stream by an index, also in a directory without it', async () => {
     await using directory = await scratch();
     const planned = () => {
       using database = openTables(directory.path);

@@ -113,7 +113,7 @@ describe.each([
       const state = {
         ...head.state,
         status: 'AWAITING' as const,
-        wait: { kind: 'approval' as const, step: 0, untilMs: 1_000 * n },
+        wait: { kind: 'approval' as const, step: 0, untilMs: 1_000 * n, argumentsHash: head.planHash },
       };
       const statusSince = `2026-01-0${n}T00:00:00.000Z`;
       const waiting = { ...head, sagaId: `waits-${n}`, state, statusSince };

@@ -172,6 +172,7 @@ describe('tables', () => {
       semaphore: 'lock:none',
       root: { sagaId: 'gone', startedAt: '2026-01-01T00:00:00.000Z' },
       sagaId: 'gone',
+      seq: 1,
     });
     expect(proxy.count({ operation: 'PutItem' })).toBe(4);
     expect(proxy.count({ operation: 'DeleteItem' })).toBe(4);

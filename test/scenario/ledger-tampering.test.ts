@@ -3,6 +3,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
@@ -68,8 +69,8 @@ describe('an edit is named:', () => {
   test('the head says COMPENSATED while the ledger says failed, and the model is told nothing of it', async () => {
     await change('failed', 'HEAD', (item) => {
       item['status'] = { S: 'COMPENSATED' };
-      const state = { ...(JSON.parse(text(item, 'state')) as object), status: 'COMPENSATED' };
-      item['state'] = { S: JSON.stringify(state) };
+      const stored = JSON.parse(stateText(item['state']?.B)) as object;
+      item['state'] = { B: packedState(JSON.stringify({ ...stored, status: 'COMPENSATED' })) };
       const effects = inflateRawSync(item['effects']?.B ?? new Uint8Array()).toString();
       item['effects'] = { B: deflateRawSync(effects.replaceAll('cf', 'cu')) };
     });

@@ -71,7 +71,14 @@ describe('500 effects that nothing takes back, with the largest references, and 
     });
     const error = { name: 'Full', message: 'm'.repeat(4000) };
     return [
-      { direction: 'saga', status: 'started', planHash: HASH, inputHash: HASH, stepCount: COUNT + 1 },
+      {
+        direction: 'saga',
+        status: 'started',
+        planHash: HASH,
+        inputHash: HASH,
+        stepCount: COUNT + 1,
+        requestHash: HASH,
+      },
       ...steps.flat(),
       {
         direction: 'saga',

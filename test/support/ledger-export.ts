@@ -125,7 +125,7 @@ const factsOf = (fate: Fate, step: number, tool: string, back: object): Fact[] =
     case 'retried':
       return [begun, failed, failedSaga, operator('retried'), begun, committedBack, done];
     case 'blocked':
-      return [{ direction: 'undo', status: 'blocked', ...place, error }, failedSaga];
+      return [{ direction: 'undo', status: 'blocked', ...place, error, resourceKey: null }, failedSaga];
   }
 };
 

@@ -74,7 +74,14 @@ export const ledgerOf = (
 ): LedgerEntry[] => {
   const entries: LedgerEntry[] = [];
   let place = { seq: 0, tip: GENESIS_HASH };
-  const first: Fact = { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 9 };
+  const first: Fact = {
+    direction: 'saga',
+    status: 'started',
+    planHash: 'p',
+    inputHash: 'i',
+    stepCount: 9,
+    requestHash: 'r',
+  };
   for (const [hours, fact] of [[facts[0]?.[0] ?? 0, first] as const, ...facts]) {
     const actor = fact === first ? agent : fact.direction === 'operator' ? 'olga' : 'engine';
     const made = chain(sagaId, place, [fact], { at: at(hours), actor });

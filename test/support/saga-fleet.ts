@@ -168,7 +168,14 @@ export const sagaFleet = (options: FleetOptions) => {
       case 'AWAIT':
         execution.untilMs += next.timeoutSeconds * 1000;
         execution.token = `${sagaId} ${generation} ${counts.turns}`;
-        await announce({ sagaId, generation, step: next.stepIndex, token: execution.token });
+        await announce({
+          sagaId,
+          generation,
+          step: next.stepIndex,
+          entered: clock.now().toISOString(),
+          retry: 0,
+          token: execution.token,
+        });
         break;
       case 'INVOKE':
       case 'NOTIFY':

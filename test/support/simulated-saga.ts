@@ -81,7 +81,7 @@ export const turns = fc.array(
   { minLength: 60, maxLength: 60 },
 );
 
-/** Policies of compensators: of older sagas, and ones that put it aside at once, soon, or when an attempt or two have failed. */
+/** Policies of compensators: one with a number of attempts alone, and ones that put it aside at once, soon, or when an attempt or two have failed. */
 const policies = fc.constantFrom<CompensationRetry>(
   RETRY,
   { ...RETRY, maxAttempts: 50, jitter: 0.5, delayedAfterSeconds: 0, giveUpAfterSeconds: 3600 },
@@ -118,6 +118,7 @@ export const simulate = (plan: readonly DrawnStep[], script: readonly Turn[]) =>
     planHash: 'p',
     inputHash: 'i',
     stepCount: steps.length,
+    requestHash: 'r',
   };
   let ledger = chain('s', { seq: 0, tip: GENESIS_HASH }, [startFact], {
     at: new Date(nowMs).toISOString(),

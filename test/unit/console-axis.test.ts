@@ -26,6 +26,11 @@ const row = (seq: number, seconds: number, what: string, more: Partial<LedgerRow
     prev_hash: '',
     hash: '',
     detail: '{}',
+    amount: null,
+    currency: null,
+    amount_direction: null,
+    external_url: null,
+    proof: null,
     ...more,
   };
 };

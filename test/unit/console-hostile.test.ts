@@ -316,26 +316,6 @@ test('the plan of a rewind says where it would stop, and not that nothing is lef
   expect(text.match(/Nothing is left to take back/g)).toHaveLength(1);
 });
 
-test('an approval whose arguments were not kept shows none, and does not say that there are none', async () => {
-  const awaiting = {
-    kind: 'approval',
-    step: 't',
-    tool: 'pay',
-    version: '1',
-    until: '2026-01-02T10:00:00.000Z',
-  };
-  const at = '2026-01-02T10:00:00.000Z';
-  const saga = { sagaId: 's', status: 'AWAITING', updatedAt: at, committed: [], notCompensated: [] };
-  const { fetchPage, enter } = made({
-    'list-sagas': ({ status }: { status: string }) => ({ sagas: status === 'AWAITING' ? [saga] : [] }),
-    'describe-saga': () => ({ ...saga, awaiting }),
-  });
-  const { cookie } = await enter();
-  const text = await (await fetchPage('/queue', { headers: { cookie } })).text();
-  expect(text).toContain('The arguments were not kept when it was asked.');
-  expect(text).not.toContain('{}');
-});
-
 test('two consoles of one machine, whose ports share the cookies of a browser, do not put each other out', async () => {
   const cookies = await Promise.all(
     [4500, 4501].map((port) => made(NO_SAGA, { origin: `http://127.0.0.1:${port}` }).enter()),

@@ -29,6 +29,11 @@ const ROW: LedgerRow = {
   prev_hash: '0',
   hash: '1',
   detail: '{}',
+  amount: null,
+  currency: null,
+  amount_direction: null,
+  external_url: null,
+  proof: null,
 };
 
 const records = (csv: string): Record<string, string>[] =>

@@ -84,7 +84,7 @@ describe('whenever it is read', () => {
     expect(exports.texts()).toEqual(texts);
   });
 
-  test('what a release before this one made of as many entries is replaced, and of more of them is not', async () => {
+  test('what was made in an earlier form of as many entries is replaced, and of more of them is not', async () => {
     const [ledger = []] = fc.sample(sagasOf(true), { numRuns: 1, seed: 7 })[0] ?? [];
     const exports = memoryExports();
     const whole = createExportSaga({ store: readsOf(ledger, ledger.length), exports: exports.store, clock });
@@ -92,7 +92,6 @@ describe('whenever it is read', () => {
     const { written } = await whole(sagaId);
     const texts = exports.texts();
     for (const [key, object] of exports.objects) {
-      // As before effects in doubt had lines: its objects say nothing of a form.
       exports.objects.set(key, { ...object, form: -1, body: 'without a line' });
     }
     expect(await whole(sagaId)).toEqual({ written, kept: 0 });

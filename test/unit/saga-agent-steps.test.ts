@@ -1,6 +1,5 @@
 /** A step of a plan that an agent does: an interactive saga as a child. */
 import { describe, expect, test } from 'vitest';
-import { sagaFormatOf } from '../../adapters/aws/item-format.ts';
 import { checkedEntry } from '../../adapters/aws/sagas/stored-entries.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { sagaTree } from '../../cli/view/saga-views.ts';
@@ -343,15 +342,6 @@ describe('a step of the agent that cannot be taken back alone', () => {
 });
 
 describe('what is stored of it', () => {
-  test('an older release refuses the heads of the plan and of the step, once it has begun', async () => {
-    const saga = await treeSaga({ plan: { steps: [put('before'), parsedAgentStep()] }, onQuiet: noAgent });
-    await saga.start();
-    expect(sagaFormatOf(saga.headOf(ROOT))).toBeLessThan(4);
-    await saga.machine.execute(ROOT, 1);
-    expect(sagaFormatOf(saga.headOf(ROOT))).toBe(4);
-    expect(sagaFormatOf(saga.headOf(WORK))).toBe(4);
-  });
-
   test('a policy that is not the one of the plan is seen by the ledgers', async () => {
     const { saga } = await waiting(parsedAgentStep());
     const first = saga.memory.ledger.get(WORK)?.[0];

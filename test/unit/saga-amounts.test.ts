@@ -159,7 +159,7 @@ describe('an amount in the ledger', () => {
     ]);
   });
 
-  test('has columns, and an entry comes back from its row with and without them', async () => {
+  test('has columns, and an entry comes back from its row', async () => {
     const { entries } = await run(payTool(), (request) =>
       isUndo(request) ? committed(null) : committed({ amount: '19.99', currency: 'USD' }),
     );
@@ -168,13 +168,6 @@ describe('an amount in the ledger', () => {
       ['19.99 USD', '19.99 USD'],
     );
     expect(rows.map(fromRow)).toEqual(entries);
-    // As a release reads them that knows no such columns.
-    const known = rows.map((row) =>
-      Object.fromEntries(
-        Object.entries(row).filter(([name]) => !['amount', 'currency', 'amount_direction'].includes(name)),
-      ),
-    );
-    expect(known.map((row) => fromRow(row as ReturnType<typeof toRow>))).toEqual(entries);
   });
 
   test('is shown to the approver when the arguments say it, and nobody guesses otherwise', async () => {

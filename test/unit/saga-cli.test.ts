@@ -26,7 +26,7 @@ const { entries, tip } = chain(
   'r1',
   { seq: 0, tip: GENESIS_HASH },
   [
-    { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 0 },
+    { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 0, requestHash: 'r' },
     { direction: 'saga', status: 'completed' },
   ],
   { at: '2026-01-02T10:00:00.000Z', actor: 'engine' },

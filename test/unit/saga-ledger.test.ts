@@ -35,7 +35,7 @@ describe('keys', () => {
 
 describe('the ledger', () => {
   const facts: Fact[] = [
-    { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 1 },
+    { direction: 'saga', status: 'started', planHash: 'p', inputHash: 'i', stepCount: 1, requestHash: 'r' },
     { direction: 'saga', status: 'cancel_requested' },
     { direction: 'saga', status: 'compensated' },
   ];

@@ -1,6 +1,5 @@
 /** What somebody let stand, and took back by hand later: it is recorded, and nothing else moves. */
 import { expect, test } from 'vitest';
-import { sagaFormatOf } from '../../adapters/aws/item-format.ts';
 import type { Asked } from '../../contract/identity.ts';
 import type { OperateSagaInput } from '../../contract/saga-inputs.ts';
 import { effectsCsv } from '../../core/saga/ledger/csv.ts';
@@ -136,8 +135,7 @@ test('what was skipped is resolved later, once, and the saga stays as it ended',
     expect(await saga.machine.operate(request)).toMatchObject({ status: 'COMPENSATED' });
     await saga.machine.settle();
   }
-  const { entries, observation, head, state, isSound } = await saga.seen();
-  expect([sagaFormatOf(before.head), sagaFormatOf(head)]).toEqual([1, 5]);
+  const { entries, observation, state, isSound } = await saga.seen();
   expect(entries).toHaveLength(before.entries.length + 1);
   expect(isSound).toBe(true);
   expect(state).toMatchObject({ status: 'COMPENSATED', generation: before.state.generation });
@@ -184,7 +182,7 @@ test('what a rewind left is resolved while the saga goes forward, and does not h
         expect(before.observation.notCompensated).toMatchObject([{ step: 'mail', accepted: true }]);
         await saga.machine.operate(operation('resolve', 'mail', 'called them'));
         const { state } = await saga.seen();
-        expect({ ...state, effects: [] }).toEqual({ ...before.state, effects: [], byHandLater: true });
+        expect({ ...state, effects: [] }).toEqual({ ...before.state, effects: [] });
       }
       return committed();
     },

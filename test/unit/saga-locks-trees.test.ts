@@ -1,6 +1,5 @@
 /** Locks of interactive sagas and of trees of sagas (L8, L9). */
 import { expect, test } from 'vitest';
-import { fold } from '../../core/saga/decide/fold.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import type { FleetOptions } from '../support/saga-fleet.ts';
@@ -112,33 +111,6 @@ test('a branch that was not told that its root has the lock is woken by the swee
   await settle(200_000);
   expect(isLost).toBe(true);
   expect((await stateOf('root')).status).toBe('COMPLETED');
-});
-
-test('a step that an older release started and left waiting for the lock of its own root is called', async () => {
-  const left = new Set<string>();
-  const { settle, stateOf, requests, store } = await openWithBranches((inner) => ({
-    ...inner,
-    append: async (head, version, entries, beside) => {
-      const before = await inner.getHead(head.sagaId);
-      const wait = before?.state.wait;
-      const started = entries.some(
-        ({ direction, status }) => direction === 'forward' && status === 'started',
-      );
-      const took = entries.some(({ direction }) => direction === 'lock');
-      if (wait?.kind !== 'resource' || !started || took || left.size > 0) {
-        return inner.append(head, version, entries, beside);
-      }
-      left.add(head.sagaId);
-      await inner.append({ ...head, state: { ...head.state, wait } }, version, entries, beside);
-      throw new Crash();
-    },
-  }));
-  await settle(300_000);
-  const [child = ''] = left;
-  expect((await stateOf('root')).status).toBe('COMPLETED');
-  expect(requests.filter(({ sagaId }) => sagaId === child)).toHaveLength(1);
-  const entries = await store.listEntries(child);
-  expect(fold(entries)).toEqual(await stateOf(child));
 });
 
 test('when each slot is kept for a lock whose holder needs a slot, the youngest root gives up, and the others go on', async () => {

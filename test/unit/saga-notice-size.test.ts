@@ -67,6 +67,8 @@ describe.each(['e', '漢', '😀', '"', '\u0001'])('of texts of %j', (character)
       step: 's',
       tool: 't',
       version: '1',
+      arguments: {},
+      argumentsHash: 'a'.repeat(64),
       until: '2026-01-02T00:00:00.000Z',
       prompt: character.repeat(2000),
       promptBy: 'agent' as const,

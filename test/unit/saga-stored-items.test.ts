@@ -2,6 +2,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import {
   entryItem,
   headItem,
@@ -95,7 +96,7 @@ const KINDS: Kind[] = [
     read: readHead,
     error: 'LedgerBroken',
     names: 'SAGA#s HEAD in the Sagas table',
-    optional: ['format', 'waitUntilMs', 'definition', 'sessionId'],
+    optional: ['waitUntilMs', 'definition', 'sessionId'],
   },
   ...[...entries].map(
     ([what, entry]): Kind => ({
@@ -123,7 +124,7 @@ const KINDS: Kind[] = [
   },
   {
     what: 'token',
-    item: { ...tokenKey('s'), sagaId: 's', generation: 1, step: 0, token: 't' },
+    item: { ...tokenKey('s'), sagaId: 's', generation: 1, step: 0, enteredMs: 1, retry: 0, token: 't' },
     read: readToken,
     error: 'ItemUnreadable',
     names: 'SAGA#s TOKEN in the Sagas table',
@@ -156,13 +157,15 @@ const damages = (item: Item, optional: readonly string[]) => {
     if (!optional.includes(name)) found.push({ what: `${name} gone`, damaged: without });
     found.push({ what: `${name} of another type`, damaged: { ...item, [name]: [[]] } });
     if (!['state', 'steps', 'entry', 'detail'].includes(name)) continue;
-    found.push({ what: `${name} cut short`, damaged: { ...item, [name]: String(value).slice(0, -1) } });
-    const whole: Item | Item[] = JSON.parse(String(value));
+    const stored = value instanceof Uint8Array ? packedState : (text: string) => text;
+    const cut = value instanceof Uint8Array ? value.subarray(0, -1) : String(value).slice(0, -1);
+    found.push({ what: `${name} cut short`, damaged: { ...item, [name]: cut } });
+    const whole: Item | Item[] = JSON.parse(value instanceof Uint8Array ? stateText(value) : String(value));
     for (const member of Object.keys(Array.isArray(whole) ? (whole[0] ?? {}) : whole)) {
       const part = Array.isArray(whole) ? whole[0] : whole;
       const broken = { ...part, [member]: [[]] };
       const text = JSON.stringify(Array.isArray(whole) ? [broken] : broken);
-      found.push({ what: `${name}.${member} of another type`, damaged: { ...item, [name]: text } });
+      found.push({ what: `${name}.${member} of another type`, damaged: { ...item, [name]: stored(text) } });
     }
   }
   return found;

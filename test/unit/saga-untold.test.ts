@@ -196,7 +196,12 @@ test('a start that is refused is a warning, and one that is throttled is thrown,
   await expectEnd(throttled, 'COMPLETED');
 });
 
-const TOLD = { sagaId: SAGA, status: 'COMPENSATING', warnings: ['it goes on later'] };
+const TOLD = {
+  sagaId: SAGA,
+  status: 'COMPENSATING',
+  answered: { decision: 'approve', by: 'ada', at: '2026-01-02T10:00:00.000Z' },
+  warnings: ['it goes on later'],
+};
 
 test.each([
   [['saga', 'approve', SAGA, 'pay'], 'walkback-answer'],

@@ -1,7 +1,4 @@
-/**
- * The state of a head of format 3, compressed: uncompressed, such a saga's state would need a second write
- * unit in each transaction. Heads of older formats hold it as JSON; both are read.
- */
+/** The state of a head, compressed: uncompressed, it would often need a second write unit in each transaction. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
 
@@ -29,8 +26,6 @@ export const packedState = (json: string): Uint8Array =>
 
 const bytes = z.instanceof(Uint8Array);
 
-/** The JSON of a stored state, compressed or not. */
+/** The JSON of a stored state. */
 export const stateText = (stored: unknown): string =>
-  typeof stored === 'string'
-    ? stored
-    : inflateRawSync(bytes.parse(stored), { dictionary: DICTIONARY }).toString();
+  inflateRawSync(bytes.parse(stored), { dictionary: DICTIONARY }).toString();

@@ -38,7 +38,7 @@ import { readSubmitted, submittedItem, submittedKey } from './submitted-items.ts
 const MAX_SORT_KEY_BYTES = 1024;
 
 /** Stricter than for reading: no other attributes, and no format of a later release. */
-const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT).optional() });
+const headSchema = storedHead.extend({ format: z.int().min(1).max(SAGA_FORMAT) });
 
 /** The attributes that a schema refuses. */
 const refused = (schema: z.ZodType, item: Stored): string[] => {
@@ -72,9 +72,7 @@ const auditHeadItem = (item: Stored): { head?: SagaHead; wrong: string[] } => {
   if (read.packed !== packEffects(head.state.effects)) wrong.push('effects');
   if (!isOurState(item['state'])) wrong.push('state');
   if (item['status'] !== head.state.status) wrong.push('status');
-  // Older releases did not write the end of a pause.
-  const isOlder = head.state.wait === null && item['waitUntilMs'] === undefined;
-  if (!isOlder && item['waitUntilMs'] !== waitUntilOf(head.state)) wrong.push('waitUntilMs');
+  if (item['waitUntilMs'] !== waitUntilOf(head.state)) wrong.push('waitUntilMs');
   return { head, wrong: unique(wrong) };
 };
 

@@ -13,8 +13,7 @@ import { type SagaState, waitEndMs } from '../../../core/saga/model/state.ts';
 import type { SagaOutline, SessionSaga, WakeToken } from '../../../core/saga/ports.ts';
 import { packEffects, unpackEffects } from '../../../core/saga/run/pack-state.ts';
 import { pinSteps, type StepChunk } from '../../../core/saga/run/pinned-steps.ts';
-import { PACKED_FORMAT, SAGA_FORMAT, sagaFormatOf } from '../item-format.ts';
-import { itemBytes, WRITE_UNIT_BYTES } from '../item-size.ts';
+import { SAGA_FORMAT } from '../item-format.ts';
 import { checked, itemReader } from '../read-item.ts';
 import type { Item, Key, Stored } from '../table-reads.ts';
 import { packedState, stateText } from './packed-state.ts';
@@ -81,25 +80,21 @@ export const waitUntilOf = (state: SagaState): number | undefined => waitEndMs(s
 
 /**
  * The head takes about one write unit for any number of steps: its effects are packed text, compressed. The
- * rest of the state is JSON, so that numbers and nulls are read back as they were. That JSON is compressed
- * (packed-state.ts) in a format whose release reads that, or when the head would need a second unit.
+ * rest of the state is JSON, so that numbers and nulls are read back as they were, and compressed too
+ * (packed-state.ts).
  */
 export const headItem = (head: SagaHead): Item => {
   const { sagaId, state, ...rest } = head;
   const { effects, ...small } = state;
-  const format = sagaFormatOf(head);
-  const text = JSON.stringify(small);
-  const plain = {
+  return {
     ...headKey(sagaId),
     ...rest,
-    format,
+    format: SAGA_FORMAT,
     status: state.status,
     waitUntilMs: waitUntilOf(state),
-    state: text,
+    state: packedState(JSON.stringify(small)),
     effects: deflateRawSync(packEffects(effects), { level: 9 }),
   };
-  if (format < PACKED_FORMAT && itemBytes(plain) <= WRITE_UNIT_BYTES) return plain;
-  return { ...plain, format: Math.max(format, PACKED_FORMAT), state: packedState(text) };
 };
 
 const CAUSE = 'It was changed since, or a newer release wrote it.';

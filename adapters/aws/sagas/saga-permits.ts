@@ -40,7 +40,7 @@ const ticketItem = z.object({
   semaphore: z.string(),
   root: z.object({ sagaId: z.string(), startedAt: z.string() }),
   sagaId: z.string(),
-  seq: z.int().optional(),
+  seq: z.int(),
 });
 
 /** The sagas and their ledgers say who holds what, so losing such an item loses nothing. */
@@ -58,10 +58,10 @@ const isGrantBefore = (fencingToken: number): Condition => ({
   values: { ':before': fencingToken - 1 },
 });
 
-const isSame = (name: string, value: number | undefined): Condition => ({
-  expression: value === undefined ? 'attribute_not_exists(#name)' : '#name = :value',
+const isSame = (name: string, value: number): Condition => ({
+  expression: '#name = :value',
   names: { '#name': name },
-  ...(value === undefined ? {} : { values: { ':value': value } }),
+  values: { ':value': value },
 });
 
 const isLock = ({ semaphore }: Pick<Permit, 'semaphore'>): boolean => semaphore.startsWith('lock:');

@@ -56,7 +56,7 @@ const rewind = z.looseObject({
 });
 /** One schema for each kind of wait. The compiler reports one that is missing here. */
 const WAITS: { [K in Wait['kind']]: z.ZodType<Omit<Extract<Wait, { kind: K }>, 'kind'>> } = {
-  approval: z.looseObject({ step: count, untilMs: z.number(), argumentsHash: text.optional() }),
+  approval: z.looseObject({ step: count, untilMs: z.number(), argumentsHash: text }),
   'next-step': z.looseObject({ untilMs: z.number(), asked: z.literal(true).optional() }),
   parked: z.looseObject({ sessionId: text.optional(), untilMs: z.null() }),
   children: z.looseObject({
@@ -104,8 +104,6 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
   rewind: rewind.optional(),
   plans: z.array(replacedPlan).optional(),
   output: z.literal(true).optional(),
-  delegates: z.literal(true).optional(),
-  byHandLater: z.literal(true).optional(),
   sealed: z.literal(true).optional(),
   failure: failure.nullable(),
   interactive: interactive.optional(),
@@ -122,13 +120,13 @@ export const storedState: z.ZodType<Omit<SagaState, 'effects'>> = z.looseObject(
 export const storedHead = z.strictObject({
   pk: z.string().startsWith('SAGA#'),
   sk: z.literal('HEAD'),
-  format: z.int().min(1).optional(),
+  format: z.int().min(1),
   version: count,
   seq: count,
   tip: hash,
   status: text,
   waitUntilMs: count.optional(),
-  state: z.union([text, z.instanceof(Uint8Array)]),
+  state: z.instanceof(Uint8Array),
   effects: z.instanceof(Uint8Array),
   requestHash: hash,
   planHash: hash,
@@ -187,9 +185,8 @@ export const storedToken = z.looseObject({
   sagaId: text,
   generation: count,
   step: count,
-  // An earlier release stored neither.
-  enteredMs: count.default(0),
-  retry: count.default(0),
+  enteredMs: count,
+  retry: count,
   token: text,
 });
 
@@ -248,7 +245,7 @@ const tool = z.looseObject({
 const approval = z.looseObject({ timeoutSeconds: z.number(), prompt: text.optional() });
 
 const toolStep = tool.extend({
-  kind: z.literal('tool').optional(),
+  kind: z.undefined().optional(),
   index: count,
   id: text,
   tool: text,

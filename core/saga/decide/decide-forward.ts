@@ -161,18 +161,7 @@ const progressWait = (state: SagaState, wait: Wait, around: Surroundings): Step 
   }
 };
 
-/**
- * Older releases could leave a saga waiting for a lock that its root had already, although its step was
- * started. Such a step was never called, so it is called now.
- */
-const neverCalled = ({ wait, operation }: SagaState): Operation | null =>
-  wait?.kind === 'resource' ? operation : null;
-
 export const progressForward = (state: SagaState, around: Surroundings): Step => {
-  const uncalled = neverCalled(state);
-  if (uncalled !== null) {
-    return { facts: [turningFact(state) ?? repeated(state, currentTool(around), uncalled, around)] };
-  }
   if (state.wait !== null) return progressWait(state, state.wait, around);
   if (state.operation !== null) return progressOperation(state, state.operation, around);
   const turn = turningFact(state);

@@ -38,7 +38,6 @@ export const startChildren = (
     ...rest,
     approvedStep: null,
     effects: [...state.effects, effect],
-    ...(children.some(({ interactive }) => interactive !== undefined) ? { delegates: true } : {}),
     wait: entry.deadlineMs === 0 ? wait : { ...wait, deadlineMs: entry.deadlineMs },
   };
 };

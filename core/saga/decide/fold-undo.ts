@@ -38,11 +38,7 @@ const openStatus = (effect: EffectRecord | undefined): EffectStatus =>
 const unblock = (state: SagaState, mark?: string): SagaState => ({
   ...state,
   effects: state.effects.map((effect) => {
-    const touched =
-      mark === undefined ||
-      effect.resource === undefined ||
-      effect.resource === mark ||
-      effect.children === true;
+    const touched = mark === undefined || effect.resource === mark || effect.children === true;
     return effect.status === 'blocked' && touched ? { ...effect, status: openStatus(effect) } : effect;
   }),
 });
@@ -140,10 +136,8 @@ export const isByHandLater = (state: SagaState, { status, stepIndex, epoch }: En
   status === 'resolved' && state.effects[effectIndex(state, stepIndex, epoch)]?.status === 'skipped';
 
 /** Only recorded: the saga had gone on without this effect, and does not stop for it. */
-export const applyByHandLater = (state: SagaState, { stepIndex, epoch }: EntryOf<'operator'>): SagaState => ({
-  ...withEffect(state, effectIndex(state, stepIndex, epoch), { status: 'resolved' }),
-  byHandLater: true,
-});
+export const applyByHandLater = (state: SagaState, { stepIndex, epoch }: EntryOf<'operator'>): SagaState =>
+  withEffect(state, effectIndex(state, stepIndex, epoch), { status: 'resolved' });
 
 export const applyOperator = (state: SagaState, entry: EntryOf<'operator'>): SagaState => {
   const index = effectIndex(state, entry.stepIndex, entry.epoch);

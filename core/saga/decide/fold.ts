@@ -238,7 +238,7 @@ const applySaga = (state: SagaState, entry: EntryOf<'saga'>): SagaState => {
 const applyApproval = (state: SagaState, entry: EntryOf<'approval'>): SagaState => {
   if (entry.status === 'requested') {
     const { stepIndex: step, untilMs, argumentsHash } = entry;
-    const wait = { kind: 'approval' as const, step, untilMs, ...(argumentsHash && { argumentsHash }) };
+    const wait = { kind: 'approval' as const, step, untilMs, argumentsHash };
     return { ...withoutSlot(working(state)), status: 'AWAITING', wait };
   }
   const answered = { ...working(state), wait: null };

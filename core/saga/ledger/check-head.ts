@@ -9,20 +9,7 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
 import { canonicalJson } from '../plan/json.ts';
 
-/** Older releases left a member out where this one writes an empty one. Both mean the same. */
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === false || value === 0;
-
-const meaning = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(meaning);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (isEmpty(member) ? [] : [[name, meaning(member)]])),
-  );
-};
-
-const meansTheSame = (one: unknown, other: unknown): boolean =>
-  canonicalJson(meaning(one)) === canonicalJson(meaning(other));
+const meansTheSame = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other);
 
 interface Followed {
   state: SagaState;
@@ -86,11 +73,10 @@ export const differingHeadFields = (head: SagaHead, entries: readonly LedgerEntr
     ['planHash', head.planHash === first.planHash],
     ['inputHash', head.inputHash === first.inputHash],
     ['definition', head.definition === first.definition],
-    // An older release did not write these two into the ledger.
-    ['requestHash', first.requestHash === undefined || head.requestHash === first.requestHash],
+    ['requestHash', head.requestHash === first.requestHash],
     ['parent', meansTheSame(head.parent ?? null, first.parent ?? null)],
     ['root', head.root === first.root],
-    ['sessionId', first.requestHash === undefined || head.sessionId === first.sessionId],
+    ['sessionId', head.sessionId === first.sessionId],
     ['messageId', head.messageId === first.messageId],
     ['project', head.project === first.project],
     ['maxConcurrent', head.maxConcurrent === first.maxConcurrent],

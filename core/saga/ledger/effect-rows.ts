@@ -7,7 +7,6 @@ import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import { type Acceptance, createAcceptances, placeOf, reasonIn } from './acceptances.ts';
-import { residueOf } from './text.ts';
 
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 type Started = Entry<'forward'> & { status: 'started' };
@@ -138,7 +137,7 @@ const afterUndo = (row: LedgerEffect, entry: Entry<'undo'>): LedgerEffect => {
         undone_ref: entry.externalRef ?? null,
         // An effect in doubt counts in no sum, so what was taken back of it does not count either.
         ...(row.doubt === null ? undoneAmount(entry) : {}),
-        residue: residueOf(entry) ?? null,
+        residue: entry.residue ?? null,
       };
   }
 };

@@ -12,12 +12,10 @@ import {
 import type { SagaEffects } from './effect-rows.ts';
 
 /**
- * Must be raised in each release that makes other lines from the same entries, so that objects of older
- * releases are replaced. 2: effects in doubt have lines. 3: effects have the address at which the provider
- * shows them. 4: effects that an undo or a rewind left are accepted, those in doubt that were taken back have
- * lines, amounts have a direction, and names have a proof.
+ * Must be raised in each release that makes other lines from the same entries, so that the objects of the one
+ * before are replaced.
  */
-const EXPORT_FORM = 4;
+const EXPORT_FORM = 1;
 
 export interface ExportObject {
   key: string;

@@ -64,10 +64,7 @@ const attemptColumns = (entry: LedgerEntry) =>
     ? { idempotency_key: entry.idempotencyKey, attempt: entry.attempt }
     : { idempotency_key: null, attempt: null };
 
-/**
- * Copies of parts of `detail`, as columns for queries. An entry is read back from `detail`, so an older
- * release, which does not know these columns, still gets exactly the entry that was hashed.
- */
+/** Copies of parts of `detail`, as columns for queries. An entry is read back from `detail`. */
 const copiedColumns = (entry: LedgerEntry) => ({
   ...(entry.status === 'committed'
     ? {

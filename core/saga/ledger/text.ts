@@ -10,7 +10,3 @@ export const errorOf = (name: string, message: string, max: number): { name: str
     : { name: 'ToolError', message: clip(name === '' ? message : `${name}: ${message}`, max) };
 
 export const hasText = (text: string): boolean => text.trim() !== '';
-
-/** What a compensator left behind. Entries of older releases may hold an empty text, which means nothing. */
-export const residueOf = ({ residue = '' }: { residue?: string }): string | undefined =>
-  hasText(residue) ? residue : undefined;

@@ -70,7 +70,6 @@ interface Unheard {
   /**
    * The execution or function that was to make the call ended before it had an answer, or came back in the
    * middle of the call's time and the rest ran out. Nothing is known of the tool, so it uses up no attempt.
-   * Absent in entries of older releases, where each such attempt counted.
    */
   callerLost?: true;
 }
@@ -133,11 +132,8 @@ export type Fact =
       inputHash: string;
       stepCount: number;
       definition?: string;
-      /**
-       * As in the head, so that the head can be checked against the chain. Absent in entries of older
-       * releases.
-       */
-      requestHash?: string;
+      /** As in the head, so that the head can be checked against the chain. */
+      requestHash: string;
       sessionId?: string;
       messageId?: string;
       /** The rules of a saga whose steps are submitted one by one; it has no plan. */
@@ -196,9 +192,9 @@ export type Fact =
       status: 'requested';
       untilMs: number;
       prompt?: string;
-      /** Exactly the arguments that are approved. Absent in entries of older versions. */
-      arguments?: JsonObject;
-      argumentsHash?: string;
+      /** Exactly the arguments that are approved. */
+      arguments: JsonObject;
+      argumentsHash: string;
       /** What would be moved, when it follows from the arguments alone. */
       amount?: string;
       currency?: string;
@@ -242,8 +238,7 @@ export type Fact =
       status: 'started';
       deadlineMs: number;
       /**
-       * Resource key of the call that is taken back, or null when it has none. Absent in later attempts and
-       * in entries of older versions.
+       * Resource key of the call that is taken back, or null when it has none. Absent in later attempts.
        */
       resourceKey?: string | null;
       /** For a step that ran children: how many. */
@@ -256,7 +251,7 @@ export type Fact =
       AttemptFact)
   | ({ direction: 'undo'; status: 'delayed'; error: SagaError } & UndoProgress & StepFact)
   | ({ direction: 'undo'; status: 'failed'; error: SagaError } & StepFact)
-  | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey?: string | null } & StepFact)
+  | ({ direction: 'undo'; status: 'blocked'; error: SagaError; resourceKey: string | null } & StepFact)
   | ({ direction: 'child'; status: 'ended'; child: ChildEnd } & StepFact)
   /** The step's time has run out. */
   | ({ direction: 'child'; status: 'overdue' } & StepFact)

@@ -35,11 +35,8 @@ export interface Ticket {
   semaphore: string;
   root: Root;
   sagaId: string;
-  /**
-   * Number of the entry that says the saga waits. When it stands in line again, another entry says so. Older
-   * releases kept none.
-   */
-  seq?: number;
+  /** Number of the entry that says the saga waits. When it stands in line again, another entry says so. */
+  seq: number;
 }
 
 /** Written in the same transaction as the entries that record it (S9). */

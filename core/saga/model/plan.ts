@@ -79,12 +79,9 @@ export interface SagaDefinition {
   plan: Plan;
 }
 
-/**
- * A step that calls a tool, with the tool's policies and the step's deadlines. Stored steps without a kind
- * are of this kind.
- */
+/** A step that calls a tool, with the tool's policies and the step's deadlines. Only a step that runs children has a kind. */
 export interface PinnedToolStep extends ToolPolicy {
-  kind?: 'tool';
+  kind?: undefined;
   index: number;
   id: string;
   tool: string;

@@ -41,7 +41,7 @@ export interface EffectRecord {
   undo?: UndoProgress;
   /**
    * Set when its compensator did not work: the mark of its resource key (`resourceMark`), '' without one.
-   * Absent when an older version wrote it; the start entry then has the key.
+   * Those of children are in their ledgers.
    */
   resource?: string;
   /** The effect belongs to children: undoing it unwinds them. */
@@ -110,7 +110,7 @@ export interface ReplacedPlan {
 
 /** The reason why a saga waits. */
 export type Wait =
-  | { kind: 'approval'; step: number; untilMs: number; argumentsHash?: string }
+  | { kind: 'approval'; step: number; untilMs: number; argumentsHash: string }
   /** For the next step of an interactive saga. `asked`: the idle time is over, and people were asked. */
   | { kind: 'next-step'; untilMs: number; asked?: true }
   /** Put aside until somebody resumes it. `sessionId`: the session that worked on it. */
@@ -164,13 +164,6 @@ export interface SagaState {
   plans?: ReplacedPlan[];
   /** Its plan declares a result. */
   output?: true;
-  /** A step of its plan was given to an agent. Releases before this one must not move such a saga. */
-  delegates?: true;
-  /**
-   * An effect that had been let stand was taken back by hand later. An older release reads that entry in
-   * another way.
-   */
-  byHandLater?: true;
   /** A child whose root is completed. */
   sealed?: true;
   failure: Failure | null;

@@ -28,9 +28,7 @@ export interface RetryPolicy {
   maxBackoffSeconds: number;
 }
 
-/**
- * How long a compensator is retried. Sagas of older releases have only a number of attempts, and keep it.
- */
+/** How long a compensator is retried. A policy of few attempts may have only their number. */
 export interface CompensationRetry extends RetryPolicy {
   /**
    * Share of each pause, 0 to 1, that is randomly left out, so that sagas that failed together do not retry
@@ -110,7 +108,7 @@ export interface ToolManifest extends ToolPolicy {
   name: string;
   version: string;
   description: string;
-  /** `YYYY-MM-DD`: after this day the tool shows up as due for review. Tools of older releases have none. */
+  /** `YYYY-MM-DD`: after this day the tool shows up as due for review. */
   reviewBy?: string;
   /**
    * JSON Schemas in one bundle: forward input and output, and the inputs of the compensator and the probe.

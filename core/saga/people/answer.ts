@@ -52,7 +52,10 @@ const requireEpoch = ({ sagaId, state }: SagaHead, { epoch = 0, stepId }: Asked<
  * The recorded answer, when the saga no longer waits on this step; undefined when there is none. A repeated
  * equal answer is accepted and told who gave it first. A different one is refused.
  */
-const recorded = (entries: readonly LedgerEntry[], request: Asked<AnswerInput>): AnsweredSaga['answered'] => {
+const recorded = (
+  entries: readonly LedgerEntry[],
+  request: Asked<AnswerInput>,
+): AnsweredSaga['answered'] | undefined => {
   const answer = lastAnswer(entries, request.stepId, request.epoch ?? 0);
   const { decision } = request;
   const wanted = decision === 'approve' ? 'approved' : 'declined';
@@ -175,10 +178,9 @@ const isWaiting = async (
  */
 export const createAnnounceAwait =
   (dependencies: { store: SagaStore; engine: SagaEngine }) =>
-  async ({ entered, retry = 0, ...waiting }: AnnounceAwaitInput): Promise<void> => {
+  async ({ entered, ...waiting }: AnnounceAwaitInput): Promise<void> => {
     const { store, engine } = dependencies;
-    const enteredMs = entered === undefined ? 0 : Date.parse(entered);
-    const token = { ...waiting, enteredMs: Number.isNaN(enteredMs) ? 0 : enteredMs, retry };
+    const token = { ...waiting, enteredMs: Date.parse(entered) };
     const before = await store.getHead(token.sagaId);
     if (before?.state.generation === token.generation && !(await store.putToken(token))) return;
     const head = await store.getHead(token.sagaId);

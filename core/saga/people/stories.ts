@@ -3,7 +3,6 @@ import type { Json } from '../../../contract/json.ts';
 import type { ObservedStep } from '../../../contract/saga-answers.ts';
 import { createAcceptances, placeOf, reasonIn } from '../ledger/acceptances.ts';
 import type { ToldEntry } from '../ledger/read-ledger.ts';
-import { residueOf } from '../ledger/text.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import type { Money } from '../model/money.ts';
@@ -48,7 +47,7 @@ const told = (story: Story, entry: StepEntry): void => {
     if (entry.resourceKey !== undefined) story.resourceKey = entry.resourceKey;
   }
   if (entry.direction === 'undo' && entry.status === 'committed') {
-    const residue = residueOf(entry);
+    const { residue } = entry;
     if (residue !== undefined) story.residue = residue;
   }
   if (entry.direction !== 'undo' && entry.status === 'committed') {

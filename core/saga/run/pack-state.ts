@@ -38,7 +38,7 @@ const STATUS_OF = new Map<string, EffectStatus>(STATUS_NAMES.map((name) => [STAT
 /** The effect belongs to children. The number of those that failed follows, if any did. */
 const CHILDREN = 'c';
 
-/** Written by an older version, which did not record the resource. */
+/** The effect of children has none of its own. */
 const NO_RESOURCE = '?';
 
 const BEFORE_FIRST = { step: -1, epoch: 0, startSeq: -1 };

@@ -34,11 +34,7 @@ const heldMarks = async (reading: Reading, effect: EffectRecord): Promise<Touche
   if (effect.children === true) {
     return childMarks(reading, effect, (status) => status !== 'COMPENSATED' && status !== 'REFUSED');
   }
-  // For an effect whose compensator did not work, the state has the resource, so this reads nothing. Only older versions
-  // left it to the ledger.
-  if (effect.resource !== undefined) return { [effect.resource]: 0 };
-  const key = await resourceOf(reading, effect.startSeq);
-  return key === undefined ? {} : { [resourceMark(key)]: 0 };
+  return effect.resource === undefined ? {} : { [effect.resource]: 0 };
 };
 
 /** The later effect on the same resource that still stands and prevents this one from being undone (S7). */
