@@ -58,11 +58,10 @@ export const startDaemon = async (
       { retryable: false },
     );
   }
-  const words = ['up', '--detach', '--json', '--data', dataDir];
+  // With the functions that the cloud served before.
+  const words = ['up', '--detach', '--json', '--data', dataDir, '--as-before'];
   try {
-    // With the functions that the cloud served before. A command of an older release serves none.
-    const asBefore = { ...env, WALKBACK_AS_BEFORE: '1' };
-    await promisify(execFile)(process.execPath, [launcher, ...words], { cwd, env: asBefore });
+    await promisify(execFile)(process.execPath, [launcher, ...words], { cwd, env });
   } catch (error) {
     throw failureOf(error);
   }

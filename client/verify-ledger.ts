@@ -11,8 +11,8 @@ import type { LedgerFinding, VerifiedLedger } from './ledger.ts';
 
 const AT_ONCE = 8;
 
-const tooOld = () =>
-  new errors.ConfigurationError('The functions are of an older release, which this one cannot verify.');
+const otherRelease = () =>
+  new errors.ConfigurationError('The functions are of another release, which this one cannot verify.');
 
 type Query = (request: RequestOf<'query-ledger'>) => Promise<AnswerOf<'query-ledger'>>;
 
@@ -24,7 +24,7 @@ export const verifyLedger = async (
 ): Promise<VerifiedLedger> => {
   const read = async (one: string): Promise<StoredSaga | undefined> => {
     try {
-      return await readStored(one, query, tooOld);
+      return await readStored(one, query, otherRelease);
     } catch (error) {
       // A child that was named and does not exist yet is skipped.
       if (one === sagaId || !isNotFound(error)) throw error;

@@ -13,6 +13,7 @@ import type {
 } from '../core/checkpoint/session/clean-directory.ts';
 import { isWalkbackError, WalkbackError } from '../core/shared/errors.ts';
 import { cleanDirectoryHere } from '../functions/clean-runtime.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { loadCredentials } from './credentials.ts';
 import { type CloudFile, lockDataDir } from './data-dir.ts';
 import { startDynamoDb } from './dynamodb/server.ts';
@@ -151,7 +152,7 @@ export const planDirectories = async (
 ): Promise<DirectoryPlan[]> => {
   if (mounted.length === 0) return [];
   try {
-    const lock = running === undefined ? await lockDataDir(dataDir) : undefined;
+    const lock = running === undefined ? await lockDataDir(dataDir, manifest.version) : undefined;
     try {
       await using opened = await openSessions(dataDir, running);
       return await cleanEach(mounted, opened.sessions, true);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MountedDirectory } from '../core/checkpoint/session/clean-directory.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { CREDENTIALS_FILE, hasCredentials } from './credentials.ts';
 import { lockDataDir } from './data-dir.ts';
 import { readRecord, type SandboxRecord } from './e2b/sandbox-record.ts';
@@ -129,7 +130,7 @@ export const listMounted = async (dataDir: string): Promise<MountedDirectory[]> 
  * `before` is called when no cloud can start there any more, and answers what this answers.
  */
 export const deleteKept = async <T>(dataDir: string, before: () => Promise<T>): Promise<T> => {
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir, manifest.version);
   let answer: T;
   try {
     answer = await before();

@@ -15,16 +15,13 @@ export interface CloudFile {
   /** When the process started, as the kernel counts it. A pid alone may have been given to another process. */
   processStart: string;
   startedAt: string;
-  /** Version of the program. Absent: an older program wrote the file. */
-  version?: string;
+  /** Version of the program. */
+  version: string;
   /** URLs by service. Present once the cloud answers. */
   endpoints: Record<string, string>;
   /** Variables to export to reach it. */
   environment: Record<string, string>;
-  /**
-   * Names of the functions that are not Walkback's own. Absent: there are none, or an older program wrote the
-   * file.
-   */
+  /** Names of the functions that are not Walkback's own. Absent: there are none. */
   functions?: string[];
 }
 
@@ -52,16 +49,17 @@ const parseCloudFile = (text: string): CloudFile => {
   }: Partial<Record<keyof CloudFile, unknown>> = file;
   if (!Number.isInteger(pid) || typeof pid !== 'number') throw new TypeError('no process id');
   if (typeof processStart !== 'string' || typeof startedAt !== 'string') throw new TypeError('no start');
+  if (typeof version !== 'string') throw new TypeError('no version');
   if (!isTexts(endpoints) || !isTexts(environment) || !isNames(functions))
     throw new TypeError('no texts by name');
   return {
     pid,
     processStart,
     startedAt,
+    version,
     endpoints,
     environment,
     ...(functions.length > 0 && { functions }),
-    ...(typeof version === 'string' ? { version } : {}),
   };
 };
 
@@ -243,14 +241,14 @@ export interface DataDirLock {
  * Makes the directory if needed, and takes it. Throws `ConfigurationError` with the live owner, if there is
  * one.
  */
-export const lockDataDir = async (dataDir: string, version?: string): Promise<DataDirLock> => {
+export const lockDataDir = async (dataDir: string, version: string): Promise<DataDirLock> => {
   await makeDataDir(dataDir);
   const path = cloudFilePath(dataDir);
   const mine = {
     pid: process.pid,
     processStart: startOf(process.pid),
     startedAt: new Date().toISOString(),
-    ...(version === undefined ? {} : { version }),
+    version,
   };
   const claim = `${path}.${randomUUID()}`;
   try {

@@ -101,7 +101,7 @@ export interface CloudPlan {
   streams: StreamPlan[];
   stateMachines: StateMachinePlan[];
   rules: RulePlan[];
-  /** Routes of the HTTP API. Empty for an older template without one. */
+  /** Routes of the HTTP API. Empty for a template without one. */
   routes: RoutePlan[];
 }
 

@@ -9,7 +9,7 @@ const PAGE = 500;
 export const wrongRelease = () =>
   new CliError(
     'InvalidInput',
-    'The functions deployed here are of an older release, which cannot be verified by this one.',
+    'The functions deployed here are of another release, which this one cannot verify.',
     {
       hint: 'deploy this release, or verify with the one that is deployed',
     },

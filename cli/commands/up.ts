@@ -187,10 +187,8 @@ export const defineUp = (up: Command, app: App): void => {
       if (aws === true)
         throw new CliError('InvalidInput', 'walkback up runs the embedded cloud; --aws makes no sense.');
       const { functions: named, ...options } = given;
-      // The client starts the cloud with this command, which may be of another release, and does not know
-      // what the cloud serves.
-      const isAsBefore =
-        named.length === 0 && (options.asBefore === true || env['WALKBACK_AS_BEFORE'] === '1');
+      // The client starts the cloud with this command, and does not know what the cloud serves.
+      const isAsBefore = named.length === 0 && options.asBefore === true;
       const facts: Facts = {
         dataDir: dataDirFor(data, env, cwd),
         options,

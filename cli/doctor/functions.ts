@@ -18,7 +18,7 @@ const daemon = async (dataDir: string): Promise<Check> => {
   const file = await cloudFileOf(dataDir);
   const id = 'daemon';
   if (file === undefined) return check(id, true, 'none runs; a command starts it when it is needed', '');
-  const { pid, version = 'of an older release' } = file;
+  const { pid, version } = file;
   if (!isAlive(file)) {
     return check(id, true, `none runs; process ${pid} was killed, and the next start goes on after it`, '');
   }

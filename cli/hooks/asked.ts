@@ -49,8 +49,8 @@ export const isOfScript = (body: string): boolean => body.split('\0').length > 3
 export const readAsked = (body: string): z.ZodSafeParseResult<Asked> => askedSchema.safeParse(partsOf(body));
 
 /**
- * The event of the host's JSON, else the one that the script was registered for. A request that names none
- * may come before a tool.
+ * The event of the host's JSON, else the one that the script was registered for. A request without either may
+ * come before a tool.
  */
 const eventOf = (body: string, event: string | undefined): string => {
   const { data } = inputText.pipe(hookInput.pick({ hook_event_name: true })).safeParse(partsOf(body).input);

@@ -20,7 +20,7 @@ import { type Conversation, openConversation } from './conversation.ts';
 /** A checkpoint may take 15 minutes. The hook's own time-out is longer. */
 const MAX_SECONDS = 910;
 
-/** The event that the script was registered for. A script of an older release does not say. */
+/** The event that the script was registered for. */
 const EVENT_HEADER = 'walkback-event';
 /** The path of the plugin's own program. */
 const PROGRAM_HEADER = 'walkback-program';

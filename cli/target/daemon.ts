@@ -123,7 +123,6 @@ const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched
     // Not an argument: everybody on the machine can see those, and such an address may be a secret.
     env: {
       ...process.env,
-      WALKBACK_AS_BEFORE: undefined,
       ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }),
     },
   });

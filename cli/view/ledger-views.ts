@@ -92,8 +92,7 @@ const EFFECT_COLUMNS = [
   { head: 'PROOF' },
 ];
 
-/** Functions of older releases do not report doubt. */
-const isInDoubt = ({ doubt }: LedgerEffect): boolean => typeof doubt === 'string';
+const isInDoubt = ({ doubt }: LedgerEffect): boolean => doubt !== null;
 
 const statusOf = (row: LedgerEffect): string => {
   const { status } = row;

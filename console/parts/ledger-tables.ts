@@ -39,7 +39,7 @@ export const money = (amount: string | null | undefined, currency: string | null
 
 /** `25.00 EUR out`. */
 const going = ({ amount, currency, amount_direction: direction }: LedgerRow | LedgerEffect): Markup =>
-  amount === null || amount === undefined ? NOTHING : html`${money(amount, currency)} ${shown(direction)}`;
+  amount === null ? NOTHING : html`${money(amount, currency)} ${shown(direction)}`;
 
 /**
  * The reference by which a provider knows the effect, as a link to where it shows it (`url`). Some references
@@ -98,10 +98,9 @@ const TONES: Readonly<Record<string, string>> = {
 const note = (one: LedgerEffect): Markup => {
   const problem = one.amount_problem ?? one.undone_problem;
   const known = one.evidence ?? one.residue ?? (one.status === 'undone' ? null : one.error) ?? problem;
-  // Functions of older releases do not report doubt.
-  return typeof one.doubt === 'string'
-    ? html`In doubt, it may have happened: ${shown(one.doubt)} ${folded(known)}`
-    : folded(known);
+  return one.doubt === null
+    ? folded(known)
+    : html`In doubt, it may have happened: ${shown(one.doubt)} ${folded(known)}`;
 };
 
 export const effectRows = (effects: readonly LedgerEffect[], zone = UTC): Markup =>

@@ -44,9 +44,6 @@ export const composedToolId = (requestId: string, n: number): string =>
 export const timeSortableId = (prefix: string, now: Date, random: string): string =>
   `${prefix}-${now.getTime().toString(36).padStart(9, '0')}-${random.slice(0, 10)}`;
 
-/**
- * A base bundle's name: the host commit, where history below it is cut off, and, for a partial clone, which
- * packs it fetched (older releases did not say which).
- */
+/** A base bundle's name: the host commit, where history below it is cut off, and which packs a partial clone fetched. */
 export const BASE_NAME_PATTERN =
-  /^(sha1|sha256)-([0-9a-f]{40}|[0-9a-f]{64})(-s[0-9a-f]{16})?(-p([0-9a-f]{16})?)?$/;
+  /^(sha1|sha256)-([0-9a-f]{40}|[0-9a-f]{64})(-s[0-9a-f]{16})?(-p[0-9a-f]{16})?$/;

@@ -171,7 +171,7 @@ test('the lock of a process that is gone, or whose pid is somebody else’s now,
   const lock = (pid: number, processStart: string) =>
     writeFile(
       join(directory.path, 'cloud.json'),
-      JSON.stringify({ pid, processStart, startedAt: new Date(0).toISOString() }),
+      JSON.stringify({ pid, processStart, startedAt: new Date(0).toISOString(), version: '1.2.3' }),
     );
   const child = spawn('true');
   await once(child, 'exit');

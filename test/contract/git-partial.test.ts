@@ -71,20 +71,6 @@ git clone -q --filter=blob:none "file://$PWD" ../projects/one; git clone -q --fi
   expect(new Set(repositories.map(({ base }) => base)).size).toBe(2);
 });
 
-test('what an older release stored of a partial clone is not built upon', async () => {
-  await using harness = await createHarness();
-  harness.sh(
-    `git init -q -b main ../origin; cd ../origin; git config uploadpack.allowFilter true; echo a > f; git add -A; git commit -qm one
-git clone -q --filter=blob:none "file://$PWD" ../projects/app`,
-  );
-  const [app] = (await harness.capture()).repositories;
-  if (app?.base === undefined) throw new Error('it has no base');
-  app.base = app.base.replace(/-p.*/, '-p');
-  harness.sh('echo b > f', 'app');
-  const [changed] = (await harness.capture()).repositories;
-  expect([changed?.chain, changed?.base]).toEqual(['rebase', expect.stringMatching(/-p[0-9a-f]{16}$/)]);
-});
-
 test('a commit of a partial clone that git pruned comes back, where its trees are all there', async () => {
   await using harness = await createHarness();
   harness.sh(

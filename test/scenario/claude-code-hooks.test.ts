@@ -319,7 +319,7 @@ test.each(EVENTLESS)('%j as input: the script knows of which event it is', async
   expect(JSON.parse(before.stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
 });
 
-test('a script of an older release says no event: what cannot be read keeps the tool from running', async () => {
+test('a request that names no event: what cannot be read keeps the tool from running', async () => {
   const config = readFileSync(join(world().cloud.dataDir, 'hooks.curl'), 'utf8');
   const answer = await fetch(/^url = "(.*)"$/m.exec(config)?.[1] ?? '', {
     method: 'POST',

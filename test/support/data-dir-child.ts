@@ -2,7 +2,7 @@
 import { lockDataDir } from '../../local/data-dir.ts';
 
 const answerTo = async (dataDir: string): Promise<string> =>
-  lockDataDir(dataDir).then(
+  lockDataDir(dataDir, '1.2.3').then(
     () => 'owner',
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );

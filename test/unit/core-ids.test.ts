@@ -59,12 +59,18 @@ describe('ids', () => {
     for (const name of [
       `sha1-${commit}`,
       `sha1-${commit}-s${'0'.repeat(16)}`,
-      `sha1-${commit}-p`,
       `sha1-${commit}-p${'0'.repeat(16)}`,
     ]) {
       expect(BASE_NAME_PATTERN.test(name)).toBe(true);
     }
-    for (const name of [commit, `md5-${commit}`, `sha1-${commit}/x`, `sha1-${commit}-p-p`, 'sha1-abc']) {
+    for (const name of [
+      commit,
+      `md5-${commit}`,
+      `sha1-${commit}/x`,
+      `sha1-${commit}-p`,
+      `sha1-${commit}-p-p`,
+      'sha1-abc',
+    ]) {
       expect(BASE_NAME_PATTERN.test(name)).toBe(false);
     }
   });

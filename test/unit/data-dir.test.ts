@@ -28,6 +28,7 @@ test('a process that was killed and that nobody has buried owns nothing', async 
       pid,
       processStart: startOf(pid),
       startedAt: new Date().toISOString(),
+      version: '1.2.3',
       endpoints: { lambda: 'http://127.0.0.1:1' },
       environment: { AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:1' },
     };
@@ -53,7 +54,7 @@ test.each(['', '{', 'null', '{"pid":1}', '{"pid":"1","processStart":"","startedA
     const path = join(directory.path, 'cloud.json');
     await writeFile(path, text);
     expect(await findRunningCloud(directory.path)).toBeUndefined();
-    await lockDataDir(directory.path);
+    await lockDataDir(directory.path, '1.2.3');
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid });
   },
 );
@@ -62,7 +63,7 @@ test('a cloud whose directory was deleted and made again leaves that of the next
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
   const dataDir = join(directory.path, 'data');
   const path = join(dataDir, 'cloud.json');
-  const lock = await lockDataDir(dataDir);
+  const lock = await lockDataDir(dataDir, '1.2.3');
   expect(await lock.isHeld()).toBe(true);
   await lock.publish({ endpoints: {}, environment: { A: 'mine' } });
   expect(await lock.isHeld()).toBe(true);
@@ -75,11 +76,12 @@ test('a cloud whose directory was deleted and made again leaves that of the next
   const other = spawn('sleep', ['100']);
   try {
     const pid = other.pid ?? 0;
-    await lockDataDir(dataDir);
+    await lockDataDir(dataDir, '1.2.3');
     const next = {
       pid,
       processStart: startOf(pid),
       startedAt: new Date().toISOString(),
+      version: '1.2.3',
       endpoints: {},
       environment: { A: 'its' },
     };
@@ -95,7 +97,14 @@ test('a cloud whose directory was deleted and made again leaves that of the next
 
 /** No process has this id. */
 const dead = (startedAt: string): string =>
-  JSON.stringify({ pid: 4_194_305, processStart: '1', startedAt, endpoints: {}, environment: {} });
+  JSON.stringify({
+    pid: 4_194_305,
+    processStart: '1',
+    startedAt,
+    version: '1.2.3',
+    endpoints: {},
+    environment: {},
+  });
 
 test('of several that find the owner dead at once, one follows it', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-owner-'));
@@ -133,7 +142,7 @@ test('one that died while it followed another is followed itself', async () => {
     await writeFile(nameAfter(first), second);
     await writeFile(nameAfter(second), third);
     await writeFile(`${path}.00000000-claim`, dead('4'));
-    const lock = await lockDataDir(directory.path);
+    const lock = await lockDataDir(directory.path, '1.2.3');
     expect(await lock.isHeld()).toBe(true);
     expect(await readdir(directory.path)).toEqual(['cloud.json']);
     await lock.release();

@@ -71,7 +71,7 @@ describe('a switch of the functions', () => {
 
 test('no other place compares such a variable with one of its values', () => {
   /** What one of our processes says to the next: no person sets it. */
-  const own = ['WALKBACK_AS_BEFORE', 'WALKBACK_LOOPBACK_TOOLS'];
+  const own = ['WALKBACK_LOOPBACK_TOOLS'];
   const root = join(import.meta.dirname, '../..');
   const folders = ['adapters', 'cli', 'client', 'console', 'core', 'functions', 'kit', 'local'];
   const files = execFileSync('git', ['ls-files', '-z', ...folders], { cwd: root, encoding: 'utf8' });

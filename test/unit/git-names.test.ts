@@ -58,7 +58,7 @@ test('no two names have the same text', () => {
   );
 });
 
-test('a name that is UTF-8 is itself, and what older releases stored is the name it was', () => {
+test('a name that is UTF-8 is itself, whatever backslashes it has', () => {
   expect(decodeName(Buffer.from('caf\u00e9/a\\b \\xzz'))).toBe('caf\u00e9/a\\b \\xzz');
   expect(decodeName(Buffer.from('caf\u00e9-\xe9', 'latin1'))).toBe('caf\\xe9-\\xe9');
   expect(inBash(['caf\\xe9'])).toEqual(Buffer.from('caf\xe9\0', 'latin1'));

@@ -527,6 +527,8 @@ describe('walkback ledger', () => {
       undone_amount: '12.00',
       undone_currency: 'EUR',
       undone_problem: null,
+      doubt: null,
+      external_url: null,
       residue: null,
       failed_at: null,
       error: null,

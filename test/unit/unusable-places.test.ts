@@ -48,7 +48,7 @@ test.each(['file', 'file/below', '/dev/null', '/proc/x'])(
     await writeFile(join(place.path, 'file'), '');
     const path = name.startsWith('/') ? name : join(place.path, name);
     const refused = { name: 'ConfigurationError', message: expect.stringContaining(path) };
-    await expect(lockDataDir(path)).rejects.toMatchObject(refused);
+    await expect(lockDataDir(path, '1.2.3')).rejects.toMatchObject(refused);
     const starting = ensureDaemon(path, { signal: new AbortController().signal });
     const failure = await starting.then(() => undefined, describeFailure);
     expect(failure).toMatchObject({ ...refused, exitCode: 7, hint: expect.stringContaining('--data') });
@@ -85,7 +85,7 @@ test.skipIf(process.getuid?.() !== 0)('a full disk is told as the reason of what
     expect(fault).toMatchObject({ name: 'StorageUnavailable', hint: expect.stringContaining('is full') });
     const refusal = await failed(Object.assign(new Error('No.'), { name: 'StaleEpoch' }));
     expect(refusal?.hint).not.toContain('is full');
-    const locked = await tellingFullDisk(data, () => lockDataDir(data)).then(
+    const locked = await tellingFullDisk(data, () => lockDataDir(data, '1.2.3')).then(
       () => undefined,
       describeFailure,
     );

@@ -16,13 +16,13 @@ interface EvidenceRequest {
 }
 
 /**
- * Throws what `ask` throws (`SagaNotFound` when nothing is stored), and `tooOld()` when the functions are of
- * an older release.
+ * Throws what `ask` throws (`SagaNotFound` when nothing is stored), and `otherRelease()` when the functions do
+ * not answer what this release asks for.
  */
 export const readStored = async (
   sagaId: string,
   ask: (request: EvidenceRequest) => Promise<LedgerAnswer>,
-  tooOld: () => Error,
+  otherRelease: () => Error,
 ): Promise<StoredSaga> => {
   const entries: LedgerEntry[] = [];
   const findings: Finding[] = [];
@@ -35,7 +35,7 @@ export const readStored = async (
       limit: PAGE,
       ...(cursor !== undefined && { cursor }),
     });
-    if (answer.evidence === undefined) throw tooOld();
+    if (answer.evidence === undefined) throw otherRelease();
     for (const row of answer.entries ?? []) entries.push(fromRow(row));
     findings.push(...answer.evidence.findings);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the functions' own, of this release; verifying it is what comes
