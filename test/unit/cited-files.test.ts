@@ -28,8 +28,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
 const known = new Set(files);
 const names = new Set(files.map((path) => basename(path)));
 
-/** What the changelog says was true when it was written. */
-const cites = (path: string): boolean => /\.(?:ts|md|sh)$/.test(path) && path !== 'CHANGELOG.md';
+const cites = (path: string): boolean => /\.(?:ts|md|sh)$/.test(path);
 
 const textOf = (path: string): string => {
   const text = readFileSync(join(PROJECT, path), 'utf8');
