@@ -3,9 +3,7 @@ import type { LineCount, SettledRollback, Uncaptured } from '../../contract/answ
 import type { Busy, RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
 import type { ErrorName } from '../../contract/errors.ts';
 import type { AskedBy } from '../../contract/identity.ts';
-import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import type { CaptureProgress } from './ports/capture.ts';
-import type { Conflict } from './ports/compose.ts';
+import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
 
@@ -421,6 +419,15 @@ export interface RehydrateJournal {
   startedAt: string;
   updatedAt: string;
   expiresAt: number;
+}
+
+/** What a capture that takes long has done so far: files read, or bytes of large bundles that the sandbox sends. */
+export interface CaptureProgress {
+  doing: 'files' | 'upload';
+  /** Files, or bytes. */
+  done: number;
+  /** Absent while nobody knows. */
+  of?: number;
 }
 
 /** What a long capture has done so far. Item `SESSION#<id>` / `PROGRESS`; the session itself may not be there yet. */

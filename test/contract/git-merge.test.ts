@@ -1,6 +1,6 @@
 /** Merging captures in a sandbox: real git, one session whose timeline has two branches. */
 import { expect } from 'vitest';
-import type { ConflictKind } from '../../core/checkpoint/ports/compose.ts';
+import type { Conflict } from '../../contract/rollback-answers.ts';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { sampledTest } from '../support/sampled-test.ts';
@@ -101,7 +101,7 @@ test('HEAD, branches and index stay where both sides changed them, and the files
   );
 });
 
-const CONFLICTS: Record<string, { ours: string; theirs: string; path: string; kind: ConflictKind }> = {
+const CONFLICTS: Record<string, { ours: string; theirs: string; path: string; kind: Conflict['kind'] }> = {
   'content, whatever .gitattributes says': {
     ours: 'echo o > text',
     theirs: 'echo t > text',

@@ -8,9 +8,9 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import type { CaptureProgress } from '../../core/checkpoint/model.ts';
 import type {
   CaptureHooks,
-  CaptureProgress,
   CaptureReport,
   CaptureRequest,
   UploadTarget,

@@ -1,6 +1,6 @@
 /** Progress of the native program: lines of standard error. What is no such line is left to others. Pure. */
 import { sandboxProgress } from '../../../contract/sandbox/reports.ts';
-import type { CaptureProgress } from '../../../core/checkpoint/ports/capture.ts';
+import type { CaptureProgress } from '../../../core/checkpoint/model.ts';
 
 export const PROGRESS_PREFIX = 'walkback-progress ';
 /** A longer line is not the program's own. */

@@ -4,8 +4,7 @@
  */
 import { HOUR_SECONDS } from '../../../contract/times.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import type { WorkProgress } from '../model.ts';
-import type { CaptureProgress } from '../ports/capture.ts';
+import type { CaptureProgress, WorkProgress } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
 /** A capture that is over sooner writes nothing. */

@@ -2,6 +2,7 @@
  * Composes a state that no sandbox was ever in from the state of now and other checkpoints, and stores it
  * like a capture (W4). None of the user's files are written. With conflicts, nothing is made (W3).
  */
+import type { Conflict } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { type CaptureDeps, createTakeIn } from '../capture/capture.ts';
@@ -18,7 +19,7 @@ import type {
   RepositoryState,
   Session,
 } from '../model.ts';
-import type { ComposeReport, ComposeRepository, Conflict } from '../ports/compose.ts';
+import type { ComposeReport, ComposeRepository } from '../ports/compose.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { isAlive, keepChain } from '../session/retention.ts';

@@ -3,8 +3,9 @@
  * or taken out of it. Whole repositories are decided here. Changes inside one repository are merged in a
  * sandbox. Pure.
  */
+import type { Conflict } from '../../../contract/rollback-answers.ts';
 import type { CapturedRepositoryState, RepositoryState } from '../model.ts';
-import type { ComposeStep, Conflict } from '../ports/compose.ts';
+import type { ComposeStep } from '../ports/compose.ts';
 import type { SelectedPaths } from './select-paths.ts';
 
 export type States = readonly RepositoryState[];

@@ -3,6 +3,7 @@
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
 import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
+import type { CaptureProgress } from '../model.ts';
 import type { CapturedState } from './restore.ts';
 
 /** What the store already holds of one repository. The script builds the next link on exactly this. */
@@ -141,15 +142,6 @@ export interface CaptureReport {
 
 /** The part of a report that is known before the bundles are out. */
 export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'held' | 'roundTrips'>;
-
-/** What a capture that takes long has done so far: files read, or bytes of large bundles that the sandbox sends. */
-export interface CaptureProgress {
-  doing: 'files' | 'upload';
-  /** Files, or bytes. */
-  done: number;
-  /** Absent while nobody knows. */
-  of?: number;
-}
 
 /** What is told while a capture runs. */
 export interface CaptureHooks {

@@ -2,7 +2,7 @@
  * The request and the report of a composition: it makes captures from captures, without looking at the
  * working files.
  */
-import type { CONFLICT_KINDS } from '../../../contract/rollback-answers.ts';
+import type { Conflict } from '../../../contract/rollback-answers.ts';
 import type { CaptureReport, CaptureRequest, KnownRepository } from './capture.ts';
 import type { BundleSource, CapturedState } from './restore.ts';
 
@@ -68,17 +68,6 @@ export interface ComposeRequest
   labels: { ours: string; theirs: string };
   /** Whether to make bundles. A plan needs none. */
   isExported: boolean;
-}
-
-export type ConflictKind = (typeof CONFLICT_KINDS)[number];
-
-/** A path that both sides changed in incompatible ways. */
-export interface Conflict {
-  repository: string;
-  /** In the repository; `.` for the repository itself. */
-  path: string;
-  kind: ConflictKind;
-  message: string;
 }
 
 export interface ComposeReport extends CaptureReport {

@@ -1,5 +1,5 @@
 /** Three-way merges in the model of a sandbox: file by file, and HEAD as a whole. */
-import type { Conflict } from '../../../core/checkpoint/ports/compose.ts';
+import type { Conflict } from '../../../contract/rollback-answers.ts';
 import type { FakeRepository } from './fake-repository.ts';
 
 interface Merged {
