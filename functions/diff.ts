@@ -1,4 +1,4 @@
-import { createDiff } from '../core/checkpoint/timeline/diff.ts';
+import { createDiff } from '../core/checkpoint/capture/diff.ts';
 import { createHandler } from './handler.ts';
 import { joinCall } from './join-runtime.ts';
 import { e2bSandboxes, gitRepositories } from './sandbox-runtime.ts';

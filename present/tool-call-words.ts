@@ -1,7 +1,7 @@
 /** What a tool call is called: the tool, and the part of its input that says what it was run on. */
 import type { CheckpointChanges } from '../contract/change-answers.ts';
 import type { TimelineCheckpoint } from '../contract/checkpoint-answers.ts';
-import { isWorkOfCallAfter } from '../core/checkpoint/capture/whose-work.ts';
+import { isWorkOfCallAfter } from '../core/checkpoint/timeline/whose-work.ts';
 import { clip } from '../core/shared/clip.ts';
 
 type Call = NonNullable<CheckpointChanges['madeBy']>;

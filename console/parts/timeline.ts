@@ -10,7 +10,7 @@ import type {
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
-import { COMPOSED_REASONS } from '../../core/checkpoint/capture/whose-work.ts';
+import { COMPOSED_REASONS } from '../../core/checkpoint/timeline/whose-work.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { shortCheckpointId, whatMade, whyTaken } from '../../present/checkpoint-words.ts';
 import { counts, type Lines } from './counts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diffInput } from '../../contract/checkpoint-inputs.ts';
+import { createDiff } from '../../core/checkpoint/capture/diff.ts';
 import type { Repositories, RepositoryDiff } from '../../core/checkpoint/ports/repositories.ts';
-import { createDiff } from '../../core/checkpoint/timeline/diff.ts';
 import { parseInput } from '../../core/shared/parse-input.ts';
 import { createWorkingStage, SESSION, type Stage } from '../support/fakes/stage.ts';
 

@@ -9,7 +9,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { parkToolId } from '../../shared/ids.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
-import { workSince } from './whose-work.ts';
+import { workSince } from '../timeline/whose-work.ts';
 
 interface SaveFilesDependencies {
   store: Pick<SessionStore, 'getSession' | 'getCheckpoint' | 'findCheckpointByTool'>;

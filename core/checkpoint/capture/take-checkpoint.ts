@@ -14,11 +14,12 @@ import type { Sandboxes } from '../ports/sandbox.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import { checkpointAnswer } from '../session/answers.ts';
 import { settledBy, settledIn } from '../session/place.ts';
+import { countPresent, linesWith, moveMessage, touch } from '../session/session-item.ts';
 import { requireActive, requireEpoch, requireFound, withSandboxAdvice } from '../session/session-rules.ts';
+import { filedUnder, workSince } from '../timeline/whose-work.ts';
 import { type CaptureDeps, createCapture } from './capture.ts';
 import type { Captured } from './capture-report.ts';
-import { countPresent, createCheckpoint, linesWith, moveMessage, touch } from './checkpoint-item.ts';
-import { filedUnder, workSince } from './whose-work.ts';
+import { createCheckpoint } from './checkpoint-item.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply

@@ -6,7 +6,6 @@ import type { CheckpointChanges } from '../../../contract/change-answers.ts';
 import { clipJson, clipUtf8 } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
-import { isWorkOfCallAfter } from '../capture/whose-work.ts';
 import type {
   CalledTool,
   ChangesSummary,
@@ -15,6 +14,7 @@ import type {
   RepositoryState,
   SaidMessage,
 } from '../model.ts';
+import { isWorkOfCallAfter } from '../timeline/whose-work.ts';
 import { type RecordedChanges, readChangesPart, readSaid, type SaidTexts } from './content-object.ts';
 import { saidBefore } from './said.ts';
 

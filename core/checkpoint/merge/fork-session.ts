@@ -9,7 +9,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BASELINE_TOOL_ID, sha256Hex } from '../../shared/ids.ts';
 import { createCapture } from '../capture/capture.ts';
-import { countPresent, createCheckpoint } from '../capture/checkpoint-item.ts';
+import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, Session } from '../model.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
 import { requestHash } from '../rollback/request-hash.ts';
@@ -17,6 +17,7 @@ import { HOLDS_NOTHING } from '../rollback/restore-plan.ts';
 import { createContext } from '../session/context.ts';
 import { baseOwnerOf, forkNameOf } from '../session/keys.ts';
 import { expiryOf } from '../session/retention.ts';
+import { countPresent } from '../session/session-item.ts';
 import { requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, halfWrittenWarnings, requireComplete } from '../timeline/targets.ts';
 

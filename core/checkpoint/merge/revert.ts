@@ -8,13 +8,13 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { workSince } from '../capture/whose-work.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { createMove } from '../rollback/rollback.ts';
 import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { findTarget } from '../timeline/targets.ts';
+import { workSince } from '../timeline/whose-work.ts';
 import { type Change, changesOfCheckpoints, changesOfMessage, changesOfSession } from './changes.ts';
 
 type RevertRequest = MaybeAsked<RevertInput>;

@@ -8,10 +8,10 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { touch } from '../capture/checkpoint-item.ts';
 import type { RehydrateJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { expiryOf } from '../session/retention.ts';
+import { touch } from '../session/session-item.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { heldFromNow } from './rehydrate-hold.ts';
 

@@ -4,10 +4,10 @@
  */
 
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import { touch } from '../capture/checkpoint-item.ts';
 import type { Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { touch } from '../session/session-item.ts';
 import { rehydrateTags } from './rehydrate-tags.ts';
 
 export const createReleaseResume =

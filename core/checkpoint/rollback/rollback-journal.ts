@@ -9,14 +9,15 @@ import { rollbackToolId } from '../../shared/ids.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import { createCheckpoint, moveMessage, touch } from '../capture/checkpoint-item.ts';
-import { isSameState } from '../capture/repository-change.ts';
-import { workSince } from '../capture/whose-work.ts';
+import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
 import { keptCheckpoint } from '../session/retention.ts';
+import { moveMessage, touch } from '../session/session-item.ts';
+import { isSameState } from '../timeline/repository-change.ts';
+import { workSince } from '../timeline/whose-work.ts';
 import { unfinished } from './restore-errors.ts';
 import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
 

@@ -8,7 +8,6 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import { touch } from '../capture/checkpoint-item.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
@@ -18,6 +17,7 @@ import { createCleanSandbox } from './clean-sandbox.ts';
 import { createDiscardFork, type DiscardDeps } from './discard-fork.ts';
 import { settledBy } from './place.ts';
 import { expiryOf, keepCheckpoint } from './retention.ts';
+import { touch } from './session-item.ts';
 import { requireSession } from './session-rules.ts';
 
 /**

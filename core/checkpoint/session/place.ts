@@ -3,9 +3,9 @@ import type { SettledRollback } from '../../../contract/answer-fields.ts';
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { touch } from '../capture/checkpoint-item.ts';
 import type { ReviewCopy, Session } from '../model.ts';
 import type { SessionStore, TimelineMove } from '../ports/stores.ts';
+import { touch } from './session-item.ts';
 import { requireSession } from './session-rules.ts';
 
 export interface Place {

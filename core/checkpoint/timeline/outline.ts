@@ -1,7 +1,8 @@
 /** Makes a checkpoint's outline, which lists show: it is small, and stored beside the checkpoint itself. Pure. */
-import { linesOf } from '../capture/checkpoint-item.ts';
+
 import type { Checkpoint } from '../model.ts';
 import type { CheckpointOutline, TreeNode } from '../ports/stores.ts';
+import { linesOf } from '../session/session-item.ts';
 
 export const nodeOf = (checkpoint: TreeNode): TreeNode => ({
   seq: checkpoint.seq,

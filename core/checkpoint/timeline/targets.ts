@@ -1,10 +1,10 @@
 /** Finds the checkpoint that a caller means, and checks whether a rollback to it is allowed. */
 import { WalkbackError } from '../../shared/errors.ts';
 import { checkpointSeq } from '../../shared/ids.ts';
-import { workSince } from '../capture/whose-work.ts';
 import type { Checkpoint } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { nearestIds, newestRestorable } from './tree.ts';
+import { workSince } from './whose-work.ts';
 
 export interface TargetName {
   messageId?: string | undefined;

@@ -3,7 +3,7 @@
  * stands, redo repeats what was undone last, and new work ends redoing. Merges and reverts count as rollbacks
  * to what they composed. Pure: the checkpoints alone tell everything.
  */
-import { COMPOSED_REASONS } from '../capture/whose-work.ts';
+import { COMPOSED_REASONS } from './whose-work.ts';
 
 export interface HistoryPoint {
   seq: number;

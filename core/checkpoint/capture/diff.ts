@@ -9,14 +9,14 @@ import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { checkpointSeq } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { createDryCapture } from '../capture/capture.ts';
 import type { RepositoryState } from '../model.ts';
 import type { DiffPair, Repositories, RepositoryDiff } from '../ports/repositories.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { findPlace, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { withSandboxAdvice } from '../session/session-rules.ts';
-import { findTarget } from './targets.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { createDryCapture } from './capture.ts';
 
 interface DiffDeps {
   store: SessionStore;
