@@ -8,6 +8,14 @@ export const OBJECT_ID_PATTERN = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 export const sha256Hex = (data: string | Uint8Array): string =>
   createHash('sha256').update(data).digest('hex');
 
+/** A path below the projects root as a report may name it: `.`, or relative without empty, `.` or `..` parts. */
+export const isRepositoryPath = (path: string): boolean =>
+  path === '.' ||
+  (path.length > 0 &&
+    path.length <= 1024 &&
+    !path.includes('\0') &&
+    path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'));
+
 /** Names one repository of a session in keys: 16 hex digits of the SHA-256 of its path relative to the projects root. */
 export const repositoryKey = (path: string): string => sha256Hex(path).slice(0, 16);
 

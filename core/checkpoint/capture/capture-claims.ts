@@ -1,19 +1,11 @@
 /** Checks the sandbox's claims about a capture before anything is built on them (C10). Pure. */
 import { GIB } from '../../../contract/sizes.ts';
-import { BASE_NAME_PATTERN, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
+import { BASE_NAME_PATTERN, isRepositoryPath, OBJECT_ID_PATTERN } from '../../shared/ids.ts';
 import type { CapturedBundle, ClaimedCapture, KnownRepository } from '../ports/capture.ts';
 import { prerequisitesOf } from './chain.ts';
 
 /** The largest body of a single S3 PUT. */
 const MAX_BUNDLE_BYTES = 5 * GIB;
-
-/** A path below the projects root as a report may name it: `.`, or relative without empty, `.` or `..` parts. */
-export const isRepositoryPath = (path: string): boolean =>
-  path === '.' ||
-  (path.length > 0 &&
-    path.length <= 1024 &&
-    !path.includes('\0') &&
-    path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'));
 
 const isObjectId = (text: string | undefined): text is string =>
   text !== undefined && OBJECT_ID_PATTERN.test(text);

@@ -5,9 +5,9 @@
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import { isRepositoryPath } from '../../shared/ids.ts';
 import type { ChainLink, Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
-import { isRepositoryPath } from './capture-claims.ts';
 
 export interface Captured {
   repositories: RepositoryState[];

@@ -5,11 +5,10 @@
  * texts never reach logs, events or error messages.
  */
 import { isWalkbackError } from '../../shared/errors.ts';
-import { sha256Hex } from '../../shared/ids.ts';
+import { isRepositoryPath, sha256Hex } from '../../shared/ids.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import { isRepositoryPath } from '../capture/capture-claims.ts';
 import type {
   CalledTool,
   ChangesSummary,
