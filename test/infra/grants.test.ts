@@ -34,7 +34,7 @@ const MOVED = 'reads what a call moved, of a tool that says its amount (core/sag
 const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/run/step-of-saga.ts)';
 
 const LACKING =
-  'reads bundles of the target that the sandbox lacks (core/checkpoint/rollback/target-bundles.ts)';
+  'reads bundles of the target that the sandbox lacks (core/checkpoint/restore/target-bundles.ts)';
 
 /** Grants whose call needs a state of the world that is not made here: what the code makes it for. */
 const ELSEWHERE: Record<string, Record<string, string>> = {

@@ -4,8 +4,8 @@ import type { Pair } from '../../adapters/git/output.ts';
 import { restoreReport } from '../../adapters/git/restore-command.ts';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
-import { restoreError } from '../../core/checkpoint/rollback/restore-errors.ts';
-import { planRestore } from '../../core/checkpoint/rollback/restore-plan.ts';
+import { restoreError } from '../../core/checkpoint/restore/restore-errors.ts';
+import { planRestore } from '../../core/checkpoint/restore/restore-plan.ts';
 
 const held = (path: string): RepositoryState =>
   ({ path, state: 'captured', commit: 'c', tree: 't', meta: 'm' }) as RepositoryState;

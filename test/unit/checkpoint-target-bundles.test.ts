@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GIB, MIB } from '../../contract/sizes.ts';
-import type { NeededBundle } from '../../core/checkpoint/rollback/needed-bundles.ts';
-import { bundlesToRead } from '../../core/checkpoint/rollback/target-bundles.ts';
+import type { NeededBundle } from '../../core/checkpoint/restore/needed-bundles.ts';
+import { bundlesToRead } from '../../core/checkpoint/restore/target-bundles.ts';
 
 const SMALL = 64 * 1024;
 

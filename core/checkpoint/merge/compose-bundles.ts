@@ -4,7 +4,7 @@ import type { CaptureDeps } from '../capture/capture.ts';
 import type { CapturedRepositoryState, RepositoryState } from '../model.ts';
 import type { ComposeRepository } from '../ports/compose.ts';
 import type { BundleSource } from '../ports/restore.ts';
-import { createBundleSources } from '../rollback/bundle-sources.ts';
+import { createBundleSources } from '../restore/bundle-sources.ts';
 import type { Decision } from './decide.ts';
 
 /** The chain without its base: the sandbox that the other session began in has the base. */

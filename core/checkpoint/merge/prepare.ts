@@ -13,7 +13,7 @@ import { createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import type { Composition } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
-import { requireUndoable } from '../rollback/restore-plan.ts';
+import { requireUndoable } from '../restore/restore-plan.ts';
 import { headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { type Composed, createCompose } from './compose.ts';

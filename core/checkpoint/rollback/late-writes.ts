@@ -15,9 +15,9 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { asideWarnings, type Kept, listed } from '../restore/asides.ts';
 import { touch } from '../session/session-item.ts';
 import { requireSession } from '../session/session-rules.ts';
-import { asideWarnings, type Kept, listed } from './asides.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 
 interface After {

@@ -4,15 +4,21 @@ import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
 import { type CaptureDeps, createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import { createEarlyBundles, type EarlyBundles, servesStates } from '../capture/early-bundles.ts';
 import type { Composed } from '../merge/compose.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
+import { createBundleSources } from '../restore/bundle-sources.ts';
+import { createEarlyBundles, type EarlyBundles, servesStates } from '../restore/early-bundles.ts';
+import { anotherRun, unfinished } from '../restore/restore-errors.ts';
+import {
+  notAtTarget,
+  planRestore,
+  requireUndoable,
+  restoreRequest,
+  targetsOf,
+} from '../restore/restore-plan.ts';
 import type { Place } from '../session/place.ts';
-import { createBundleSources } from './bundle-sources.ts';
-import { anotherRun, unfinished } from './restore-errors.ts';
-import { notAtTarget, planRestore, requireUndoable, restoreRequest, targetsOf } from './restore-plan.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
 
 export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };

@@ -13,12 +13,12 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { unfinished } from '../restore/restore-errors.ts';
 import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
 import { keptCheckpoint } from '../session/retention.ts';
 import { moveMessage, touch } from '../session/session-item.ts';
 import { isSameState } from '../timeline/repository-change.ts';
 import { workSince } from '../timeline/whose-work.ts';
-import { unfinished } from './restore-errors.ts';
 import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
 
 const MAX_ATTEMPTS = 6;

@@ -15,13 +15,8 @@ import { type Composed, createCompose } from '../merge/compose.ts';
 import { enteredIn } from '../merge/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { requireFree } from '../session/abandoned.ts';
-import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
-import { findTarget, requireComplete } from '../timeline/targets.ts';
-import { workSince } from '../timeline/whose-work.ts';
-import { createBundleSources } from './bundle-sources.ts';
-import { requestHash } from './request-hash.ts';
-import { isSeenNext, restoreError } from './restore-errors.ts';
+import { createBundleSources } from '../restore/bundle-sources.ts';
+import { isSeenNext, restoreError } from '../restore/restore-errors.ts';
 import {
   bringMissing,
   planRestore,
@@ -29,7 +24,12 @@ import {
   restoreRequest,
   statesToBring,
   targetsOf,
-} from './restore-plan.ts';
+} from '../restore/restore-plan.ts';
+import { requireFree } from '../session/abandoned.ts';
+import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
+import { findTarget, requireComplete } from '../timeline/targets.ts';
+import { workSince } from '../timeline/whose-work.ts';
+import { requestHash } from './request-hash.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 import { rollbackResult } from './rollback-result.ts';
 

@@ -15,10 +15,10 @@ import { createComposeTarget } from '../merge/compose-target.ts';
 import type { Prepared } from '../merge/prepare.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { changedError, isSeenNext, unfinished } from '../restore/restore-errors.ts';
+import { bringMissing, statesToBring } from '../restore/restore-plan.ts';
 import { findPlace, headSeqOf, type Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
-import { changedError, isSeenNext, unfinished } from './restore-errors.ts';
-import { bringMissing, statesToBring } from './restore-plan.ts';
 import {
   type Attempt,
   createRollbackAttempt,

@@ -11,6 +11,8 @@ import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import { createPrepare } from '../merge/prepare.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
+import { statesToBring } from '../restore/restore-plan.ts';
+import { createTargetBundles } from '../restore/target-bundles.ts';
 import { createRecovery } from '../session/abandoned.ts';
 import {
   busyOf,
@@ -30,7 +32,6 @@ import {
   requireFound,
   withSandboxAdvice,
 } from '../session/session-rules.ts';
-import { statesToBring } from './restore-plan.ts';
 import { createRollbackAttempt, type RollbackDeps } from './rollback-attempt.ts';
 import { createRollbackJournal } from './rollback-journal.ts';
 import { endedAnswer } from './rollback-phase.ts';
@@ -43,7 +44,6 @@ import {
   type Wanted,
 } from './rollback-preview.ts';
 import { type Begun, createRollbackRun } from './rollback-run.ts';
-import { createTargetBundles } from './target-bundles.ts';
 
 /** The engine behind every call that moves a sandbox to a checkpoint, or to a state composed for it. */
 export const createMove = (deps: RollbackDeps) => {

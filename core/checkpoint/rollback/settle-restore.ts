@@ -9,10 +9,10 @@ import type { Captured } from '../capture/capture-report.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { createBundleSources } from '../restore/bundle-sources.ts';
+import { onlyChanged, onlyConflicts } from '../restore/restore-errors.ts';
+import { planRestore, restoreRequest, statesToBring, targetsOf } from '../restore/restore-plan.ts';
 import type { Place } from '../session/place.ts';
-import { createBundleSources } from './bundle-sources.ts';
-import { onlyChanged, onlyConflicts } from './restore-errors.ts';
-import { planRestore, restoreRequest, statesToBring, targetsOf } from './restore-plan.ts';
 import type { RollbackDeps } from './rollback-attempt.ts';
 
 interface Found {

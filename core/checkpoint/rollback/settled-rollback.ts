@@ -5,7 +5,7 @@ import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
-import type { Kept } from './asides.ts';
+import type { Kept } from '../restore/asides.ts';
 
 export interface SettledFacts {
   by: string;

@@ -4,15 +4,15 @@
  * capture is durable (C3).
  */
 
+import type { BundleLimits } from '../capture/limits.ts';
 import type { RepositoryState, Session } from '../model.ts';
 import type { CaptureOutline } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { BundleSource } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
-import { createBundleSources } from '../rollback/bundle-sources.ts';
-import { statesToBring } from '../rollback/restore-plan.ts';
-import type { BundleLimits } from './limits.ts';
+import { createBundleSources } from './bundle-sources.ts';
+import { statesToBring } from './restore-plan.ts';
 
 export interface EarlyBundles {
   /** The states that the bundles were brought for. */
