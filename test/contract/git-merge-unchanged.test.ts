@@ -3,7 +3,7 @@
  * each time; all of it in `npm run test:long`.
  */
 import { expect, test } from 'vitest';
-import { requireUnchanged } from '../../core/checkpoint/merge/expect-unchanged.ts';
+import { requireUnchanged } from '../../core/checkpoint/compose/expect-unchanged.ts';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import { createHarness, type Snapshot } from '../support/git-harness.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';

@@ -1,8 +1,8 @@
 /** What the function does around the compose command, for a git harness: decides about repositories, asks, brings what is missing. */
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { Conflict } from '../../contract/rollback-answers.ts';
-import { decideRepositories } from '../../core/checkpoint/merge/decide.ts';
-import { insideOthers } from '../../core/checkpoint/merge/inside.ts';
+import { decideRepositories } from '../../core/checkpoint/compose/decide.ts';
+import { insideOthers } from '../../core/checkpoint/compose/inside.ts';
 import type { CapturedRepositoryState, RepositoryState } from '../../core/checkpoint/model.ts';
 import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport } from '../../core/checkpoint/ports/compose.ts';

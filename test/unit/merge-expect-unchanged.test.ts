@@ -1,6 +1,6 @@
 /** A merge with `expectUnchanged`: only into a target that still is what the work was made on. */
 import { expect, test } from 'vitest';
-import { requireUnchanged } from '../../core/checkpoint/merge/expect-unchanged.ts';
+import { requireUnchanged } from '../../core/checkpoint/compose/expect-unchanged.ts';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 

@@ -8,17 +8,18 @@ import type { MergeAnswer } from '../../../contract/rollback-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import { isIdle } from '../compose/decide.ts';
+import { rolledBack } from '../compose/expect-unchanged.ts';
+import { createCompositionSteps } from '../compose/steps.ts';
 import type { Checkpoint, CheckpointRef, Composition, NamedRef, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../rollback/request-hash.ts';
 import { createMove } from '../rollback/rollback.ts';
-import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { crissCross } from './criss-cross.ts';
-import { isIdle } from './decide.ts';
-import { rolledBack } from './expect-unchanged.ts';
 import {
   isUnchangedFork,
   leftBehind,
@@ -27,7 +28,6 @@ import {
   takenBack,
   unreadTimelines,
 } from './merge-base.ts';
-import { createCompositionSteps } from './steps.ts';
 import { createUncapturedSource } from './uncaptured-source.ts';
 
 type Merge = Extract<Composition, { kind: 'merge' }>;

@@ -4,8 +4,8 @@
  */
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
 import { createUncapturedWork } from '../capture/uncaptured-work.ts';
-import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { requireSession } from '../session/session-rules.ts';
 
 const MAX_NAMED = 10;

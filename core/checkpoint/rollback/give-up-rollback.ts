@@ -4,10 +4,10 @@
  */
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
+import { isOpen, mayHaveWritten } from '../attempt/rollback-phase.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { createRollbackJournal } from './rollback-journal.ts';
-import { isOpen, mayHaveWritten } from './rollback-phase.ts';
 import { abandonedError, settledRollback } from './settled-rollback.ts';
 
 export const createGiveUpRollback = (deps: { store: SessionStore; clock: Clock; log: Log }) => {

@@ -2,17 +2,22 @@
 
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
+import { createLateWrites } from '../attempt/late-writes.ts';
+import {
+  createRollbackAttempt,
+  type Noted,
+  type Restored,
+  type RollbackDeps,
+} from '../attempt/rollback-attempt.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
+import { composedFacts } from '../attempt/rollback-phase.ts';
+import { rollbackResult } from '../attempt/rollback-result.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { isInterrupted, onlyChanged, restoreError, unfinished } from '../restore/restore-errors.ts';
 import { bringMissing } from '../restore/restore-plan.ts';
 import { settledBy, settledIn } from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
-import { createLateWrites } from './late-writes.ts';
-import { createRollbackAttempt, type Noted, type Restored, type RollbackDeps } from './rollback-attempt.ts';
-import { createRollbackJournal } from './rollback-journal.ts';
-import { composedFacts } from './rollback-phase.ts';
-import { rollbackResult } from './rollback-result.ts';
 
 interface Meanwhile {
   tree: readonly TreeNode[];

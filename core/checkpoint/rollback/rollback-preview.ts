@@ -8,11 +8,13 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import { rollbackResult } from '../attempt/rollback-result.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createTellProgress } from '../capture/tell-progress.ts';
-import { type Composed, createCompose } from '../merge/compose.ts';
-import { enteredIn } from '../merge/entered.ts';
+import { type Composed, createCompose } from '../compose/compose.ts';
+import { enteredIn } from '../compose/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';
@@ -30,8 +32,6 @@ import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { workSince } from '../timeline/whose-work.ts';
 import { requestHash } from './request-hash.ts';
-import type { RollbackDeps } from './rollback-attempt.ts';
-import { rollbackResult } from './rollback-result.ts';
 
 export type RollbackRequest = MaybeAsked<RollbackInput>;
 

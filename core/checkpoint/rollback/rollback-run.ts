@@ -11,25 +11,25 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
-import { createComposeTarget } from '../merge/compose-target.ts';
-import type { Prepared } from '../merge/prepare.ts';
-import type { Checkpoint, RollbackJournal } from '../model.ts';
-import type { ExecutionAdapter } from '../ports/sandbox.ts';
-import { changedError, isSeenNext, unfinished } from '../restore/restore-errors.ts';
-import { bringMissing, statesToBring } from '../restore/restore-plan.ts';
-import { findPlace, headSeqOf, type Place } from '../session/place.ts';
-import { findTarget } from '../timeline/targets.ts';
 import {
   type Attempt,
   createRollbackAttempt,
   type Noted,
   type RollbackDeps,
   type Taken,
-} from './rollback-attempt.ts';
-import { createRollbackHold } from './rollback-hold.ts';
-import { createRollbackJournal } from './rollback-journal.ts';
+} from '../attempt/rollback-attempt.ts';
+import { createRollbackHold } from '../attempt/rollback-hold.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
+import { copyOf, endedAnswer, mayHaveWritten } from '../attempt/rollback-phase.ts';
+import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
+import { changedError, isSeenNext, unfinished } from '../restore/restore-errors.ts';
+import { bringMissing, statesToBring } from '../restore/restore-plan.ts';
+import { findPlace, headSeqOf, type Place } from '../session/place.ts';
+import { findTarget } from '../timeline/targets.ts';
+import { createComposeTarget } from './compose-target.ts';
+import type { Prepared } from './prepare.ts';
 import { createRollbackOutcome } from './rollback-outcome.ts';
-import { copyOf, endedAnswer, mayHaveWritten } from './rollback-phase.ts';
 
 /**
  * Number of fresh captures before the rollback gives up, when the sandbox keeps changing or other calls

@@ -9,7 +9,9 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import { createPrepare } from '../merge/prepare.ts';
+import { createRollbackAttempt, type RollbackDeps } from '../attempt/rollback-attempt.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
+import { endedAnswer } from '../attempt/rollback-phase.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { statesToBring } from '../restore/restore-plan.ts';
 import { createTargetBundles } from '../restore/target-bundles.ts';
@@ -32,9 +34,7 @@ import {
   requireFound,
   withSandboxAdvice,
 } from '../session/session-rules.ts';
-import { createRollbackAttempt, type RollbackDeps } from './rollback-attempt.ts';
-import { createRollbackJournal } from './rollback-journal.ts';
-import { endedAnswer } from './rollback-phase.ts';
+import { createPrepare } from './prepare.ts';
 import {
   chooseTarget,
   createRollbackPreview,

@@ -4,6 +4,7 @@
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
 import { createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
@@ -13,7 +14,6 @@ import { createBundleSources } from '../restore/bundle-sources.ts';
 import { onlyChanged, onlyConflicts } from '../restore/restore-errors.ts';
 import { planRestore, restoreRequest, statesToBring, targetsOf } from '../restore/restore-plan.ts';
 import type { Place } from '../session/place.ts';
-import type { RollbackDeps } from './rollback-attempt.ts';
 
 interface Found {
   place: Place;

@@ -11,6 +11,12 @@ import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
+import { createLateWrites } from '../attempt/late-writes.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import { createRollbackHold } from '../attempt/rollback-hold.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
+import { composedFacts, isOpen, mayHaveWritten } from '../attempt/rollback-phase.ts';
+import { rollbackResult } from '../attempt/rollback-result.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport, SettleReport } from '../ports/restore.ts';
 import type { Kept } from '../restore/asides.ts';
@@ -18,12 +24,6 @@ import { isInterrupted, restoreError, unfinished } from '../restore/restore-erro
 import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
-import { createLateWrites } from './late-writes.ts';
-import type { RollbackDeps } from './rollback-attempt.ts';
-import { createRollbackHold } from './rollback-hold.ts';
-import { createRollbackJournal } from './rollback-journal.ts';
-import { composedFacts, isOpen, mayHaveWritten } from './rollback-phase.ts';
-import { rollbackResult } from './rollback-result.ts';
 import { createSettleRestore } from './settle-restore.ts';
 import { abandonedError, type SettledFacts, settledRollback } from './settled-rollback.ts';
 

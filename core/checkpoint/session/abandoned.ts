@@ -4,8 +4,8 @@
  */
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
 import { createReleaseResume } from '../rehydrate/release-resume.ts';
-import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 import { createSettleRollback } from '../rollback/settle-rollback.ts';
 import { busyOf, type Place } from './place.ts';
 import { inProgress } from './session-rules.ts';

@@ -7,10 +7,10 @@ import type { DiscardedFork } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { plural } from '../../shared/plural.ts';
+import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
 import { createTakeCheckpoint } from '../capture/take-checkpoint.ts';
 import { createUncapturedWork, missedBy } from '../capture/uncaptured-work.ts';
 import type { Session } from '../model.ts';
-import type { RollbackDeps } from '../rollback/rollback-attempt.ts';
 
 export type DiscardDeps = RollbackDeps & { random: () => string };
 

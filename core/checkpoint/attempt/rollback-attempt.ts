@@ -4,7 +4,7 @@ import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
 import { type CaptureDeps, createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import type { Composed } from '../merge/compose.ts';
+import type { Composed } from '../compose/compose.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';

@@ -11,12 +11,12 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { composedToolId, rollbackToolId } from '../../shared/ids.ts';
 import { createCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { type Composed, createCompose } from '../compose/compose.ts';
 import type { Composition } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import { requireUndoable } from '../restore/restore-plan.ts';
 import { headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
-import { type Composed, createCompose } from './compose.ts';
 import { requireComposed } from './compose-target.ts';
 
 /** The first capture of a request that composes, made before the request began, and what was composed from it. */

@@ -4,17 +4,17 @@ import { firstLines, firstThatFit } from '../../shared/bounded.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { composedToolId } from '../../shared/ids.ts';
+import { createRollbackJournal } from '../attempt/rollback-journal.ts';
 import type { CaptureDeps } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
+import { type Composed, createCompose } from '../compose/compose.ts';
+import { requireNoConflicts } from '../compose/conflicts.ts';
+import { enteredIn } from '../compose/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
-import { createRollbackJournal } from '../rollback/rollback-journal.ts';
 import type { Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { COMPOSED_REASON } from '../timeline/whose-work.ts';
-import { type Composed, createCompose } from './compose.ts';
-import { requireNoConflicts } from './conflicts.ts';
-import { enteredIn } from './entered.ts';
 
 /** Room in the checkpoint's item beside the repositories. */
 const TOLD = { count: 200, bytes: 48 * 1024 };
