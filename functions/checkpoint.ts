@@ -1,4 +1,4 @@
-import { createTakeCheckpoint } from '../core/checkpoint/capture/take-checkpoint.ts';
+import { createTakeCheckpoint } from '../core/checkpoint/take/take-checkpoint.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 

@@ -1,5 +1,5 @@
-import { createSaveFiles } from '../core/checkpoint/capture/save-files.ts';
-import { createTakeCheckpoint } from '../core/checkpoint/capture/take-checkpoint.ts';
+import { createSaveFiles } from '../core/checkpoint/take/save-files.ts';
+import { createTakeCheckpoint } from '../core/checkpoint/take/take-checkpoint.ts';
 import { createParkSaga } from '../core/saga/interactive/park.ts';
 import { createHandler } from './handler.ts';
 import { sagaPorts } from './saga-runtime.ts';

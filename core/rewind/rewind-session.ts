@@ -6,9 +6,9 @@
 import { type Asked, nameOf } from '../../contract/identity.ts';
 import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import type { Checkpoint, Session } from '../checkpoint/model.ts';
-import { requireFree } from '../checkpoint/session/abandoned.ts';
 import { touch } from '../checkpoint/session/session-item.ts';
 import { mayBegin, requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
+import { requireFree } from '../checkpoint/settle/abandoned.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { isLetStand } from '../saga/decide/effects.ts';

@@ -8,7 +8,7 @@ import {
   startSessionInput,
   timelineInput,
 } from '../../contract/checkpoint-inputs.ts';
-import { requestHash } from '../../core/checkpoint/rollback/request-hash.ts';
+import { requestHash } from '../../core/checkpoint/session/request-hash.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { parseInput } from '../../core/shared/parse-input.ts';
 

@@ -1,8 +1,8 @@
 /** Sagas that are put aside: where the files are, who gets the slot, and all those of a session. */
 import { describe, expect, test } from 'vitest';
 import type { LocksAnswer } from '../../contract/saga-answers.ts';
-import { createSaveFiles } from '../../core/checkpoint/capture/save-files.ts';
-import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
+import { createSaveFiles } from '../../core/checkpoint/take/save-files.ts';
+import { createTakeCheckpoint } from '../../core/checkpoint/take/take-checkpoint.ts';
 import { createListLocks } from '../../core/saga/permits/list-locks.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';

@@ -1,6 +1,5 @@
 /** The use cases that the tools of workspaces call, and what an error of one of them means to a saga. */
 import { isRefusal } from '../../contract/errors.ts';
-import { createTakeCheckpoint } from '../../core/checkpoint/capture/take-checkpoint.ts';
 import { createExpectUnused } from '../../core/checkpoint/copies/expect-unused.ts';
 import { createForkSession } from '../../core/checkpoint/merge/fork-session.ts';
 import { createMerge } from '../../core/checkpoint/merge/merge.ts';
@@ -9,6 +8,7 @@ import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import type { RehydrateDeps } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../core/checkpoint/rollback/rollback.ts';
 import { createEndSession } from '../../core/checkpoint/session/end-session.ts';
+import { createTakeCheckpoint } from '../../core/checkpoint/take/take-checkpoint.ts';
 import { createPreflight } from '../../core/checkpoint/workspace/preflight.ts';
 import { createVerifyCommitments } from '../../core/checkpoint/workspace/verify-commitments.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { CheckpointRef, Session } from '../model.ts';
 import type { SearchJournal, SearchStore } from '../ports/searches.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { requestHash } from '../rollback/request-hash.ts';
+import { requestHash } from '../session/request-hash.ts';
 import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest } from '../session/session-rules.ts';
 import { findTarget } from '../timeline/targets.ts';

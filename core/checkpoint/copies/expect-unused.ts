@@ -6,7 +6,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import type { Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { rehydrateTags } from '../rehydrate/rehydrate-tags.ts';
+import { rehydrateTags } from '../session/rehydrate-tags.ts';
 import { sessionsBySandbox, usersOf } from './sandbox-users.ts';
 
 export const createExpectUnused =

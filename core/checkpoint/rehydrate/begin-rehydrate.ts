@@ -10,13 +10,13 @@ import { pauseAfterRace } from '../../shared/retry.ts';
 import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { RehydrateJournal, Session } from '../model.ts';
-import { createGiveUpRollback } from '../rollback/give-up-rollback.ts';
-import { requestHash } from '../rollback/request-hash.ts';
-import { createRecovery } from '../session/abandoned.ts';
 import { settledBy } from '../session/place.ts';
+import { requestHash } from '../session/request-hash.ts';
 import { expiryOf } from '../session/retention.ts';
 import { touch } from '../session/session-item.ts';
 import { mayBegin, requireActive, requireSession } from '../session/session-rules.ts';
+import { createRecovery } from '../settle/abandoned.ts';
+import { createGiveUpRollback } from '../settle/give-up-rollback.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { heldFromNow } from './rehydrate-hold.ts';
 

@@ -6,7 +6,7 @@
 
 import type { Log } from '../../shared/surroundings.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
-import { rehydrateTags } from './rehydrate-tags.ts';
+import { rehydrateTags } from '../session/rehydrate-tags.ts';
 
 export const createTwins = ({ sandboxes, log }: { sandboxes: Sandboxes; log: Log }) => ({
   find: async (request: { sessionId: string; requestId: string }, sandboxId: string): Promise<string[]> => {

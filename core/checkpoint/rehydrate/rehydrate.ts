@@ -16,13 +16,13 @@ import { createBundleSources } from '../restore/bundle-sources.ts';
 import { isInterrupted, problemText, restoreError } from '../restore/restore-errors.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../restore/restore-plan.ts';
 import { settledBy, settledIn } from '../session/place.ts';
+import { rehydrateTags } from '../session/rehydrate-tags.ts';
 import { keepCheckpoint } from '../session/retention.ts';
 import { conflictingRequest, requireSession } from '../session/session-rules.ts';
 import { findTarget, halfWrittenWarnings } from '../timeline/targets.ts';
 import { createBeginRehydrate, rehydrateHash } from './begin-rehydrate.ts';
 import { createRehydrateHold } from './rehydrate-hold.ts';
 import { createRehydrateJournal, endedRehydrate } from './rehydrate-journal.ts';
-import { rehydrateTags } from './rehydrate-tags.ts';
 import { createTwins } from './rehydrate-twins.ts';
 
 export type RehydrateDeps = RollbackDeps & { random: () => string };

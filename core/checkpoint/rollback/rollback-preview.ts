@@ -27,11 +27,11 @@ import {
   statesToBring,
   targetsOf,
 } from '../restore/restore-plan.ts';
-import { requireFree } from '../session/abandoned.ts';
 import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
+import { requestHash } from '../session/request-hash.ts';
+import { requireFree } from '../settle/abandoned.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
 import { workSince } from '../timeline/whose-work.ts';
-import { requestHash } from './request-hash.ts';
 
 export type RollbackRequest = MaybeAsked<RollbackInput>;
 

@@ -15,7 +15,6 @@ import { endedAnswer } from '../attempt/rollback-phase.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { statesToBring } from '../restore/restore-plan.ts';
 import { createTargetBundles } from '../restore/target-bundles.ts';
-import { createRecovery } from '../session/abandoned.ts';
 import {
   busyOf,
   headSeqOf,
@@ -34,6 +33,7 @@ import {
   requireFound,
   withSandboxAdvice,
 } from '../session/session-rules.ts';
+import { createRecovery } from '../settle/abandoned.ts';
 import { createPrepare } from './prepare.ts';
 import {
   chooseTarget,

@@ -8,9 +8,9 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { plural } from '../../shared/plural.ts';
 import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { createTakeCheckpoint } from '../capture/take-checkpoint.ts';
 import { createUncapturedWork, missedBy } from '../capture/uncaptured-work.ts';
 import type { Session } from '../model.ts';
+import { createTakeCheckpoint } from '../take/take-checkpoint.ts';
 
 export type DiscardDeps = RollbackDeps & { random: () => string };
 

@@ -13,9 +13,9 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Session } from '../model.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
-import { requestHash } from '../rollback/request-hash.ts';
 import { startSessionAnswer } from './answers.ts';
 import { baseOwnerOf } from './keys.ts';
+import { requestHash } from './request-hash.ts';
 import { expiryOf, isAlive } from './retention.ts';
 import { requireActive } from './session-rules.ts';
 

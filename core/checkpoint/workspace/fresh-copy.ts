@@ -6,7 +6,7 @@ import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createRehydrate, type RehydrateDeps } from '../rehydrate/rehydrate.ts';
-import { rehydrateTags } from '../rehydrate/rehydrate-tags.ts';
+import { rehydrateTags } from '../session/rehydrate-tags.ts';
 import { killSandboxes } from './kill-sandboxes.ts';
 
 /** The copy outlives the call by at most this much. */

@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../../contract/times.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import { requestHash } from '../rollback/request-hash.ts';
+import { requestHash } from '../session/request-hash.ts';
 import { conflictingRequest } from '../session/session-rules.ts';
 
 /** What a function answered earlier under this key. The value is our own, so its shape is not checked again. */

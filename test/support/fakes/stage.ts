@@ -1,6 +1,5 @@
 /** Everything one test needs: fakes that remember, a clock that is moved by hand, and use cases over them. */
 
-import { createTakeCheckpoint } from '../../../core/checkpoint/capture/take-checkpoint.ts';
 import { createForkSession } from '../../../core/checkpoint/merge/fork-session.ts';
 import { createMerge } from '../../../core/checkpoint/merge/merge.ts';
 import { createRevert } from '../../../core/checkpoint/merge/revert.ts';
@@ -9,6 +8,7 @@ import { createRollback } from '../../../core/checkpoint/rollback/rollback.ts';
 import { createContext } from '../../../core/checkpoint/session/context.ts';
 import { createEndSession } from '../../../core/checkpoint/session/end-session.ts';
 import { createStartSession } from '../../../core/checkpoint/session/start-session.ts';
+import { createTakeCheckpoint } from '../../../core/checkpoint/take/take-checkpoint.ts';
 import { createTimeline } from '../../../core/checkpoint/timeline/timeline.ts';
 import { type VirtualClock, virtualClock } from '../../../kit/testing/virtual-clock.ts';
 import { createFakeBucket } from './fake-bucket.ts';

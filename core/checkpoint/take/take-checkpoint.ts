@@ -8,18 +8,18 @@ import type { CheckpointInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { BROKEN_CONNECTION, RACE, retrying, retryingErrors } from '../../shared/retry.ts';
+import { type CaptureDeps, createCapture } from '../capture/capture.ts';
+import type { Captured } from '../capture/capture-report.ts';
+import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { keptMessage, keptTool, saidBefore } from '../content/said.ts';
 import type { Checkpoint, Message, Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
-import { createRecovery } from '../session/abandoned.ts';
 import { checkpointAnswer } from '../session/answers.ts';
 import { settledBy, settledIn } from '../session/place.ts';
 import { countPresent, linesWith, moveMessage, touch } from '../session/session-item.ts';
 import { requireActive, requireEpoch, requireFound, withSandboxAdvice } from '../session/session-rules.ts';
+import { createRecovery } from '../settle/abandoned.ts';
 import { filedUnder, workSince } from '../timeline/whose-work.ts';
-import { type CaptureDeps, createCapture } from './capture.ts';
-import type { Captured } from './capture-report.ts';
-import { createCheckpoint } from './checkpoint-item.ts';
 
 /**
  * The connection broke while a capture ran. Nothing of that capture is visible yet, so it is simply

@@ -5,10 +5,10 @@
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { createReleaseResume } from '../rehydrate/release-resume.ts';
-import { createSettleRollback } from '../rollback/settle-rollback.ts';
-import { busyOf, type Place } from './place.ts';
-import { inProgress } from './session-rules.ts';
+import { busyOf, type Place } from '../session/place.ts';
+import { inProgress } from '../session/session-rules.ts';
+import { createReleaseResume } from './release-resume.ts';
+import { createSettleRollback } from './settle-rollback.ts';
 
 export const requireFree = (sessionId: string, busy: Busy, nowMs: number): void => {
   if (busy.untilMs > nowMs) throw inProgress(sessionId, busy);

@@ -7,8 +7,8 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { Session } from '../model.ts';
 import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { rehydrateTags } from '../session/rehydrate-tags.ts';
 import { touch } from '../session/session-item.ts';
-import { rehydrateTags } from './rehydrate-tags.ts';
 
 export const createReleaseResume =
   (deps: { store: SessionStore; sandboxes: Sandboxes; clock: Clock; log: Log }) =>
