@@ -1,5 +1,5 @@
 import { createExpectUnused } from '../core/checkpoint/copies/expect-unused.ts';
-import { createEndSession } from '../core/checkpoint/session/end-session.ts';
+import { createEndSession } from '../core/checkpoint/lifecycle/end-session.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts, e2bSandboxes } from './sandbox-runtime.ts';
 import { sessionStore } from './session-runtime.ts';

@@ -1,4 +1,4 @@
-import { createForkSession } from '../core/checkpoint/merge/fork-session.ts';
+import { createForkSession } from '../core/checkpoint/lifecycle/fork-session.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 

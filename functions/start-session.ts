@@ -1,4 +1,4 @@
-import { createStartSession } from '../core/checkpoint/session/start-session.ts';
+import { createStartSession } from '../core/checkpoint/lifecycle/start-session.ts';
 import { createHandler } from './handler.ts';
 import { checkpointPorts } from './sandbox-runtime.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createDeleteCopy } from '../../core/checkpoint/copies/delete-copy.ts';
 import { createListCopies } from '../../core/checkpoint/copies/list-copies.ts';
-import { createForkSession } from '../../core/checkpoint/merge/fork-session.ts';
+import { createForkSession } from '../../core/checkpoint/lifecycle/fork-session.ts';
 import { verifyNameOf } from '../../core/checkpoint/session/keys.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';

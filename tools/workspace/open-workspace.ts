@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { checkpointId, id, template } from '../../contract/fields.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
-import { forkIds } from '../../core/checkpoint/merge/fork-session.ts';
+import { forkIds } from '../../core/checkpoint/lifecycle/fork-session.ts';
 import { rehydrateTags } from '../../core/checkpoint/session/rehydrate-tags.ts';
 import { killSandboxes } from '../../core/checkpoint/workspace/kill-sandboxes.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';

@@ -1,13 +1,13 @@
 /** The use cases that the tools of workspaces call, and what an error of one of them means to a saga. */
 import { isRefusal } from '../../contract/errors.ts';
 import { createExpectUnused } from '../../core/checkpoint/copies/expect-unused.ts';
-import { createForkSession } from '../../core/checkpoint/merge/fork-session.ts';
+import { createEndSession } from '../../core/checkpoint/lifecycle/end-session.ts';
+import { createForkSession } from '../../core/checkpoint/lifecycle/fork-session.ts';
 import { createMerge } from '../../core/checkpoint/merge/merge.ts';
 import { createRevert } from '../../core/checkpoint/merge/revert.ts';
 import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import type { RehydrateDeps } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../core/checkpoint/rollback/rollback.ts';
-import { createEndSession } from '../../core/checkpoint/session/end-session.ts';
 import { createTakeCheckpoint } from '../../core/checkpoint/take/take-checkpoint.ts';
 import { createPreflight } from '../../core/checkpoint/workspace/preflight.ts';
 import { createVerifyCommitments } from '../../core/checkpoint/workspace/verify-commitments.ts';

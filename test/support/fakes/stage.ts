@@ -1,13 +1,13 @@
 /** Everything one test needs: fakes that remember, a clock that is moved by hand, and use cases over them. */
 
-import { createForkSession } from '../../../core/checkpoint/merge/fork-session.ts';
+import { createEndSession } from '../../../core/checkpoint/lifecycle/end-session.ts';
+import { createForkSession } from '../../../core/checkpoint/lifecycle/fork-session.ts';
+import { createStartSession } from '../../../core/checkpoint/lifecycle/start-session.ts';
 import { createMerge } from '../../../core/checkpoint/merge/merge.ts';
 import { createRevert } from '../../../core/checkpoint/merge/revert.ts';
 import { createRehydrate } from '../../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../../core/checkpoint/rollback/rollback.ts';
 import { createContext } from '../../../core/checkpoint/session/context.ts';
-import { createEndSession } from '../../../core/checkpoint/session/end-session.ts';
-import { createStartSession } from '../../../core/checkpoint/session/start-session.ts';
 import { createTakeCheckpoint } from '../../../core/checkpoint/take/take-checkpoint.ts';
 import { createTimeline } from '../../../core/checkpoint/timeline/timeline.ts';
 import { type VirtualClock, virtualClock } from '../../../kit/testing/virtual-clock.ts';

@@ -13,11 +13,11 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Session } from '../model.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
-import { startSessionAnswer } from './answers.ts';
-import { baseOwnerOf } from './keys.ts';
-import { requestHash } from './request-hash.ts';
-import { expiryOf, isAlive } from './retention.ts';
-import { requireActive } from './session-rules.ts';
+import { startSessionAnswer } from '../session/answers.ts';
+import { baseOwnerOf } from '../session/keys.ts';
+import { requestHash } from '../session/request-hash.ts';
+import { expiryOf, isAlive } from '../session/retention.ts';
+import { requireActive } from '../session/session-rules.ts';
 
 export type StartSessionDeps = CaptureDeps & { sandboxes: Sandboxes; random: () => string };
 

@@ -11,14 +11,14 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import { isOpen } from '../attempt/rollback-phase.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
+import { createCleanSandbox } from '../session/clean-sandbox.ts';
+import { settledBy } from '../session/place.ts';
+import { expiryOf, keepCheckpoint } from '../session/retention.ts';
+import { touch } from '../session/session-item.ts';
+import { requireSession } from '../session/session-rules.ts';
 import { requireFree } from '../settle/abandoned.ts';
 import { createGiveUpRollback } from '../settle/give-up-rollback.ts';
-import { createCleanSandbox } from './clean-sandbox.ts';
 import { createDiscardFork, type DiscardDeps } from './discard-fork.ts';
-import { settledBy } from './place.ts';
-import { expiryOf, keepCheckpoint } from './retention.ts';
-import { touch } from './session-item.ts';
-import { requireSession } from './session-rules.ts';
 
 /**
  * Only a fork's sandbox was made by us, so only that may be killed. Any other session's sandbox existed
