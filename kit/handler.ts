@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { isJson, type Json, jsonProblem } from '../contract/json.ts';
 import { type ToolRequest, toolRequest } from '../contract/tool-request.ts';
 import type { Outcome } from '../core/saga/decide/saga-events.ts';
+import { MAX_RESULT_BYTES } from '../core/saga/model/tool.ts';
 import type { Tombstones } from '../core/saga/ports.ts';
 import {
   describeError,
@@ -16,7 +17,7 @@ import {
   guarded,
   remainingMs,
 } from '../core/saga/tools/tool-guard.ts';
-import { MAX_RESULT_BYTES, referenceOf, residueText } from '../core/saga/tools/tool-protocol.ts';
+import { referenceOf, residueText } from '../core/saga/tools/tool-protocol.ts';
 import type { Tool, ToolCall, Undone } from './define-tool.ts';
 import { endLambdaInstance } from './end-instance.ts';
 import { heard } from './heard.ts';

@@ -4,7 +4,7 @@
  * because the call came late. So another thread ends the process (S3).
  */
 import { Worker } from 'node:worker_threads';
-import { LATE_COMMIT_MARGIN_MS } from '../core/saga/run/timing.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../core/saga/model/timing.ts';
 
 /** A call that still runs timers has ended by then, and nothing is done about a lost call before 5 s. */
 const GRACE_MS = 1000;

@@ -10,6 +10,7 @@ import { createCloseSaga } from '../../core/saga/interactive/close.ts';
 import { createDriveInline } from '../../core/saga/interactive/drive.ts';
 import { createParkSaga, type ParkDependencies } from '../../core/saga/interactive/park.ts';
 import { createSubmitStep } from '../../core/saga/interactive/submit.ts';
+import { executionName } from '../../core/saga/model/keys.ts';
 import { createAnnounceAwait, createAnswer } from '../../core/saga/people/answer.ts';
 import { createOperate } from '../../core/saga/people/operate.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
@@ -25,7 +26,6 @@ import { createAdvance } from '../../core/saga/run/advance.ts';
 import { type EngineState, eventOf } from '../../core/saga/run/engine-protocol.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
-import { executionName } from '../../core/saga/tools/keys.ts';
 import { evaluateHere } from './evaluate-here.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 

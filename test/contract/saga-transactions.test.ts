@@ -7,10 +7,10 @@ import { boundedMarks, resourceMark } from '../../core/saga/decide/resource-mark
 import { chain } from '../../core/saga/ledger/hash-chain.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';

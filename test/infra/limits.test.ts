@@ -4,15 +4,15 @@ import { eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { isClientFunction, patienceMs } from '../../client/timeouts.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
-import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
-import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/move.ts';
+import { executionName } from '../../core/saga/model/keys.ts';
 import {
   ENGINE_SLACK_SECONDS,
   engineSeconds,
   LATE_COMMIT_MARGIN_MS,
   MAX_WAIT_SECONDS,
-} from '../../core/saga/run/timing.ts';
-import { executionName } from '../../core/saga/tools/keys.ts';
+} from '../../core/saga/model/timing.ts';
+import { checkFunctions } from '../../core/saga/plan/check-functions.ts';
+import { EVENTS_PER_ROUND, MAX_HISTORY_EVENTS } from '../../core/saga/run/move.ts';
 import { commandTimeout } from '../../core/shared/deadline.ts';
 import { refundManifests } from '../../examples/refund/catalog.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';

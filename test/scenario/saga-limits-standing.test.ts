@@ -9,7 +9,7 @@ import { fold } from '../../core/saga/decide/fold.ts';
 import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { childrenResult } from '../../core/saga/decide/children-result.ts';
 import type { SeenChild } from '../../core/saga/decide/saga-events.ts';
 import type { PinnedChildrenStep } from '../../core/saga/model/children.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { MAX_CHILDREN } from '../../core/saga/plan/plan-shape.ts';
-import { MAX_RESULT_BYTES } from '../../core/saga/tools/tool-protocol.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { put, ROOT, runTree, standingIn } from '../support/tree-saga.ts';
 

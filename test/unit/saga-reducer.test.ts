@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
+import { idempotencyKey } from '../../core/saga/model/keys.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
-import { idempotencyKey } from '../../core/saga/tools/keys.ts';
 import { chosenSeed } from '../support/sampling.ts';
 import { plans, simulate, turns } from '../support/simulated-saga.ts';
 

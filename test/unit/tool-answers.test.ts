@@ -4,12 +4,9 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { postJson } from '../../adapters/http/post.ts';
+import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { readReply } from '../../core/saga/tools/http-response.ts';
-import {
-  MAX_RESPONSE_BYTES,
-  MAX_RESULT_BYTES,
-  readToolResponse,
-} from '../../core/saga/tools/tool-protocol.ts';
+import { MAX_RESPONSE_BYTES, readToolResponse } from '../../core/saga/tools/tool-protocol.ts';
 import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool, type Undone } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';

@@ -8,8 +8,8 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import { executionName } from '../../../core/saga/model/keys.ts';
 import type { SagaEngine } from '../../../core/saga/ports.ts';
-import { executionName } from '../../../core/saga/tools/keys.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';
 import { calling, isNamed } from '../errors.ts';
 

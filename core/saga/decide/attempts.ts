@@ -5,7 +5,6 @@
  */
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
-import type { RetryPolicy } from '../model/tool.ts';
 import {
   backoffMs,
   jitteredBackoffMs,
@@ -13,7 +12,8 @@ import {
   retryAfterMs,
   UNREACHED_PATIENCE_MS,
   unreachedBackoffMs,
-} from '../run/timing.ts';
+} from '../model/timing.ts';
+import type { RetryPolicy } from '../model/tool.ts';
 import type { Attempt } from './facts.ts';
 
 /** The known facts about a failed call. */

@@ -3,7 +3,7 @@ import type { Json } from '../../../contract/json.ts';
 import { clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isAlone, type PinnedChildrenStep } from '../model/children.ts';
-import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import type { SeenChild } from './saga-events.ts';
 
 const QUOTES = '""'.length;

@@ -1,8 +1,8 @@
 /** How long the calls of a step may take, and after which time a lost call can no longer act (S3). Pure. */
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../model/timing.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from '../model/tool.ts';
-import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 
 export const secondsOf = (step: PinnedToolStep, direction: Operation['direction']): number =>
   direction === 'undo' ? (step.compensation?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) : step.timeoutSeconds;

@@ -6,8 +6,8 @@
 import type { ChildEnd, ChildrenWait, PinnedChildrenStep } from '../model/children.ts';
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { MAX_WAIT_SECONDS } from '../run/timing.ts';
-import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
+import { MAX_WAIT_SECONDS } from '../model/timing.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { type ChildLetter, letterOf } from './child-letters.ts';
 import { childrenResult } from './children-result.ts';
 import { unwinding } from './decide-interactive.ts';

@@ -3,7 +3,7 @@
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState, Wait } from '../model/state.ts';
-import { backoffMs, MAX_PROBES } from '../run/timing.ts';
+import { backoffMs, MAX_PROBES } from '../model/timing.ts';
 import { spentAttempts, spentProbes } from './attempts.ts';
 import { mayActMs, safeMsOf } from './deadlines.ts';
 import { progressChildren } from './decide-children.ts';

@@ -6,8 +6,7 @@
 import type { Fact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { Operation, SagaState } from '../model/state.ts';
-import { PROBE_BACKOFF_SECONDS, retryAfterMs, unreachedBackoffMs } from '../run/timing.ts';
-import { STOP_MS } from '../tools/tool-guard.ts';
+import { PROBE_BACKOFF_SECONDS, retryAfterMs, STOP_MS, unreachedBackoffMs } from '../model/timing.ts';
 import { pauseAfterMs, type Refusal, refusalFact, spentAttempts } from './attempts.ts';
 import { secondsOf } from './deadlines.ts';
 import { failedFacts, rejectedFacts } from './decide-interactive.ts';

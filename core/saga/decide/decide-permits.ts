@@ -2,7 +2,7 @@
 import type { Fact, SagaError } from '../model/ledger-entry.ts';
 import { isOlder, type Look } from '../model/permit.ts';
 import type { SagaState, Wait } from '../model/state.ts';
-import { LOCK_PATIENCE_MS, LOCK_RECHECK_MS } from '../run/timing.ts';
+import { LOCK_PATIENCE_MS, LOCK_RECHECK_MS } from '../model/timing.ts';
 import { refusedFacts } from './decide-interactive.ts';
 import { stepFact } from './facts.ts';
 import type { LockLook, SagaEvent, SlotLook, Step, Surroundings } from './saga-events.ts';

@@ -1,7 +1,8 @@
 /** The members that facts of one kind share, and the inputs of a decision. */
+
+import { idempotencyKey } from '../model/keys.ts';
 import type { PinnedStep, PinnedToolStep } from '../model/plan.ts';
 import type { Operation } from '../model/state.ts';
-import { idempotencyKey } from '../tools/keys.ts';
 import type { OperationId, Step, Surroundings } from './saga-events.ts';
 
 export const operationId = (operation: Operation): OperationId => ({

@@ -7,6 +7,7 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isCancellable } from '../decide/decide-control.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { ensureDriven } from '../people/ensure-driven.ts';
 import { createHandBack } from '../permits/hand-back.ts';
 import { canonicalJson } from '../plan/json.ts';
@@ -14,7 +15,6 @@ import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
-import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { interactiveHead, policyOf, requireWaiting } from './accepting.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;

@@ -8,6 +8,7 @@ import { isWalkbackError } from '../../shared/errors.ts';
 import { BUSY, retryingErrors } from '../../shared/retry.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
+import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';
 import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies, CheckEpoch, ProjectOf, ToolInvoker } from '../ports.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
@@ -15,7 +16,6 @@ import { type Inline, type Move, move } from '../run/move.ts';
 import { createDriver } from '../run/prepare-next.ts';
 import { requestFor } from '../run/render.ts';
 import { type DrivenSaga, tellMachine } from '../run/tell-machine.ts';
-import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 
 export interface DriveDependencies extends Omit<AdvanceDependencies, 'executionLink'> {
   tools: ToolInvoker;

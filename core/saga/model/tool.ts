@@ -5,6 +5,11 @@ import type { AmountDirection } from '../../../contract/amount-direction.ts';
 /** For a call or a compensator that declares no other. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
+/**
+ * Largest result of a tool. Larger data belongs in the provider or a bucket, with only its reference here.
+ */
+export const MAX_RESULT_BYTES = 32 * 1024;
+
 export type JsonSchema = { [name: string]: unknown };
 
 /**

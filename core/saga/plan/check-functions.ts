@@ -3,9 +3,9 @@
  * (S3).
  */
 import { WalkbackError } from '../../shared/errors.ts';
+import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type ToolManifest } from '../model/tool.ts';
 import type { ServingFunction, ToolFunctions } from '../ports.ts';
-import { ENGINE_SLACK_SECONDS } from '../run/timing.ts';
 import { longestSeconds } from './deadlines.ts';
 
 /**

@@ -4,9 +4,9 @@ import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
 import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
+import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import { readEngineError, readToolResponse } from '../tools/tool-protocol.ts';
-import { ENGINE_SLACK_SECONDS } from './timing.ts';
 
 interface Common {
   sagaId: string;

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
+import { LATE_COMMIT_MARGIN_MS } from '../model/timing.ts';
 import type { SagaEngine } from '../ports.ts';
-import { LATE_COMMIT_MARGIN_MS } from './timing.ts';
 
 /** A function takes at most this long from one write to the next when it calls no tool. */
 const BETWEEN_WRITES_MS = 60_000;

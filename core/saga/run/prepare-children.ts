@@ -20,8 +20,10 @@ import {
   type PinnedChildrenStep,
 } from '../model/children.ts';
 import { isChildOf, type SagaHead } from '../model/head.ts';
+import { childId } from '../model/keys.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { namedProblem } from '../plan/named-size.ts';
@@ -29,8 +31,6 @@ import { listOf } from '../plan/plan-children.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../plan/plan-shape.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
-import { childId } from '../tools/keys.ts';
-import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { factAt, scopeOf } from './prepare.ts';
 import type { Reading } from './reading.ts';
 

@@ -5,11 +5,11 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import type { Fact } from '../model/ledger-entry.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate } from '../ports.ts';
-import { MAX_RESULT_BYTES } from '../tools/tool-protocol.ts';
 import { expectedMoney } from './price.ts';
 import type { Reading } from './reading.ts';
 

@@ -3,16 +3,16 @@ import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Next, OperationId } from '../decide/saga-events.ts';
 import { readLedger } from '../ledger/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
+import { idempotencyKey } from '../model/keys.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { ENGINE_SLACK_SECONDS, engineSeconds } from '../model/timing.ts';
 import { observeBelow } from '../people/family-view.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
-import { idempotencyKey } from '../tools/keys.ts';
 import type { InvokePayload } from '../tools/tool-protocol.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { escalation, idleNotice } from './escalation.ts';
 import { readingOf } from './reading.ts';
-import { ENGINE_SLACK_SECONDS, engineSeconds } from './timing.ts';
 
 type Common = { sagaId: string; generation: number };
 

@@ -4,9 +4,9 @@
  */
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Outcome } from '../decide/saga-events.ts';
-import { errorOf } from '../ledger/text.ts';
+import { errorOf } from '../model/text.ts';
+import { LATE_COMMIT_MARGIN_MS, STOP_MS } from '../model/timing.ts';
 import type { Tombstones } from '../ports.ts';
-import { LATE_COMMIT_MARGIN_MS } from '../run/timing.ts';
 
 type OutcomeError = ReturnType<typeof errorOf>;
 
@@ -27,12 +27,6 @@ export interface GuardDependencies {
   /** How an outcome describes what was thrown. Default: by its name and message. */
   describe?: (thrown: unknown) => OutcomeError;
 }
-
-/**
- * Time between the abort of a call's signal and its deadline, for the call to stop and to report how it
- * ended.
- */
-export const STOP_MS = 50;
 
 /** How often the clock is read. While a machine sleeps, its timers stand still, but deadlines do not. */
 const LOOK_MS = 1000;

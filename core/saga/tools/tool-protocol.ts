@@ -6,13 +6,9 @@ import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { wellFormed } from '../../shared/well-formed.ts';
 import type { Outcome } from '../decide/saga-events.ts';
-import { errorOf, hasText } from '../ledger/text.ts';
+import { errorOf, hasText } from '../model/text.ts';
+import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { refusalOf } from './engine-errors.ts';
-
-/**
- * Largest result of a tool. Larger data belongs in the provider or a bucket, with only its reference here.
- */
-export const MAX_RESULT_BYTES = 32 * 1024;
 
 /**
  * Largest answer that is read from an HTTP tool, with everything around the result. JSON may write one byte

@@ -5,10 +5,10 @@ import { fold } from '../../../core/saga/decide/fold.ts';
 import { differingHeadFields } from '../../../core/saga/ledger/check-head.ts';
 import { findChainBreak } from '../../../core/saga/ledger/hash-chain.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
+import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { EffectRecord, EffectStatus } from '../../../core/saga/model/state.ts';
 import { observe } from '../../../core/saga/people/observation.ts';
-import { idempotencyKey } from '../../../core/saga/tools/keys.ts';
 import type { Told } from './agents.ts';
 import type { Book, BookedEffect } from './effects.ts';
 

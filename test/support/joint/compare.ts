@@ -1,7 +1,7 @@
 /** What must hold at the end: of the sagas, of the timeline, and of what was merged. */
 import type { Checkpoint } from '../../../core/checkpoint/model.ts';
+import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import type { EffectRecord } from '../../../core/saga/model/state.ts';
-import { idempotencyKey } from '../../../core/saga/tools/keys.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import { mergeQueue } from '../../../tools/templates/merge-queue.ts';
 import { isSound } from '../book/compare.ts';

@@ -5,7 +5,7 @@ import type { RewindSessionAnswer, SessionRewind } from '../../../contract/rewin
 import type { Checkpoint } from '../../../core/checkpoint/model.ts';
 import { createRewindSession } from '../../../core/rewind/rewind-session.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
-import { idempotencyKey } from '../../../core/saga/tools/keys.ts';
+import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import type { sagaMachine } from '../../../kit/testing/saga-machine.ts';
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';

@@ -1,13 +1,19 @@
 /** The times of sagas: margins, limits, and the pauses between attempts. Pure. */
 import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/times.ts';
 import { sha256Hex } from '../../shared/ids.ts';
-import type { CompensationRetry, RetryPolicy } from '../model/tool.ts';
+import type { CompensationRetry, RetryPolicy } from './tool.ts';
 
 /**
  * An operation may still take effect this long after its deadline. Before that, nothing in doubt is probed
  * or undone (S3).
  */
 export const LATE_COMMIT_MARGIN_MS = 5_000;
+
+/**
+ * Time between the abort of a call's signal and its deadline, for the call to stop and to report how it
+ * ended.
+ */
+export const STOP_MS = 50;
 
 /** The engine waits this much longer than the tool may act, so that the tool's own answer wins. */
 export const ENGINE_SLACK_SECONDS = 5;
