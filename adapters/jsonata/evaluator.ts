@@ -13,8 +13,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { isJson, type Json, jsonProblem } from '../../contract/json.ts';
-import type { Expression } from '../../core/saga/plan/evaluate.ts';
-import type { Evaluate } from '../../core/saga/ports.ts';
+import type { Evaluate, Expression } from '../../core/saga/ports.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 export interface Job {

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { ToolRequest } from '../../contract/tool-request.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock, Log } from '../shared/surroundings.ts';
 import type { SagaHead } from './model/head.ts';
@@ -14,8 +15,6 @@ import type { ParkRecord } from './model/session-park.ts';
 import type { RewindRecord } from './model/session-rewind.ts';
 import type { SubmittedStep } from './model/submitted-step.ts';
 import type { ToolManifest } from './model/tool.ts';
-import type { Expression } from './plan/evaluate.ts';
-import type { InvokePayload } from './tools/tool-protocol.ts';
 
 /** The execution to wake when an awaited answer comes. */
 export interface WakeToken {
@@ -188,6 +187,9 @@ export interface SagaEngine {
 /** What Step Functions gives to the next state: the answer of the function, or the error of the call. */
 export type Invoked = { Payload: unknown } | { Error: string; Cause: string };
 
+/** The machine's input to the function. `endpoint` is for the built-in function, and is not passed on. */
+export type InvokePayload = ToolRequest & { endpoint?: string };
+
 /**
  * Calls the function of a tool without the machine. Never throws: a lost answer is an error in the result
  * too.
@@ -217,6 +219,13 @@ export interface Tombstones {
    * implementation that cannot claim leaves it out; a call that is delivered twice then acts twice.
    */
   claim?(forwardKey: string, attempt: number): Promise<boolean>;
+}
+
+/** One expression, and the steps that it names. */
+export interface Expression {
+  source: string;
+  /** Only these of `steps` are visible. Absent: the scope has no steps, and all of it is visible. */
+  steps?: readonly string[];
 }
 
 /**

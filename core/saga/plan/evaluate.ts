@@ -2,6 +2,7 @@
 import jsonata from 'jsonata';
 import type { Json } from '../../../contract/json.ts';
 import { wellFormed } from '../../shared/well-formed.ts';
+import type { Expression } from '../ports.ts';
 
 /**
  * The limits that JSONata itself checks. It does not interrupt regular expressions or built-in functions, and
@@ -11,13 +12,6 @@ const LIMITS = { timeout: 1_000, stack: 200, sequence: 100_000 };
 
 /** `text`: the value as JSON, because its arrays carry hidden members. */
 export type Evaluated = { text: string } | { problem: string };
-
-/** One expression, and the steps that it names. */
-export interface Expression {
-  source: string;
-  /** Only these of `steps` are visible. Absent: the scope has no steps, and all of it is visible. */
-  steps?: readonly string[];
-}
 
 /**
  * The scope of an expression: the input, and the steps that it names. `$$`, a wildcard or a function passed

@@ -8,8 +8,8 @@
 import jsonata from 'jsonata';
 import { isJson, type Json, type JsonObject, jsonProblem } from '../../../contract/json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Evaluate } from '../ports.ts';
-import { type Expression, evaluateToText } from './evaluate.ts';
+import type { Evaluate, Expression } from '../ports.ts';
+import { evaluateToText } from './evaluate.ts';
 
 const DELIMITED = /^\{%([\s\S]*)%\}$/;
 const NOT_REPEATABLE = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);

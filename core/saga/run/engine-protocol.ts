@@ -5,7 +5,7 @@ import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { clip } from '../../shared/clip.ts';
 import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
 import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';
-import type { InvokePayload } from '../tools/tool-protocol.ts';
+import type { InvokePayload } from '../ports.ts';
 import { readEngineError, readToolResponse } from '../tools/tool-protocol.ts';
 
 interface Common {

@@ -1,7 +1,6 @@
 /** The protocol between the saga and a tool: one JSON request, one JSON answer. */
 import * as z from 'zod';
 import { isJson, jsonProblem } from '../../../contract/json.ts';
-import type { ToolRequest } from '../../../contract/tool-request.ts';
 import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { wellFormed } from '../../shared/well-formed.ts';
@@ -15,9 +14,6 @@ import { refusalOf } from './engine-errors.ts';
  * of text in six (`\\u0041`), and its author may indent it. That alone makes no result too large.
  */
 export const MAX_RESPONSE_BYTES = 8 * MAX_RESULT_BYTES;
-
-/** The machine's input to the function. `endpoint` is for the built-in function, and is not passed on. */
-export type InvokePayload = ToolRequest & { endpoint?: string };
 
 const MAX_REFERENCE = 500;
 const MAX_RESIDUE = 1000;
