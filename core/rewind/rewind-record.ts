@@ -3,7 +3,7 @@ import type { Asked } from '../../contract/identity.ts';
 import type { SessionRewind } from '../../contract/rewind.ts';
 import { conflictingRequest } from '../checkpoint/session/session-rules.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
-import { hashJson } from '../saga/plan/json.ts';
+import { hashJson } from '../shared/canonical-json.ts';
 
 /** Which checkpoint of a message it goes to is no part of its meaning: that is fixed when it begins. */
 export const rewindHash = ({

@@ -12,7 +12,7 @@ import { requireFree } from '../checkpoint/settle/abandoned.ts';
 import { isAfterTarget } from '../checkpoint/timeline/after-target.ts';
 import { findTarget } from '../checkpoint/timeline/targets.ts';
 import { isLetStand } from '../saga/decide/effects.ts';
-import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
+import { readTrueLedger } from '../saga/entries/read-ledger.ts';
 import type { RewindRecord } from '../saga/model/session-rewind.ts';
 import { observeFamily } from '../saga/people/family-view.ts';
 import { requireFresh } from '../saga/people/identify.ts';

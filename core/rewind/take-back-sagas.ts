@@ -10,7 +10,7 @@ import type { PlacedSaga } from '../checkpoint/ports/effects.ts';
 import { isRewindable } from '../saga/decide/decide-rewind.ts';
 import { isFinal, isUndoable } from '../saga/decide/effects.ts';
 import type { SagaEvent } from '../saga/decide/saga-events.ts';
-import { readTrueLedger } from '../saga/ledger/read-ledger.ts';
+import { readTrueLedger } from '../saga/entries/read-ledger.ts';
 import type { SagaHead } from '../saga/model/head.ts';
 import { isIdle } from '../saga/model/state.ts';
 import { ensureDriven } from '../saga/people/ensure-driven.ts';
@@ -25,10 +25,10 @@ import {
 } from '../saga/people/session-sagas.ts';
 import { storiesOf } from '../saga/people/stories.ts';
 import { treePlanOf } from '../saga/people/tree-plan.ts';
-import { hashJson } from '../saga/plan/json.ts';
 import { move } from '../saga/run/move.ts';
 import { tellMachine } from '../saga/run/tell-machine.ts';
 import { wake } from '../saga/run/wake.ts';
+import { hashJson } from '../shared/canonical-json.ts';
 import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';
 

@@ -6,13 +6,13 @@
 import type { Json } from '../../contract/json.ts';
 import type { SagaStatus } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';
 import { observeFamily } from '../../core/saga/people/family-view.ts';
 import { storiesOf } from '../../core/saga/people/stories.ts';
-import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
+import { canonicalJson } from '../../core/shared/canonical-json.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { memoryTombstones } from '../conformance.ts';
 import type { Tool } from '../define-tool.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Claim, Permit, Ticket } from '../../core/saga/model/permit.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';

@@ -7,7 +7,7 @@ import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { SagasAnswer } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import type { SagaEngine, SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { advanceInput } from '../../contract/internal-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { executionName } from '../../core/saga/model/keys.ts';
 import type { SagaEngine } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';

@@ -16,7 +16,7 @@ import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { sagaMachine } from '../../kit/testing/saga-machine.ts';

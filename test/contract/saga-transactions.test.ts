@@ -4,7 +4,7 @@ import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
 import { boundedMarks, resourceMark } from '../../core/saga/decide/resource-marks.ts';
-import { chain } from '../../core/saga/ledger/hash-chain.ts';
+import { chain } from '../../core/saga/entries/hash-chain.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';

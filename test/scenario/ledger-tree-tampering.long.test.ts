@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, test, vi } from 'vitest';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';

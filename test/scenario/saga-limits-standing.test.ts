@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';

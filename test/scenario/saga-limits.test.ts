@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import * as z from 'zod';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
-import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
+import { canonicalJson } from '../../core/shared/canonical-json.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import { createQueryLedger } from '../../core/saga/ledger/query-ledger.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import type { Fact, LedgerEntry } from '../../core/saga/model/ledger-entry.ts';

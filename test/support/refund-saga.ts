@@ -3,8 +3,8 @@
 import { expect } from 'vitest';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { differingHeadFields } from '../../core/saga/ledger/check-head.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { differingHeadFields } from '../../core/saga/entries/check-head.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { observe } from '../../core/saga/people/observation.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';

@@ -8,7 +8,7 @@ import {
 import { expect } from 'vitest';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { ToolManifest } from '../../core/saga/model/tool.ts';
 import { refundDefinitions, refundManifests } from '../../examples/refund/catalog.ts';

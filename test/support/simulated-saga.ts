@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { applyFacts, decide } from '../../core/saga/decide/decide.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import type { Outcome, SagaEvent, Surroundings } from '../../core/saga/decide/saga-events.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import type { PinnedToolStep } from '../../core/saga/model/plan.ts';
 import { approvalStep, type SagaState } from '../../core/saga/model/state.ts';

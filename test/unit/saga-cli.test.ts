@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../cli/app.ts';
 import { sagaQuestion } from '../../cli/saga-question.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import { toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import { runCommand } from '../support/recording-app.ts';

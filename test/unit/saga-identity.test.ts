@@ -212,7 +212,7 @@ describe('an approval', () => {
     const { entries, head } = await asking('compensatable', ({ machine }) =>
       machine.answer({ ...approve, by: person() }),
     );
-    const { findChainBreak } = await import('../../core/saga/ledger/hash-chain.ts');
+    const { findChainBreak } = await import('../../core/saga/entries/hash-chain.ts');
     const forged = entries.map((entry) =>
       entry.person === undefined ? entry : { ...entry, person: { ...entry.person, sub: 'u-2' } },
     );

@@ -1,14 +1,14 @@
 /** What a saga writes: keys, the ledger and its chain, pinned steps, packed state. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/ledger/hash-chain.ts';
+import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { executionName, idempotencyKey } from '../../core/saga/model/keys.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import type { EffectRecord } from '../../core/saga/model/state.ts';
-import { canonicalJson, hashJson } from '../../core/saga/plan/json.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
 import { isPinnedChunk, pinSteps } from '../../core/saga/run/pinned-steps.ts';
+import { canonicalJson, hashJson } from '../../core/shared/canonical-json.ts';
 import { isReadable } from '../support/readable-json.ts';
 import { stepOf } from '../support/simulated-saga.ts';
 

@@ -6,9 +6,9 @@ import { putCatalogInput, startSagaInput, submitStepInput } from '../../contract
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { parsePlan } from '../../core/saga/plan/catalog.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
-import { canonicalJson } from '../../core/saga/plan/json.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { readToolResponse } from '../../core/saga/tools/tool-protocol.ts';
+import { canonicalJson } from '../../core/shared/canonical-json.ts';
 import { parseInput } from '../../core/shared/parse-input.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { findChainBreak } from '../../core/saga/ledger/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { idempotencyKey } from '../../core/saga/model/keys.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';

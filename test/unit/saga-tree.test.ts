@@ -4,7 +4,7 @@ import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
 import { undoPlanLines } from '../../cli/view/undo-plan-view.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { readLedger } from '../../core/saga/ledger/read-ledger.ts';
+import { readLedger } from '../../core/saga/entries/read-ledger.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { createDescribe } from '../../core/saga/people/describe.ts';

@@ -2,6 +2,7 @@
 import type { Json } from '../../../contract/json.ts';
 import type { ClosedSaga } from '../../../contract/saga-answers.ts';
 import type { CloseSagaInput } from '../../../contract/saga-inputs.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { isCancellable } from '../decide/decide-control.ts';
@@ -10,7 +11,6 @@ import type { SagaHead } from '../model/head.ts';
 import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { ensureDriven } from '../people/ensure-driven.ts';
 import { createHandBack } from '../permits/hand-back.ts';
-import { canonicalJson } from '../plan/json.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';

@@ -1,13 +1,13 @@
 /** Checks a submitted step against the catalog before anything is written (S8), and pins it. */
 import type { StepDeadlines } from '../../../contract/deadlines.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type { InteractivePolicy } from '../model/interactive.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import { toolViolations, unknownTool } from '../plan/catalog.ts';
 import { deadlineViolation } from '../plan/deadlines.ts';
-import { canonicalJson } from '../plan/json.ts';
 import { MAX_ARGUMENT_BYTES } from '../plan/plan-rules.ts';
 import { MAX_STEP_BYTES, pin } from '../plan/plan-validation.ts';
 import { schemaViolations } from '../plan/schema-check.ts';

@@ -1,17 +1,17 @@
 /** Accepts the next step of an interactive saga, drives it, and answers what became of it. */
 import type { SteppedSaga } from '../../../contract/saga-answers.ts';
 import type { SubmitStepInput } from '../../../contract/saga-inputs.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import { readTrueLedger } from '../ledger/read-ledger.ts';
+import { readTrueLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { SubmittedStep } from '../model/submitted-step.ts';
 import { fittingObservation } from '../people/fit-observation.ts';
 import { observe } from '../people/observation.ts';
 import { ownDeadlines } from '../plan/deadlines.ts';
-import { hashJson } from '../plan/json.ts';
 import { move } from '../run/move.ts';
 import { pinSteps } from '../run/pinned-steps.ts';
 import { createDriver } from '../run/prepare-next.ts';

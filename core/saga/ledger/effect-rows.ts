@@ -5,8 +5,8 @@
  */
 import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
+import { type Acceptance, createAcceptances, placeOf, reasonIn } from '../entries/acceptances.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
-import { type Acceptance, createAcceptances, placeOf, reasonIn } from './acceptances.ts';
 
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
 type Started = Entry<'forward'> & { status: 'started' };

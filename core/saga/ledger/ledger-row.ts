@@ -4,8 +4,8 @@
  */
 import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { canonicalJson } from '../plan/json.ts';
 
 /** Only outcomes are in the index by day. The start of a call, or of a step, adds nothing to its outcome. */
 export const isOutcome = (entry: LedgerEntry): boolean =>

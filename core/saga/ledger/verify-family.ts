@@ -2,9 +2,10 @@
  * Checks that the ledgers of parent and child agree about each other: each names entries of the other by
  * their hashes. Pure.
  */
+
+import { hashJson } from '../../shared/canonical-json.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { hashJson } from '../plan/json.ts';
 import type { Finding } from './audit.ts';
 
 interface Named {

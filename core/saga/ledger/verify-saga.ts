@@ -2,11 +2,12 @@
  * Checks that a saga is as it was written: its entries by their chain, and everything else by the entries.
  * Pure.
  */
+
+import { differingHeadFields } from '../entries/check-head.ts';
+import { describeBreak, findChainBreak } from '../entries/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Finding } from './audit.ts';
-import { differingHeadFields } from './check-head.ts';
-import { describeBreak, findChainBreak } from './hash-chain.ts';
 
 export interface StoredSaga {
   sagaId: string;

@@ -4,7 +4,7 @@ import type { AnnounceAwaitInput } from '../../../contract/internal-inputs.ts';
 import type { AnsweredSaga } from '../../../contract/saga-answers.ts';
 import type { AnswerInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { readLedger } from '../ledger/read-ledger.ts';
+import { readLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalStep } from '../model/state.ts';

@@ -5,7 +5,7 @@
 import type { Asked } from '../../../contract/identity.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import { readLedger, type ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';

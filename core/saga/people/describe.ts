@@ -1,7 +1,7 @@
 import type { Observation } from '../../../contract/saga-answers.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import { readTrueLedger } from '../ledger/read-ledger.ts';
+import { readTrueLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaStore } from '../ports.ts';
 import { awaitsBelow, observeFamily } from './family-view.ts';

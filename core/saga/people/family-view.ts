@@ -6,7 +6,7 @@ import type { AwaitedApproval, Observation } from '../../../contract/saga-answer
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { turningFact } from '../decide/turning.ts';
-import { readTrueLedger } from '../ledger/read-ledger.ts';
+import { readTrueLedger } from '../entries/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';

@@ -4,7 +4,7 @@ import { MIB } from '../../../contract/sizes.ts';
 import { clip, clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { branchesFailedIn, isLeftOver } from '../decide/effects.ts';
-import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../ledger/read-ledger.ts';
+import { MAX_TOLD_RESULT_BYTES, type ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { approvalsOf } from './approvals.ts';

@@ -4,12 +4,12 @@
  */
 import type { Asked } from '../../../contract/identity.ts';
 import type { RewindAnswer, RewoundSaga, SagaRewind } from '../../../contract/rewind.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { isRewindable } from '../decide/decide-rewind.ts';
-import { readTrueLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import { readTrueLedger, type ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { hashJson } from '../plan/json.ts';
 import type { AdvanceDependencies, Evaluate, SagaStore } from '../ports.ts';
 import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';

@@ -2,7 +2,7 @@
 import type { SessionEffect } from '../../../contract/saga-answers.ts';
 import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
-import { readLedger } from '../ledger/read-ledger.ts';
+import { readLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord, EffectStatus } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';

@@ -6,7 +6,7 @@
 import type { PlacedSaga } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isFinal, isUndoable } from '../decide/effects.ts';
-import { readTrueLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import { readTrueLedger, type ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { EffectRecord } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';

@@ -1,6 +1,6 @@
 /** Finds who gave a saga a step: whoever rewound it with a plan of their own, when that plan holds the step. */
 import { planHashAt } from '../decide/plan-in-force.ts';
-import { readLedger } from '../ledger/read-ledger.ts';
+import { readLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';

@@ -1,8 +1,8 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
 import type { ObservedStep } from '../../../contract/saga-answers.ts';
-import { createAcceptances, placeOf, reasonIn } from '../ledger/acceptances.ts';
-import type { ToldEntry } from '../ledger/read-ledger.ts';
+import { createAcceptances, placeOf, reasonIn } from '../entries/acceptances.ts';
+import type { ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 import type { Money } from '../model/money.ts';

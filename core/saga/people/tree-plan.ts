@@ -5,7 +5,7 @@
 import type { UndoPlan } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isFinal, isLetStand, isUndoable } from '../decide/effects.ts';
-import { readLedger, type ToldEntry } from '../ledger/read-ledger.ts';
+import { readLedger, type ToldEntry } from '../entries/read-ledger.ts';
 import type { NamedChild } from '../model/children.ts';
 import { isChildOf } from '../model/head.ts';
 import type { EffectRecord } from '../model/state.ts';

@@ -4,7 +4,7 @@ import type { OperatedSaga } from '../../../contract/saga-answers.ts';
 import type { OperateSagaInput } from '../../../contract/saga-inputs.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
-import { readTrueLedger } from '../ledger/read-ledger.ts';
+import { readTrueLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { move } from '../run/move.ts';

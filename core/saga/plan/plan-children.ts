@@ -3,6 +3,7 @@
  * level deeper.
  */
 import type { Json } from '../../../contract/json.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import { pinnedPolicy } from '../interactive/policy.ts';
 import type { BranchFailure, PinnedChild, PinnedChildrenStep } from '../model/children.ts';
 import type { AskedPolicy } from '../model/interactive.ts';
@@ -10,7 +11,6 @@ import type { ChildSource, PinnedPlan, Plan, PlanStep, SagaDefinition, ToolPlanS
 import { pinSteps } from '../run/pinned-steps.ts';
 import { unknownTool } from './catalog.ts';
 import { findExpressions } from './expressions.ts';
-import { hashJson } from './json.ts';
 import { namedProblem } from './named-size.ts';
 import {
   type CheckContext,

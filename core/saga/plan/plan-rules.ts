@@ -1,11 +1,11 @@
 /** What the checks of a plan share: the rules, and what a plan is checked against. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { PinnedOutput } from '../model/children.ts';
 import type { PinnedPlan, PinnedStep, Plan, SagaDefinition } from '../model/plan.ts';
 import type { JsonSchema, ToolManifest } from '../model/tool.ts';
 import type { Evaluate } from '../ports.ts';
 import { findExpressions, readExpression, resolveArguments } from './expressions.ts';
-import { canonicalJson } from './json.ts';
 import { schemaViolations } from './schema-check.ts';
 
 export type PlanRule =

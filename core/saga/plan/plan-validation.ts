@@ -1,5 +1,6 @@
 /** Refuses bad plans before the first effect (S8), and pins good ones, with the plans of all their children. */
 import type { Json } from '../../../contract/json.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import type {
@@ -14,7 +15,6 @@ import type { JsonSchema, ToolManifest } from '../model/tool.ts';
 import { toolViolations, unknownTool } from './catalog.ts';
 import { deadlinesOf, deadlineViolation } from './deadlines.ts';
 import { findExpressions } from './expressions.ts';
-import { hashJson } from './json.ts';
 import { checkChildrenStep } from './plan-children.ts';
 import {
   type CheckContext,

@@ -2,13 +2,13 @@
 import { isLoopback } from '../../../contract/http-endpoint.ts';
 import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { SagaDefinition } from '../model/plan.ts';
 import type { ToolManifest } from '../model/tool.ts';
 import type { SagaStore, ToolFunctions } from '../ports.ts';
 import { parseDefinition, parseTool } from './catalog.ts';
 import { checkFunctions } from './check-functions.ts';
-import { canonicalJson } from './json.ts';
 import { requirePlan } from './plan-validation.ts';
 import { readCatalog } from './read-catalog.ts';
 

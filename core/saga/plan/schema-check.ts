@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json } from '../../../contract/json.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import type { JsonSchema } from '../model/tool.ts';
-import { hashJson } from './json.ts';
 
 let ajv: Ajv2020 | undefined;
 /** Made when a schema is first checked, because making it takes longer than importing a small client. */

@@ -1,10 +1,11 @@
 /** Makes the head and the first entry of a child. They name the entry of the parent that named the child. */
+
+import { hashJson } from '../../shared/canonical-json.ts';
 import { fold } from '../decide/fold.ts';
-import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
+import { chain, GENESIS_HASH } from '../entries/hash-chain.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
-import { hashJson } from '../plan/json.ts';
 
 /**
  * Everything except the time comes from the parent's ledger, so whoever creates the child creates the same

@@ -7,7 +7,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace, RACE } from '../../shared/retry.ts';
 import { applyFacts, decide, MAX_FACTS } from '../decide/decide.ts';
 import type { Decision, Next, SagaEvent } from '../decide/saga-events.ts';
-import { chain } from '../ledger/hash-chain.ts';
+import { chain } from '../entries/hash-chain.ts';
 import { isSameTurn, type SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { PinnedStep } from '../model/plan.ts';

@@ -4,8 +4,8 @@
  * sibling hashes on its way up.
  */
 
+import { hashJson } from '../../shared/canonical-json.ts';
 import type { PinnedStep } from '../model/plan.ts';
-import { hashJson } from '../plan/json.ts';
 
 export const STEPS_PER_CHUNK = 8;
 

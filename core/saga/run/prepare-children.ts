@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
+import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
@@ -25,7 +26,6 @@ import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
 import type { EffectRecord, SagaState } from '../model/state.ts';
 import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { resolveArguments } from '../plan/expressions.ts';
-import { canonicalJson, hashJson } from '../plan/json.ts';
 import { namedProblem } from '../plan/named-size.ts';
 import { listOf } from '../plan/plan-children.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../plan/plan-shape.ts';

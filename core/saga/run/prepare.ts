@@ -1,5 +1,6 @@
 /** Prepares data for `decide`: the arguments of a step, and whether an effect may be undone now. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
+import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { Fact } from '../model/ledger-entry.ts';
@@ -7,7 +8,6 @@ import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
 import { MAX_RESULT_BYTES } from '../model/tool.ts';
 import { type ExpressionScope, evaluateExpression, resolveArguments } from '../plan/expressions.ts';
-import { canonicalJson, hashJson } from '../plan/json.ts';
 import { schemaViolations } from '../plan/schema-check.ts';
 import type { Evaluate } from '../ports.ts';
 import { expectedMoney } from './price.ts';

@@ -1,7 +1,7 @@
 /** Renders the next action for the state machine. */
 import type { ToolRequest } from '../../../contract/tool-request.ts';
 import type { Next, OperationId } from '../decide/saga-events.ts';
-import { readLedger } from '../ledger/read-ledger.ts';
+import { readLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import { idempotencyKey } from '../model/keys.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';

@@ -1,6 +1,7 @@
 /** Starts a saga. Every problem that a check can find is found before anything is written (S8). */
 import type { Json } from '../../../contract/json.ts';
 import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
@@ -8,8 +9,8 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import { slotFact } from '../decide/decide-permits.ts';
 import { fold } from '../decide/fold.ts';
 import type { SlotLook } from '../decide/saga-events.ts';
+import { chain, GENESIS_HASH } from '../entries/hash-chain.ts';
 import { requirePolicy } from '../interactive/policy.ts';
-import { chain, GENESIS_HASH } from '../ledger/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
@@ -19,7 +20,6 @@ import { claimsOf } from '../permits/claims.ts';
 import { lookAt } from '../permits/look.ts';
 import { startLocksIn } from '../permits/start-locks.ts';
 import { parsePlan } from '../plan/catalog.ts';
-import { canonicalJson, hashJson } from '../plan/json.ts';
 import { overdueWarnings } from '../plan/overdue.ts';
 import { requireInput, requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';

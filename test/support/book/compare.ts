@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LedgerEffect, LedgerTotals } from '../../../contract/ledger-answers.ts';
 import { fold } from '../../../core/saga/decide/fold.ts';
-import { differingHeadFields } from '../../../core/saga/ledger/check-head.ts';
-import { findChainBreak } from '../../../core/saga/ledger/hash-chain.ts';
+import { differingHeadFields } from '../../../core/saga/entries/check-head.ts';
+import { findChainBreak } from '../../../core/saga/entries/hash-chain.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';

@@ -3,11 +3,12 @@
  * and when. Only the ledger is the truth, so a head is compared with it before anything from it is shown.
  * Pure.
  */
+
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { apply, initialState } from '../decide/fold.ts';
 import { isSameTurn, type SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaState } from '../model/state.ts';
-import { canonicalJson } from '../plan/json.ts';
 
 const meansTheSame = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other);
 

@@ -1,7 +1,7 @@
 /** The hash chain of a ledger: builds it and checks it (S10). Pure. */
 import { type Actor, nameOf, personOf } from '../../../contract/identity.ts';
+import { hashJson } from '../../shared/canonical-json.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
-import { hashJson } from '../plan/json.ts';
 
 /** The first entry of every saga names this as its predecessor. */
 export const GENESIS_HASH = '0'.repeat(64);

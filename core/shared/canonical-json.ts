@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../shared/ids.ts';
+import { sha256Hex } from './ids.ts';
 
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`;
