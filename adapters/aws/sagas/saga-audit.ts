@@ -10,8 +10,8 @@ import type { AuditedEntry, LedgerAudit } from '../../../core/saga/ledger/audit.
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { ReplacedPlan } from '../../../core/saga/model/state.ts';
+import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/plan/pinned-steps.ts';
 import { packEffects } from '../../../core/saga/run/pack-state.ts';
-import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { hashJson } from '../../../core/shared/canonical-json.ts';
 import { documentClient } from '../document-client.ts';
 import { SAGA_FORMAT } from '../item-format.ts';

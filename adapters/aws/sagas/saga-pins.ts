@@ -5,8 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../../../contract/json.ts';
 import type { PinnedStep } from '../../../core/saga/model/plan.ts';
+import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/plan/pinned-steps.ts';
 import type { SagaStore } from '../../../core/saga/ports.ts';
-import { isPinnedChunk, STEPS_PER_CHUNK } from '../../../core/saga/run/pinned-steps.ts';
 import { hashJson } from '../../../core/shared/canonical-json.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import type { Table } from '../table.ts';

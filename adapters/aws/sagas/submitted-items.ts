@@ -1,7 +1,7 @@
 /** Submitted steps of interactive sagas as items, and back (docs/sagas.md, Data). Pure. */
 import * as z from 'zod';
 import type { SubmittedStep } from '../../../core/saga/model/submitted-step.ts';
-import { pinSteps } from '../../../core/saga/run/pinned-steps.ts';
+import { pinSteps } from '../../../core/saga/plan/pinned-steps.ts';
 import { checked, itemReader } from '../read-item.ts';
 import type { Item, Key } from '../table-reads.ts';
 import { ledgerKey, ofSaga } from './saga-items.ts';

@@ -12,13 +12,13 @@ import { sha256Hex } from '../../shared/ids.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import { backoffMs, ENGINE_SLACK_SECONDS, unreachedBackoffMs } from '../model/timing.ts';
 import { ownDeadlines } from '../plan/deadlines.ts';
+import { requirePolicy } from '../plan/policy.ts';
 import { outcomeOf } from '../run/engine-protocol.ts';
 import { fenceOf, requireFence } from '../run/session-fence.ts';
 import type { createStartSaga } from '../run/start.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import { type DriveDependencies, RESERVE_MS } from './drive.ts';
 import { pinSubmitted } from './pin-submitted.ts';
-import { requirePolicy } from './policy.ts';
 import type { createSubmitStep } from './submit.ts';
 
 const STEP_ID = 'call';

@@ -4,14 +4,13 @@
  */
 import type { Json } from '../../../contract/json.ts';
 import { hashJson } from '../../shared/canonical-json.ts';
-import { pinnedPolicy } from '../interactive/policy.ts';
 import type { BranchFailure, PinnedChild, PinnedChildrenStep } from '../model/children.ts';
 import type { AskedPolicy } from '../model/interactive.ts';
 import type { ChildSource, PinnedPlan, Plan, PlanStep, SagaDefinition, ToolPlanStep } from '../model/plan.ts';
-import { pinSteps } from '../run/pinned-steps.ts';
 import { unknownTool } from './catalog.ts';
 import { findExpressions } from './expressions.ts';
 import { namedProblem } from './named-size.ts';
+import { pinSteps } from './pinned-steps.ts';
 import {
   type CheckContext,
   type CheckPlan,
@@ -25,6 +24,7 @@ import {
   usesOf,
 } from './plan-rules.ts';
 import { MAX_CHILDREN } from './plan-shape.ts';
+import { pinnedPolicy } from './policy.ts';
 
 /** Levels of sagas, the root included. */
 const MAX_DEPTH = 5;

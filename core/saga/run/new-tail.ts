@@ -5,10 +5,10 @@ import { planHashAt } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep, PlanStep } from '../model/plan.ts';
 import { parsePlan } from '../plan/catalog.ts';
+import { pinSteps } from '../plan/pinned-steps.ts';
 import { requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
-import { pinSteps } from './pinned-steps.ts';
 import { readingOf } from './reading.ts';
 
 const refuse = (message: string): never => {

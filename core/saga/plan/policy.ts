@@ -2,8 +2,8 @@
 import { HOUR_SECONDS } from '../../../contract/times.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
-import { unknownTool } from '../plan/catalog.ts';
 import type { SagaStore } from '../ports.ts';
+import { unknownTool } from './catalog.ts';
 
 /** The rules with their defaults. */
 export const pinnedPolicy = ({
