@@ -23,15 +23,15 @@ const RECORD =
   'prolongs the record of what a checkpoint changed, where it has one (core/checkpoint/session/retention.ts)';
 const REPAIRED =
   'reads what a child did that was repaired, for a parent that has ended (core/saga/run/family.ts)';
-const QUEUE = 'admits queued sagas whose turn was missed (core/saga/permits/hand-back.ts)';
-const NEXT = 'wakes who waits for a lock that was given back (core/saga/permits/hand-back.ts)';
-const FIRST = 'looks whether the first in line for it has an execution (core/saga/permits/hand-back.ts)';
+const QUEUE = 'admits queued sagas whose turn was missed (core/saga/run/hand-back.ts)';
+const NEXT = 'wakes who waits for a lock that was given back (core/saga/run/hand-back.ts)';
+const FIRST = 'looks whether the first in line for it has an execution (core/saga/run/hand-back.ts)';
 const STALE = 'takes out of a line who waits there no longer (core/saga/permits/look.ts)';
 const USERS =
   'looks who works in the sandbox of a fork that is discarded (core/checkpoint/copies/expect-unused.ts)';
-const FACTS = 'reads the results that a step it prepares refers to (core/saga/run/prepare.ts)';
-const MOVED = 'reads what a call moved, of a tool that says its amount (core/saga/run/price.ts)';
-const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/run/step-of-saga.ts)';
+const FACTS = 'reads the results that a step it prepares refers to (core/saga/prepare/prepare.ts)';
+const MOVED = 'reads what a call moved, of a tool that says its amount (core/saga/prepare/price.ts)';
+const SUBMITTED = 'finds a submitted step that is being taken back (core/saga/prepare/step-of-saga.ts)';
 
 const LACKING =
   'reads bundles of the target that the sandbox lacks (core/checkpoint/restore/target-bundles.ts)';
@@ -88,7 +88,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'dynamodb:Query': OLD_CHAIN,
     's3:GetObject': 'looks at what the sandbox uploaded, when it was too large for the answer',
     'dynamodb:DeleteItem': STALE,
-    'states:StartExecution': 'starts a saga that gets the slot (core/saga/permits/hand-back.ts)',
+    'states:StartExecution': 'starts a saga that gets the slot (core/saga/run/hand-back.ts)',
   },
   'start-saga': {
     'dynamodb:DeleteItem': STALE,

@@ -7,7 +7,7 @@ import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import { seenChild } from '../../core/saga/run/prepare-children.ts';
+import { seenChild } from '../../core/saga/prepare/prepare-children.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { chosenSeed } from '../support/sampling.ts';
 

@@ -12,8 +12,8 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { ParkRecord } from '../model/session-park.ts';
 import { sessionSagas } from '../people/session-sagas.ts';
-import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies } from '../ports.ts';
+import { createHandBack } from '../run/hand-back.ts';
 import { move } from '../run/move.ts';
 import { interactiveHead, requireWaiting } from './accepting.ts';
 

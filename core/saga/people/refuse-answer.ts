@@ -5,7 +5,7 @@ import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import type { SagaStore } from '../ports.ts';
-import { readingOf } from '../run/reading.ts';
+import { readingOf } from '../prepare/reading.ts';
 
 const AT_ONCE = 8;
 

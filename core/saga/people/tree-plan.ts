@@ -10,7 +10,7 @@ import type { NamedChild } from '../model/children.ts';
 import { isChildOf } from '../model/head.ts';
 import type { EffectRecord } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
-import { namedIn } from '../run/prepare-children.ts';
+import { namedIn } from '../prepare/prepare-children.ts';
 import { type Story, storiesOf } from './stories.ts';
 import { undoPlanOf } from './undo-plan.ts';
 

@@ -6,7 +6,7 @@ import type { Fact } from '../model/ledger-entry.ts';
 import { isOlder, lockOf, rootOf, slotsOf } from '../model/permit.ts';
 import type { PinnedToolStep } from '../model/plan.ts';
 import type { SagaState } from '../model/state.ts';
-import type { Reading } from '../run/reading.ts';
+import type { Reading } from '../prepare/reading.ts';
 import { lookAt, rootHead } from './look.ts';
 import { closesKnot, type KnotLooking } from './slot-knot.ts';
 

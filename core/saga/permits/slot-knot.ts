@@ -7,7 +7,7 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import type { SagaHead } from '../model/head.ts';
 import { isOlder, rootOf, slotsOf } from '../model/permit.ts';
 import type { SagaStore } from '../ports.ts';
-import { namedIn } from '../run/prepare-children.ts';
+import { namedIn } from '../prepare/prepare-children.ts';
 import { heldAgainst, waitsFor } from './look.ts';
 
 export interface KnotLooking {

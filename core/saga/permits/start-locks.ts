@@ -5,7 +5,7 @@ import { lockOf } from '../model/permit.ts';
 import type { PinnedStep } from '../model/plan.ts';
 import { evaluateExpression, resolveArguments } from '../plan/expressions.ts';
 import type { Evaluate } from '../ports.ts';
-import { resourceKeyOf } from '../run/prepare.ts';
+import { resourceKeyOf } from '../prepare/prepare.ts';
 import { MAX_START_LOCKS } from './prepare-permits.ts';
 
 interface Known {

@@ -1,10 +1,10 @@
 /** The use case of the machine's state `Advance`: moves a saga, and renders what the machine does next. */
 import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
-import { createHandBack } from '../permits/hand-back.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { afterEnd, driveChildren } from './family.ts';
+import { createHandBack } from './hand-back.ts';
 import { move } from './move.ts';
 import { createDriver } from './prepare-next.ts';
 import { render } from './render.ts';

@@ -11,9 +11,9 @@ import { childEnd } from '../decide/decide-children.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import { isChildOf, type SagaHead } from '../model/head.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
+import { namedIn, seenChild, statusForParent } from '../prepare/prepare-children.ts';
 import { newChild } from './create-child.ts';
 import { move } from './move.ts';
-import { namedIn, seenChild, statusForParent } from './prepare-children.ts';
 import { wake } from './wake.ts';
 
 export interface FamilyDependencies {

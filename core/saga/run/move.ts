@@ -15,8 +15,8 @@ import { approvalStep, type SagaState } from '../model/state.ts';
 import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';
 import { claimsOf } from '../permits/claims.ts';
 import type { AdvanceDependencies, Beside } from '../ports.ts';
-import { BYSTANDER, type Driver, isForCaller } from './driver.ts';
-import { type Reading, readingOf } from './reading.ts';
+import { BYSTANDER, type Driver, isForCaller } from '../prepare/driver.ts';
+import { type Reading, readingOf } from '../prepare/reading.ts';
 import { notStorable, withoutIt } from './unstorable.ts';
 
 /** A history holds 25,000 events. From this number on, the saga continues in a new execution. */

@@ -9,7 +9,7 @@ import { pinSteps } from '../plan/pinned-steps.ts';
 import { requirePlan } from '../plan/plan-validation.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
 import type { Evaluate, SagaStore } from '../ports.ts';
-import { readingOf } from './reading.ts';
+import { readingOf } from '../prepare/reading.ts';
 
 const refuse = (message: string): never => {
   throw new WalkbackError('PlanRefused', message);

@@ -4,11 +4,11 @@
  */
 import { prepareLocks, withPermits } from '../permits/prepare-permits.ts';
 import type { Evaluate } from '../ports.ts';
-import type { Driver, Prepare } from './driver.ts';
-import { prepareStep } from './prepare.ts';
-import { prepareChildren, prepareChildrenStep, prepareOutput } from './prepare-children.ts';
-import { prepareUndo } from './prepare-undo.ts';
-import { createPrice } from './price.ts';
+import type { Driver, Prepare } from '../prepare/driver.ts';
+import { prepareStep } from '../prepare/prepare.ts';
+import { prepareChildren, prepareChildrenStep, prepareOutput } from '../prepare/prepare-children.ts';
+import { prepareUndo } from '../prepare/prepare-undo.ts';
+import { createPrice } from '../prepare/price.ts';
 
 const createPrepare =
   (evaluate: Evaluate): Prepare =>

@@ -8,10 +8,10 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from '../model/timing.ts';
 import { observeBelow } from '../people/family-view.ts';
 import type { AdvanceDependencies, InvokePayload } from '../ports.ts';
+import { readingOf } from '../prepare/reading.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { escalation, idleNotice } from './escalation.ts';
-import { readingOf } from './reading.ts';
 
 type Common = { sagaId: string; generation: number };
 

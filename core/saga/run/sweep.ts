@@ -7,11 +7,11 @@ import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Log } from '../../shared/surroundings.ts';
 import { type SagaHead, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE } from '../model/head.ts';
-import { createAdmit } from '../permits/hand-back.ts';
 import { isStillBusy } from '../permits/look.ts';
 import type { SagaOutline } from '../ports.ts';
 import { isAlertDue, isUnalerted } from './alert-again.ts';
 import { afterEnd, hasNews } from './family.ts';
+import { createAdmit } from './hand-back.ts';
 import { lookAtDriver } from './look-at-driver.ts';
 import { type ReviveDependencies, revive } from './revive.ts';
 

@@ -1,7 +1,7 @@
 /** Decides what becomes of a move that the store would never accept. */
 import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { Driver } from './driver.ts';
+import type { Driver } from '../prepare/driver.ts';
 
 const MAX_REASON_LENGTH = 300;
 

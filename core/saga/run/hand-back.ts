@@ -8,11 +8,11 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { rootOf, slotsOf, type Ticket } from '../model/permit.ts';
 import { isIdle } from '../model/state.ts';
+import { lookAt, waitsFor } from '../permits/look.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
-import { lookAtDriver } from '../run/look-at-driver.ts';
-import { move } from '../run/move.ts';
-import { revive } from '../run/revive.ts';
-import { lookAt, waitsFor } from './look.ts';
+import { lookAtDriver } from './look-at-driver.ts';
+import { move } from './move.ts';
+import { revive } from './revive.ts';
 
 export interface HandBackDependencies {
   store: SagaStore;

@@ -9,8 +9,8 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { SagaHead } from '../model/head.ts';
 import { lockOf } from '../model/permit.ts';
 import type { SagaEngine, SagaStore } from '../ports.ts';
-import { move } from '../run/move.ts';
 import { wakeFirst } from './hand-back.ts';
+import { move } from './move.ts';
 
 interface Dependencies {
   store: SagaStore;
