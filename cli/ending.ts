@@ -5,7 +5,7 @@
  */
 import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
-import { openNotListedIn } from '../core/saga/people/not-listed.ts';
+import { openNotListedIn } from '../core/saga/view/not-listed.ts';
 import { plural } from '../core/shared/plural.ts';
 import { isRetryable } from '../present/saga-words.ts';
 import { CliError } from './failure.ts';

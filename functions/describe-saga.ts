@@ -1,5 +1,5 @@
-import { createDescribe } from '../core/saga/people/describe.ts';
-import { readSubject } from '../core/saga/people/subject.ts';
+import { createDescribe } from '../core/saga/view/describe.ts';
+import { readSubject } from '../core/saga/view/subject.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 

@@ -1,4 +1,4 @@
-import { createListCatalog } from '../core/saga/plan/list-sagas.ts';
+import { createListCatalog } from '../core/saga/view/list-sagas.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 

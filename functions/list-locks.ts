@@ -1,4 +1,4 @@
-import { createListLocks } from '../core/saga/permits/list-locks.ts';
+import { createListLocks } from '../core/saga/view/list-locks.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 

@@ -1,4 +1,4 @@
-import { createListSagas } from '../core/saga/plan/list-sagas.ts';
+import { createListSagas } from '../core/saga/view/list-sagas.ts';
 import { createHandler } from './handler.ts';
 import { sagaStore } from './saga-runtime.ts';
 

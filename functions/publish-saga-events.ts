@@ -1,4 +1,4 @@
-import { createPublishSagaChanges } from '../core/saga/run/publish-saga-changes.ts';
+import { createPublishSagaChanges } from '../core/saga/people/publish-saga-changes.ts';
 import { eventBus } from './event-runtime.ts';
 import { createEventHandler } from './handler.ts';
 import { optional } from './runtime.ts';

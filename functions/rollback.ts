@@ -1,6 +1,6 @@
 import { createRollback } from '../core/checkpoint/rollback/rollback.ts';
 import { tellingEffects } from '../core/checkpoint/rollback/tell-effects.ts';
-import { createSessionEffects } from '../core/saga/people/session-effects.ts';
+import { createSessionEffects } from '../core/saga/view/session-effects.ts';
 import { createHandler } from './handler.ts';
 import { identifiedIfPerson } from './identity-runtime.ts';
 import { sagaStore } from './saga-runtime.ts';

@@ -13,21 +13,21 @@ import type { SagaEvent } from '../saga/decide/saga-events.ts';
 import { readTrueLedger } from '../saga/entries/read-ledger.ts';
 import type { SagaHead } from '../saga/model/head.ts';
 import { isIdle } from '../saga/model/state.ts';
-import { ensureDriven } from '../saga/people/ensure-driven.ts';
 import { ifUnmoved } from '../saga/people/planned.ts';
 import { residueKeys } from '../saga/people/residue.ts';
+import { treePlanOf } from '../saga/people/tree-plan.ts';
+import { ensureDriven } from '../saga/run/ensure-driven.ts';
+import { move } from '../saga/run/move.ts';
+import { tellMachine } from '../saga/run/tell-machine.ts';
+import { wake } from '../saga/run/wake.ts';
 import {
   type Found,
   type LastSteps,
   nothingFound,
   type SagaSince,
   sagasSince,
-} from '../saga/people/session-sagas.ts';
-import { storiesOf } from '../saga/people/stories.ts';
-import { treePlanOf } from '../saga/people/tree-plan.ts';
-import { move } from '../saga/run/move.ts';
-import { tellMachine } from '../saga/run/tell-machine.ts';
-import { wake } from '../saga/run/wake.ts';
+} from '../saga/view/session-sagas.ts';
+import { storiesOf } from '../saga/view/stories.ts';
 import { hashJson } from '../shared/canonical-json.ts';
 import { sha256Hex } from '../shared/ids.ts';
 import type { TakeBackDependencies } from './ports.ts';

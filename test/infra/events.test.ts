@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { eventSchema } from '../../cdk/event-schemas.ts';
 import { EVENT_DETAILS } from '../../contract/events.ts';
-import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import { createPublishSagaChanges } from '../../core/saga/people/publish-saga-changes.ts';
 import type { WalkbackEvent } from '../../core/shared/events.ts';
 import { plainTool } from '../support/outage-tools.ts';
 import { committed, rejected, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';

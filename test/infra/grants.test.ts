@@ -109,10 +109,10 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:DescribeExecution': FIRST,
   },
   'describe-saga': {
-    'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/people/family-view.ts)',
+    'dynamodb:GetItem': 'looks for questions of children that run still (core/saga/view/family-view.ts)',
   },
   'publish-saga-events': {
-    'dynamodb:GetItem': 'tells what stands in sagas below one that failed (core/saga/people/family-view.ts)',
+    'dynamodb:GetItem': 'tells what stands in sagas below one that failed (core/saga/view/family-view.ts)',
   },
   'workspace-tools': {
     'dynamodb:PutItem': 'buries the key of a call that is taken back (core/saga/tools/tool-guard.ts)',

@@ -1,7 +1,7 @@
 /** Sagas whose tool `work` takes an exclusive resource, and `free` the same without. */
 import type { ToolRequest } from '../../contract/tool-request.ts';
-import { observe } from '../../core/saga/people/observation.ts';
-import { createListLocks } from '../../core/saga/permits/list-locks.ts';
+import { createListLocks } from '../../core/saga/view/list-locks.ts';
+import { observe } from '../../core/saga/view/observation.ts';
 import { type FleetOptions, sagaFleet } from './saga-fleet.ts';
 import { committed, scriptedTool } from './scripted-saga.ts';
 

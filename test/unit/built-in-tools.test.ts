@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { withBuiltIn } from '../../core/saga/plan/built-in.ts';
 import { parseDefinition, parseTool } from '../../core/saga/plan/catalog.ts';
-import { createListCatalog } from '../../core/saga/plan/list-sagas.ts';
 import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
+import { createListCatalog } from '../../core/saga/view/list-sagas.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import catalog from '../../tools/catalog.json' with { type: 'json' };
 

@@ -1,8 +1,8 @@
 /** Interactive sagas: what people decide, what nobody does in time, who is first, and what is refused. */
 import { describe, expect, test } from 'vitest';
 import type { AskedPolicy } from '../../core/saga/model/interactive.ts';
-import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createMeasureSagas } from '../../core/saga/run/measure.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import {
   committed,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
-import { observe } from '../../core/saga/people/observation.ts';
+import { observe } from '../../core/saga/view/observation.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 

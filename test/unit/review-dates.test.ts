@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { manifest as storedManifest } from '../../adapters/aws/sagas/stored-sagas.ts';
 import { parseTool } from '../../core/saga/plan/catalog.ts';
-import { createListCatalog } from '../../core/saga/plan/list-sagas.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
+import { createListCatalog } from '../../core/saga/view/list-sagas.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import catalog from '../../tools/catalog.json' with { type: 'json' };

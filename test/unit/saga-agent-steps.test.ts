@@ -6,7 +6,7 @@ import { sagaTree } from '../../cli/view/saga-views.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { PlanStep } from '../../core/saga/model/plan.ts';
-import { createDescribe } from '../../core/saga/people/describe.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
 import { agentStep, parsedAgentStep } from '../support/tree-agent.ts';
 import { expectSettledTree, put, ROOT, type TreeSagaOptions, treeSaga } from '../support/tree-saga.ts';
 

@@ -1,8 +1,8 @@
 /** Steps that run a saga, and branches that run side by side. */
 import { describe, expect, test } from 'vitest';
-import { observe } from '../../core/saga/people/observation.ts';
-import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
 import { packEffects, unpackEffects } from '../../core/saga/run/pack-state.ts';
+import { createListSagas } from '../../core/saga/view/list-sagas.ts';
+import { observe } from '../../core/saga/view/observation.ts';
 import {
   definitionOf,
   expectSettledTree,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createSagas } from '../../client/sagas.ts';
 import { SAGA_STATUSES, type SagaStatus, type SagasAnswer } from '../../contract/saga-answers.ts';
 import { isSameTurn, MOVING_STATUSES, type SagaHead, STATUSES_AT_WORK } from '../../core/saga/model/head.ts';
-import { createListSagas } from '../../core/saga/plan/list-sagas.ts';
+import { createListSagas } from '../../core/saga/view/list-sagas.ts';
 import { sagaTitle } from '../../present/saga-words.ts';
 import { made } from '../support/console-in-process.ts';
 import { runCommand } from '../support/recording-app.ts';

@@ -1,8 +1,8 @@
 /** Locks on exclusive resources and limits of a project, case by case (L8, L9). */
 import { expect, test } from 'vitest';
-import { createDescribe } from '../../core/saga/people/describe.ts';
 import { toolViolations } from '../../core/saga/plan/catalog.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { committed, rejected, scriptedTool } from '../support/scripted-saga.ts';

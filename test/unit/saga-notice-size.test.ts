@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { KIB } from '../../contract/sizes.ts';
-import { noticeOf } from '../../core/saga/people/notice.ts';
 import { escalation } from '../../core/saga/run/escalation.ts';
+import { noticeOf } from '../../core/saga/view/notice.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 
 const COUNT = 60;

@@ -5,9 +5,9 @@ import { watchFailure } from '../../cli/ending.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import { EVENT_DETAILS, type SagaNotice } from '../../contract/events.ts';
-import { observeFamily } from '../../core/saga/people/family-view.ts';
+import { createPublishSagaChanges } from '../../core/saga/people/publish-saga-changes.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
-import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import { observeFamily } from '../../core/saga/view/family-view.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import type { WalkbackEvent } from '../../core/shared/events.ts';
 import {

@@ -4,7 +4,7 @@ import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
 import { observation as shape } from '../../contract/saga-answers.ts';
-import { createDescribe } from '../../core/saga/people/describe.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
 import { plainTool } from '../support/outage-tools.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 

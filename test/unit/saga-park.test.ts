@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import { createSaveFiles } from '../../core/checkpoint/take/save-files.ts';
 import { createTakeCheckpoint } from '../../core/checkpoint/take/take-checkpoint.ts';
-import { createListLocks } from '../../core/saga/permits/list-locks.ts';
+import { createListLocks } from '../../core/saga/view/list-locks.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { createWorkingStage, SESSION } from '../support/fakes/stage.ts';
 import { committed, lost, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { createDescribe } from '../../core/saga/people/describe.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
 import { happenings, planOf, stepsAt } from '../support/random-trees.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 import { runRandomTree } from '../support/tree-matrix.ts';

@@ -21,7 +21,7 @@ import {
 import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { SagaState } from '../../core/saga/model/state.ts';
-import { createPublishSagaChanges } from '../../core/saga/run/publish-saga-changes.ts';
+import { createPublishSagaChanges } from '../../core/saga/people/publish-saga-changes.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { chosenSeed } from '../support/sampling.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/saga-answers.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
-import { subjectOf } from '../../core/saga/people/subject.ts';
+import { subjectOf } from '../../core/saga/view/subject.ts';
 import { declineText, sagaTitle } from '../../present/saga-words.ts';
 
 const base = { sagaId: 's', at: '2026-01-02T10:00:00.000Z', actor: 'engine', prevHash: '', hash: '' };

@@ -7,10 +7,10 @@ import type { Observation } from '../../contract/saga-answers.ts';
 import { readLedger } from '../../core/saga/entries/read-ledger.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
-import { createDescribe } from '../../core/saga/people/describe.ts';
 import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
-import { storiesOf } from '../../core/saga/people/stories.ts';
 import { treePlanOf } from '../../core/saga/people/tree-plan.ts';
+import { createDescribe } from '../../core/saga/view/describe.ts';
+import { storiesOf } from '../../core/saga/view/stories.ts';
 import { evaluate } from '../support/plan-tools.ts';
 import {
   expectSettledTree,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
-import { createSessionEffects } from '../../core/saga/people/session-effects.ts';
+import { createSessionEffects } from '../../core/saga/view/session-effects.ts';
 import { SESSION } from '../support/fakes/stage.ts';
 import { committed, rejected } from '../support/scripted-saga.ts';
 import { rewindStage } from '../support/session-rewind.ts';

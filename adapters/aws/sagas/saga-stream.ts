@@ -2,7 +2,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { MovedSaga } from '../../../core/saga/ledger/export-ledger.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
-import type { HeadChange } from '../../../core/saga/run/publish-saga-changes.ts';
+import type { HeadChange } from '../../../core/saga/people/publish-saga-changes.ts';
 import { isWalkbackError } from '../../../core/shared/errors.ts';
 import type { StreamRecord } from '../sessions/stream-records.ts';
 import { isNewer, readHead } from './saga-items.ts';

@@ -11,10 +11,10 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { ParkRecord } from '../model/session-park.ts';
-import { sessionSagas } from '../people/session-sagas.ts';
 import type { AdvanceDependencies } from '../ports.ts';
 import { createHandBack } from '../run/hand-back.ts';
 import { move } from '../run/move.ts';
+import { sessionSagas } from '../view/session-sagas.ts';
 import { interactiveHead, requireWaiting } from './accepting.ts';
 
 export interface ParkDependencies extends Pick<AdvanceDependencies, 'store' | 'engine' | 'clock'> {

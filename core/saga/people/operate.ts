@@ -14,13 +14,13 @@ import type { EffectRecord, SagaState } from '../model/state.ts';
 import type { AdvanceDependencies, SagaStore } from '../ports.ts';
 import { readingOf } from '../prepare/reading.ts';
 import { createBreakLock } from '../run/break-lock.ts';
+import { ensureDriven } from '../run/ensure-driven.ts';
 import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
 import { dueUnasked, type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
 import { checkOperation } from './check-operation.ts';
-import { ensureDriven } from './ensure-driven.ts';
 import { undoSaga } from './undo-saga.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;

@@ -6,7 +6,7 @@ import type { RewoundSaga } from '../../../contract/rewind.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import { hasText } from '../model/text.ts';
-import { namedStands } from './undo-plan.ts';
+import { namedStands } from '../view/undo-plan.ts';
 
 type Planned = Pick<RewoundSaga, 'sagaId' | 'plan'>;
 

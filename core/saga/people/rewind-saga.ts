@@ -11,19 +11,19 @@ import { readTrueLedger, type ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { AdvanceDependencies, Evaluate, SagaStore } from '../ports.ts';
+import { ensureDriven } from '../run/ensure-driven.ts';
 import { move } from '../run/move.ts';
 import { newTail } from '../run/new-tail.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
-import { ensureDriven } from './ensure-driven.ts';
-import { observeFamily } from './family-view.ts';
+import { observeFamily } from '../view/family-view.ts';
+import { type RewindTarget, rewindTarget } from '../view/rewind-target.ts';
+import { storiesOf } from '../view/stories.ts';
+import { requireReturn } from '../view/undo-plan.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
 import { requireReason, requireSameResidue, residueOf } from './residue.ts';
-import { type RewindTarget, rewindTarget } from './rewind-target.ts';
-import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
-import { requireReturn } from './undo-plan.ts';
 
 export type RewindDependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'> & {
   evaluate: Evaluate;

@@ -11,8 +11,8 @@ import { isChildOf } from '../model/head.ts';
 import type { EffectRecord } from '../model/state.ts';
 import type { SagaStore } from '../ports.ts';
 import { namedIn } from '../prepare/prepare-children.ts';
-import { type Story, storiesOf } from './stories.ts';
-import { undoPlanOf } from './undo-plan.ts';
+import { type Story, storiesOf } from '../view/stories.ts';
+import { undoPlanOf } from '../view/undo-plan.ts';
 
 type Reads = Pick<SagaStore, 'getHead' | 'pageEntries'>;
 

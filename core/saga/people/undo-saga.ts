@@ -7,15 +7,15 @@ import type { SagaEvent } from '../decide/saga-events.ts';
 import { readTrueLedger } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AdvanceDependencies } from '../ports.ts';
+import { ensureDriven } from '../run/ensure-driven.ts';
 import { move } from '../run/move.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';
-import { ensureDriven } from './ensure-driven.ts';
+import { storiesOf } from '../view/stories.ts';
+import { requireReturn } from '../view/undo-plan.ts';
 import { requireFresh } from './identify.ts';
 import { ifUnmoved, untilUnmoved } from './planned.ts';
 import { requireSameResidue, residueOf } from './residue.ts';
-import { storiesOf } from './stories.ts';
 import { treePlanOf } from './tree-plan.ts';
-import { requireReturn } from './undo-plan.ts';
 
 type Dependencies = Pick<AdvanceDependencies, 'store' | 'engine' | 'clock' | 'log'>;
 

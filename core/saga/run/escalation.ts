@@ -7,8 +7,8 @@ import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
-import { notListedIn } from '../people/not-listed.ts';
-import { consoleLink, placeOf, referenceText } from '../people/notice.ts';
+import { notListedIn } from '../view/not-listed.ts';
+import { consoleLink, placeOf, referenceText } from '../view/notice.ts';
 
 /** SNS accepts 256 KiB. So does a state, which holds the message as JSON, so the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;

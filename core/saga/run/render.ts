@@ -6,10 +6,10 @@ import type { SagaHead } from '../model/head.ts';
 import { idempotencyKey } from '../model/keys.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { ENGINE_SLACK_SECONDS, engineSeconds } from '../model/timing.ts';
-import { observeBelow } from '../people/family-view.ts';
 import type { AdvanceDependencies, InvokePayload } from '../ports.ts';
 import { readingOf } from '../prepare/reading.ts';
 import { HTTP_TOOL_FUNCTION } from '../tools/http-endpoint.ts';
+import { observeBelow } from '../view/family-view.ts';
 import type { EngineState } from './engine-protocol.ts';
 import { escalation, idleNotice } from './escalation.ts';
 

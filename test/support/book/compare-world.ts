@@ -1,8 +1,8 @@
 /** Reads the whole ledger of a world as finance does, and compares everything. */
 import type { LedgerEffect } from '../../../contract/ledger-answers.ts';
 import { createQueryLedger } from '../../../core/saga/ledger/query-ledger.ts';
-import { createListLocks } from '../../../core/saga/permits/list-locks.ts';
-import { createListSagas } from '../../../core/saga/plan/list-sagas.ts';
+import { createListLocks } from '../../../core/saga/view/list-locks.ts';
+import { createListSagas } from '../../../core/saga/view/list-sagas.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';
 import type { Told } from './agents.ts';

@@ -8,7 +8,7 @@ import type { SagaHead } from '../../../core/saga/model/head.ts';
 import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 import type { EffectRecord, EffectStatus } from '../../../core/saga/model/state.ts';
-import { observe } from '../../../core/saga/people/observation.ts';
+import { observe } from '../../../core/saga/view/observation.ts';
 import type { Told } from './agents.ts';
 import type { Book, BookedEffect } from './effects.ts';
 

@@ -1,7 +1,7 @@
 /** What people do: they answer, cancel, undo, rewind, park, close, and mend what could not be taken back. Sane or not. */
 
 import { idempotencyKey } from '../../../core/saga/model/keys.ts';
-import { createDescribe } from '../../../core/saga/people/describe.ts';
+import { createDescribe } from '../../../core/saga/view/describe.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import type { sagaMachine } from '../../../kit/testing/saga-machine.ts';
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';

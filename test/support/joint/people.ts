@@ -1,5 +1,5 @@
 /** What people do to sagas and to the session, sane or not. */
-import { createDescribe } from '../../../core/saga/people/describe.ts';
+import { createDescribe } from '../../../core/saga/view/describe.ts';
 import type { memorySagaStore } from '../../../kit/testing/memory-saga-store.ts';
 import type { sagaMachine } from '../../../kit/testing/saga-machine.ts';
 import type { VirtualClock } from '../../../kit/testing/virtual-clock.ts';

@@ -10,9 +10,9 @@ import { partOf } from '../../shared/fill-page.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { OPEN_STATUSES, type SagaHead } from '../model/head.ts';
 import type { Permit } from '../model/permit.ts';
-import { createSagaPages } from '../plan/page-sagas.ts';
+import { waitsFor } from '../permits/look.ts';
 import type { SagaStore } from '../ports.ts';
-import { waitsFor } from './look.ts';
+import { createSagaPages } from './page-sagas.ts';
 
 const MOST_WAITING = 20;
 /** Sagas that are read at once. */

@@ -9,10 +9,10 @@ import type { Log } from '../../shared/surroundings.ts';
 import { readLedger } from '../entries/read-ledger.ts';
 import { createSagaEffects } from '../ledger/effect-rows.ts';
 import type { SagaHead } from '../model/head.ts';
-import { observeBelow } from '../people/family-view.ts';
-import { noticeOf } from '../people/notice.ts';
-import { observe } from '../people/observation.ts';
 import type { SagaStore } from '../ports.ts';
+import { observeBelow } from '../view/family-view.ts';
+import { noticeOf } from '../view/notice.ts';
+import { observe } from '../view/observation.ts';
 
 /** One change of a head, as the table's stream reports it. */
 export interface HeadChange {

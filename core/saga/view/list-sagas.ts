@@ -16,12 +16,12 @@ import { branchesFailedIn } from '../decide/effects.ts';
 import { stepCountOf } from '../decide/plan-in-force.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { SagaState } from '../model/state.ts';
-import { effectsOfSaga } from '../people/session-effects.ts';
-import { sessionSagas } from '../people/session-sagas.ts';
-import { readSubject } from '../people/subject.ts';
+import { daysToReview } from '../plan/catalog.ts';
 import type { SagaStore } from '../ports.ts';
-import { daysToReview } from './catalog.ts';
 import { createSagaPages } from './page-sagas.ts';
+import { effectsOfSaga } from './session-effects.ts';
+import { sessionSagas } from './session-sagas.ts';
+import { readSubject } from './subject.ts';
 
 const DEFAULT_LIMIT = 50;
 

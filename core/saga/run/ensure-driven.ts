@@ -1,7 +1,7 @@
 import type { Actor } from '../../../contract/identity.ts';
 import type { SagaHead } from '../model/head.ts';
-import { lookAtDriver } from '../run/look-at-driver.ts';
-import { type ReviveDependencies, revive } from '../run/revive.ts';
+import { lookAtDriver } from './look-at-driver.ts';
+import { type ReviveDependencies, revive } from './revive.ts';
 
 /**
  * A command has no effect while nothing drives the saga. So the saga gets an execution now, however often
