@@ -10,6 +10,7 @@ import type { HookService } from '../hooks/service.ts';
 import { collectPaths, idleMinutesIn, MINUTES_HELP, parseWholeNumber } from '../options.ts';
 import { tellingFullDisk } from '../target/full-disk.ts';
 import { dataDirFor } from '../target/select.ts';
+import { spareMemory } from '../target/spare-memory.ts';
 import { endWhenStuck } from '../target/stuck.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -114,6 +115,7 @@ const runHere = async (app: App, { dataDir, options, functions, json }: Facts): 
   };
   process.on('unhandledRejection', tellStray);
   let hooks: HookService | undefined;
+  const endSparing = spareMemory(cloud);
   try {
     const { startHookService } = await import('../hooks/service.ts');
     hooks = await startHookService(dataDir);
@@ -135,6 +137,7 @@ const runHere = async (app: App, { dataDir, options, functions, json }: Facts): 
     } else if (!signal.aborted) await once(signal, 'abort');
     if (signal.aborted && !isInterruption(signal.reason)) throw signal.reason;
   } finally {
+    endSparing();
     process.off('unhandledRejection', tellStray);
     await hooks?.close();
     await cloud.close();

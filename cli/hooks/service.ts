@@ -8,14 +8,14 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { Walkback } from '../../client/index.ts';
+import type { Walkback } from '../../client/index.ts';
 import { sameSecret } from '../../core/shared/same-secret.ts';
 import { startOf } from '../../local/data-dir.ts';
 import { listenApp } from '../../local/listen.ts';
 import { PRIVATE_FILE } from '../../local/private-file.ts';
 import { type Asked, isOfScript, misread, readAsked } from './asked.ts';
-import { openBegunPrompts } from './begun-prompts.ts';
-import { type Conversation, openConversation } from './conversation.ts';
+import { type KeptPrompts, openBegunPrompts } from './begun-prompts.ts';
+import type { Conversation } from './conversation.ts';
 
 /** A checkpoint may take 15 minutes. The hook's own time-out is longer. */
 const MAX_SECONDS = 910;
@@ -32,19 +32,44 @@ export interface HookService {
   close(): Promise<void>;
 }
 
+interface Loaded {
+  walkback: Walkback;
+  openConversation: (asked: Asked, prompts: KeptPrompts) => Conversation;
+}
+
+/** Only for the first hook: the client reads shell commands and calls functions, and most clouds hear no hook. */
+const loadClient = async (dataDir: string): Promise<Loaded> => {
+  const [client, { openConversation }] = await Promise.all([
+    import('../../client/index.ts'),
+    import('./conversation.ts'),
+  ]);
+  const walkback = new client.Walkback({ dataDir });
+  return { walkback, openConversation: (asked, prompts) => openConversation(walkback, asked, prompts) };
+};
+
 /** Serves hooks beside the cloud of this directory until it is closed. */
 export const startHookService = async (dataDir: string): Promise<HookService> => {
   const token = randomBytes(32).toString('hex');
-  const walkback = new Walkback({ dataDir });
+  let loading: Promise<Loaded> | undefined;
   /** Notices of the service itself, for the next request. */
   const notices: string[] = [];
   const promptsOf = openBegunPrompts(dataDir, (message) => void notices.push(`Walkback: ${message}`));
   const byHost = new Map<string, Conversation>();
 
-  const conversationOf = (asked: Asked): Conversation => {
+  /** One that failed is tried again by the next hook. */
+  const load = (): Promise<Loaded> => {
+    loading ??= loadClient(dataDir).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+
+  const conversationOf = async (asked: Asked): Promise<Conversation> => {
+    const { openConversation } = await load();
     const { root, sessionId, mode, input } = asked;
     const key = [input.session_id, root, sessionId, mode].join('\0');
-    const conversation = byHost.get(key) ?? openConversation(walkback, asked, promptsOf(input.session_id));
+    const conversation = byHost.get(key) ?? openConversation(asked, promptsOf(input.session_id));
     byHost.set(key, conversation);
     return conversation;
   };
@@ -57,7 +82,8 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
     if (!asked.success && !isOfScript(body)) return context.text(z.prettifyError(asked.error), 400);
     if (!asked.success) return context.json(misread(asked.error, body, context.req.header(EVENT_HEADER)));
     const program = pathIn(context.req.header(PROGRAM_HEADER));
-    const answer = await conversationOf(asked.data).hear(asked.data.input, program);
+    const conversation = await conversationOf(asked.data);
+    const answer = await conversation.hear(asked.data.input, program);
     const said = [answer.systemMessage, ...notices.splice(0)].filter((text) => text !== undefined);
     return context.json(said.length === 0 ? answer : { ...answer, systemMessage: said.join('\n') });
   });
@@ -82,7 +108,9 @@ export const startHookService = async (dataDir: string): Promise<HookService> =>
       const said = await readFile(file, 'utf8').catch(() => '');
       if (said.includes(token)) await rm(file, { force: true });
       await endpoint.close();
-      await walkback.close();
+      // Whoever waits for it is told of a failure; there is nothing to close then.
+      const loaded = await loading?.catch(() => undefined);
+      await loaded?.walkback.close();
     },
   };
 };

@@ -67,6 +67,12 @@ const failureIn = (log: string, dataDir: string): CliError => {
   }
 };
 
+/**
+ * Two young generations of 8 MB, where V8 would let them grow to 64 MB in all. Checkpoints take no longer with them
+ * (docs/benchmarks.md).
+ */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
+
 const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
   'up',
   '--daemon',
@@ -116,16 +122,20 @@ const launch = async (dataDir: string, options: DaemonOptions): Promise<Launched
   const { log, from } = await openLog(dataDir);
   // A session of its own, so that it outlives the terminal. It also does not keep the person's current
   // directory in use.
-  const child = spawn(process.execPath, [process.argv[1] ?? '', ...wordsOf(dataDir, options)], {
-    cwd: '/',
-    detached: true,
-    stdio: ['ignore', log, log],
-    // Not an argument: everybody on the machine can see those, and such an address may be a secret.
-    env: {
-      ...process.env,
-      ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }),
+  const child = spawn(
+    process.execPath,
+    [...NODE_FLAGS, process.argv[1] ?? '', ...wordsOf(dataDir, options)],
+    {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', log, log],
+      // Not an argument: everybody on the machine can see those, and such an address may be a secret.
+      env: {
+        ...process.env,
+        ...(options.notify === undefined ? {} : { WALKBACK_NOTIFY_URL: options.notify }),
+      },
     },
-  });
+  );
   closeSync(log);
   let isOver = false;
   child.on('error', () => (isOver = true));

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FunctionPlan } from '../plan.ts';
 import { createAdmission } from './admission.ts';
-import { type Handler, loadHandler } from './handler.ts';
+import { type Handler, loadHandler, newInstance } from './handler.ts';
 import { invokeHandler } from './invoke.ts';
 import { findOwnFunctions, twins, versionOf } from './own-functions.ts';
 import { createOwnThreads } from './own-threads.ts';
@@ -65,7 +65,7 @@ export const createFunctions = (
   const reading = new Map<string, Promise<void>>();
   const running = new Set<Promise<unknown>>();
   const admission = createAdmission();
-  let instance: string = randomUUID();
+  let instance = newInstance();
 
   const load = (fn: FunctionPlan): Promise<Handler> => {
     const existing = warm.get(fn.name);
@@ -148,7 +148,7 @@ export const createFunctions = (
     },
     coldStart: () => {
       warm.clear();
-      instance = randomUUID();
+      instance = newInstance();
     },
     idle,
     drain: async () => {

@@ -11,6 +11,19 @@ const exportsSchema = z.looseObject({});
 
 const isHandler = (value: unknown): value is Handler => typeof value === 'function';
 
+const COUNTER = Symbol.for('walkback.instances');
+
+/**
+ * Names an instance that this process has not had. Node's cache of compiled code has an entry for each URL that was
+ * ever loaded, so the names are the same in each process. They are counted where the loaded modules are: in the process.
+ */
+export const newInstance = (): string => {
+  const before: unknown = Reflect.get(globalThis, COUNTER);
+  const count = typeof before === 'number' ? before + 1 : 1;
+  Reflect.set(globalThis, COUNTER, count);
+  return String(count);
+};
+
 /**
  * What a module exports. Each `instance` is a separate module that runs again. Without one, it is the
  * instance of this thread.

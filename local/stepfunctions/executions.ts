@@ -6,7 +6,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as eventsToArrive } from 'node:timers/promises';
-import { StateMachine } from 'aws-local-stepfunctions';
+import type { StateMachine } from 'aws-local-stepfunctions';
 import * as z from 'zod';
 import { mayBeDropped } from '../in-background.ts';
 import { createPlaces } from '../places.ts';
@@ -94,6 +94,10 @@ export interface ExecutionsOptions {
   /** How many ended executions are kept with history and output. */
   keeps?: number;
 }
+
+/** Loaded by the first execution: many clouds never run a saga, and the engine loads a whole validator and SDK. */
+const loadEngine = async (): Promise<typeof StateMachine> =>
+  (await import('aws-local-stepfunctions')).StateMachine;
 
 /** They share our process with the functions. More would only make each of them slower. */
 const PLACES = 16;
@@ -187,7 +191,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     return (input: unknown): Promise<unknown> => mayBeDropped(begin(input));
   };
 
-  const run = (execution: Execution, loaded: Loaded) => {
+  const run = (Machine: typeof StateMachine, execution: Execution, loaded: Loaded) => {
     const { definition, tasks } = loaded;
     const handlers = Object.fromEntries(
       [...tasks].map(([state, resource]) => [state, handlerOf(execution, state, resource, loaded)]),
@@ -211,7 +215,7 @@ export const createExecutions = async (options: ExecutionsOptions) => {
         },
       },
     };
-    const machine = new StateMachine(definition, { validationOptions: { noValidate: true } });
+    const machine = new Machine(definition, { validationOptions: { noValidate: true } });
     const machineRun = machine.run(JSON.parse(execution.input), {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tasks answer JSON
       overrides: { taskResourceLocalHandlers: handlers as never },
@@ -245,8 +249,9 @@ export const createExecutions = async (options: ExecutionsOptions) => {
     seats.set(executionArn, seat);
     let abort = (): void => undefined;
     const done = seat.first().then(async () => {
+      const Machine = await loadEngine();
       if (closing || execution.status !== 'RUNNING') return;
-      const under = run(execution, machine);
+      const under = run(Machine, execution, machine);
       ({ abort } = under);
       await under.done;
     });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Walkback } from '../../client/index.ts';
@@ -10,6 +10,17 @@ test('it ends by itself when nobody uses it', async () => {
   const { ended } = await scene.start(['up', '--json', '--idle', '0.001']);
   expect(await ended).toBe(0);
   expect(await findRunningCloud(scene.dataDir)).toBeUndefined();
+});
+
+/** In a checkout whose code is not in Node's cache of compiled code, which a first start may be. */
+const MOST_RESIDENT_KB = 160_000;
+
+test('one that nobody has used yet has loaded little', async () => {
+  await using scene = await openCliScene({ WALKBACK_DAEMON: 'on' });
+  const { pid } = await scene.json(['up', '--detach']);
+  const status = await readFile(`/proc/${String(pid)}/status`, 'utf8');
+  await scene.run(['down']);
+  expect(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])).toBeLessThan(MOST_RESIDENT_KB);
 });
 
 test('what it cannot start with is told by its name', async () => {

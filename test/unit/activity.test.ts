@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { untilIdle } from '../../cli/target/idle.ts';
+import { spareMemory } from '../../cli/target/spare-memory.ts';
 import { createActivity } from '../../local/activity.ts';
 import type { Cloud } from '../../local/cloud.ts';
 
@@ -50,4 +51,45 @@ test('a cloud whose directory is not its own any more ends, and hides nothing of
     new AbortController().signal,
   );
   expect(told).toEqual([]);
+});
+
+test('memory is collected once for each time that a cloud is left alone', async () => {
+  vi.useFakeTimers();
+  try {
+    let idleMs = 0;
+    let collected = 0;
+    const collect = async () => void (collected += 1);
+    const end = spareMemory({ idleForMs: () => idleMs }, { quietMs: 1_000, collect });
+    vi.advanceTimersByTime(5_000);
+    expect(collected).toBe(0);
+    idleMs = 1_000;
+    vi.advanceTimersByTime(5_000);
+    expect(collected).toBe(1);
+    idleMs = 0;
+    vi.advanceTimersByTime(250);
+    idleMs = 1_000;
+    vi.advanceTimersByTime(250);
+    expect(collected).toBe(2);
+    end();
+    idleMs = 0;
+    vi.advanceTimersByTime(5_000);
+    idleMs = 1_000;
+    vi.advanceTimersByTime(5_000);
+    expect(collected).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+/** In a function of its own, whose frame holds the array no longer than the call takes. */
+const unheld = (): WeakRef<Uint8Array> => new WeakRef(new Uint8Array(1_000));
+
+test('what nobody holds is gone from the memory of a cloud that is left alone', async () => {
+  const left = unheld();
+  const end = spareMemory({ idleForMs: () => 1 }, { quietMs: 1 });
+  try {
+    await expect.poll(() => left.deref() === undefined).toBe(true);
+  } finally {
+    end();
+  }
 });
