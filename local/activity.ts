@@ -1,9 +1,6 @@
 /** When somebody outside last asked for something. A daemon that nobody uses ends by itself. */
-import type { EventEmitter } from 'node:events';
 
 export interface Activity {
-  /** Requests to this server count as use, from their first byte until their connection is closed. */
-  watch(server: EventEmitter): void;
   /** Marks work as under way until the returned function is called. */
   begin(): () => void;
   /** 0 while anything is under way. */
@@ -21,8 +18,6 @@ export const createActivity = (now: () => number = Date.now): Activity => {
     };
   };
   return {
-    watch: (server) =>
-      void server.on('request', (_, response: EventEmitter) => response.once('close', begin())),
     begin,
     idleForMs: () => (underway > 0 ? 0 : now() - lastMs),
   };

@@ -22,6 +22,7 @@ import { loginSecret } from './identity/issuer.ts';
 import { LOCAL_AUDIENCE, LOCAL_GROUP_PREFIX, LOCAL_ISSUER, LOCAL_SCOPE } from './identity/mint.ts';
 import { installEnvironment } from './lambda/environment.ts';
 import { createFunctions, type LocalFunctions } from './lambda/functions.ts';
+import type { SharedPath } from './listen.ts';
 import { type CloudPlan, type FunctionPlan, mergeEnvironments, planCloud } from './plan.ts';
 import { provision } from './provision.ts';
 import { REGION } from './resolve.ts';
@@ -37,7 +38,10 @@ const GRACE_MS = 5_000;
 export interface CloudOptions {
   /** Everything the cloud keeps; made if missing. One running cloud per directory. */
   dataDir: string;
-  /** The services listen on `port`, `port + 1`, ... Absent: any free ports. */
+  /**
+   * The port of the services for programs. Sign-in has the next one, and the API with the console the one after
+   * that. Absent: any free ports.
+   */
   port?: number;
   log?: Log;
   /** False: other processes see that the directory is taken, but not where the cloud answers. */
@@ -71,6 +75,8 @@ export interface Cloud {
    * every minute.
    */
   expireItems(now?: Date): Promise<number>;
+  /** A path beside those of the services, for what the program of the cloud serves itself. */
+  at(path: string): SharedPath;
   /** Changes the functions' environment and starts them afresh, like an update of their configuration. */
   reconfigure(variables: Record<string, string>): void;
   /**
@@ -252,6 +258,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       installed.set(variables);
       functions.coldStart();
     },
+    at: (path) => services.at(path),
     idleForMs: () => activity.idleForMs(),
     ownsDataDir: () => lock.isHeld(),
     conceal: () => lock.publish({ endpoints: {}, environment: {} }),

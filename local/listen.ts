@@ -1,21 +1,42 @@
 /** The HTTP listeners of the embedded cloud, on loopback only. */
-import { createServer, type RequestListener } from 'node:http';
-import { createServer as createProbe, type Server } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
 import { WalkbackError } from '../core/shared/errors.ts';
 import type { Activity } from './activity.ts';
 import { refusalOf } from './e2b/guard.ts';
 
-export const HOST = '127.0.0.1';
+const HOST = '127.0.0.1';
 
-/** One loopback listener of the embedded cloud. */
+/** Where one service of the embedded cloud answers. */
 export interface Endpoint {
   url: string;
   port: number;
-  /** Stops accepting, drops open connections, and returns when the port is free. */
+  /** Takes no more requests, drops those under way, and returns when a port of its own is free. */
   close(): Promise<void>;
 }
+
+interface Served {
+  answer: RequestListener;
+  /** It asks for the body itself, after it has looked at the headers (`Expect: 100-continue`). */
+  asksForBody: boolean;
+}
+
+/** A path below which a service answers, on a port that it shares with others. */
+export interface SharedPath {
+  port: number;
+  /** Empty: it answers what no other service of the port does. */
+  path: string;
+  serve(served: Served): () => void;
+}
+
+/** A port of its own (0: any free one), or a path of a shared one. */
+export type Place = number | SharedPath;
+
+/** The path below which a service answers. */
+export const pathOf = (place: Place): string => (typeof place === 'number' ? '' : place.path);
 
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
@@ -27,10 +48,10 @@ const portTaken = (port: number, cause: unknown): WalkbackError =>
     { cause, details: { port } },
   );
 
-const listening = async (server: Server, port: number, host = HOST): Promise<number> => {
+const listening = async (server: Server, port: number): Promise<number> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen({ port, host }, () => resolve());
+  server.listen({ port, host: HOST }, () => resolve());
   try {
     await promise;
   } catch (error) {
@@ -41,23 +62,90 @@ const listening = async (server: Server, port: number, host = HOST): Promise<num
   return address.port;
 };
 
-/** Listens on loopback only. Port 0 means any free port. A taken port is a `ConfigurationError` that names it. */
-const listen = async (listener: RequestListener, port = 0, activity?: Activity): Promise<Endpoint> => {
-  const server = createServer(listener);
-  activity?.watch(server);
-  // A command or an upload may be silent for minutes.
+/** `/s3/bucket/key?x` is below `/s3`. */
+const firstPart = (url = '/'): string => /^\/[^/?]*/.exec(url)?.[0] ?? '';
+
+export interface SharedPort {
+  url: string;
+  port: number;
+  at(path: string): SharedPath;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on loopback only. Port 0 means any free port. A taken port is a `ConfigurationError` that names it. A
+ * request that no service answers is dropped, as when nobody listens.
+ */
+export const listenShared = async (wanted = 0): Promise<SharedPort> => {
+  const services = new Map<string, Served>();
+  const find = (incoming: IncomingMessage): Served | undefined =>
+    services.get(firstPart(incoming.url)) ?? services.get('');
+  const pass = (served: Served | undefined, incoming: IncomingMessage, response: ServerResponse): void => {
+    if (served === undefined) incoming.socket.destroy();
+    else served.answer(incoming, response);
+  };
+  const server = createServer((incoming, response) => pass(find(incoming), incoming, response));
+  server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) => {
+    const served = find(incoming);
+    if (served?.asksForBody === false) response.writeContinue();
+    pass(served, incoming, response);
+  });
+  // A command, an upload or a download may be silent for minutes, and take as long as it takes.
   server.requestTimeout = 0;
   // Idle connections are not closed either: a client that was about to use one would see a reset.
   server.keepAliveTimeout = 0;
-  const bound = await listening(server, port);
+  const port = await listening(server, wanted);
   return {
-    url: `http://${HOST}:${bound}`,
-    port: bound,
+    url: `http://${HOST}:${port}`,
+    port,
+    at: (path) => ({
+      port,
+      path,
+      serve: (served) => {
+        services.set(path, served);
+        return () => void services.delete(path);
+      },
+    }),
     close: async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       server.closeAllConnections();
       await promise;
+    },
+  };
+};
+
+interface ListenOptions {
+  /** Requests count as use, from their first byte until their connection is closed. */
+  activity?: Activity | undefined;
+  asksForBody?: boolean;
+}
+
+export const listen = async (
+  listener: RequestListener,
+  place: Place = 0,
+  { activity, asksForBody = false }: ListenOptions = {},
+): Promise<Endpoint> => {
+  const own = typeof place === 'number' ? await listenShared(place) : undefined;
+  const at = typeof place === 'number' ? own?.at('') : place;
+  if (at === undefined) throw new Error('neither a port nor a path');
+  const underWay = new Set<ServerResponse>();
+  const remove = at.serve({
+    asksForBody,
+    answer: (incoming, response) => {
+      underWay.add(response);
+      response.once('close', () => underWay.delete(response));
+      if (activity !== undefined) response.once('close', activity.begin());
+      listener(incoming, response);
+    },
+  });
+  return {
+    url: `http://${HOST}:${at.port}${at.path}`,
+    port: at.port,
+    close: async () => {
+      remove();
+      for (const response of underWay) response.destroy();
+      await own?.close();
     },
   };
 };
@@ -77,16 +165,20 @@ interface AppOptions {
 }
 
 /**
- * The same for a Hono app. Requests of other web pages, and with unknown hosts, are refused before the app
- * sees them.
+ * The same for a Hono app, whose routes are below the path of its place. Requests of other web pages, and with
+ * unknown hosts, are refused before the app sees them.
  */
 export const listenApp = (
-  app: Pick<Hono, 'fetch'>,
-  port = 0,
+  app: Hono,
+  place: Place = 0,
   { activity, hasPages }: AppOptions = {},
 ): Promise<Endpoint> => {
+  const below = pathOf(place);
+  // The request itself keeps its whole path, which is what was signed.
+  const routed = new Hono({ getPath: (request) => getPath(request).slice(below.length) || '/' });
+  const { fetch } = below === '' ? app : routed.route('/', app);
   // The server must not replace the process's own Request and Response, because functions use those.
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
   return listen(
     (incoming, response) => {
       const { origin, host } = incoming.headers;
@@ -101,20 +193,7 @@ export const listenApp = (
       // An error that an app does not handle breaks the connection, but never ends the process.
       Promise.resolve(answer(incoming, response)).catch(() => response.destroy());
     },
-    port,
-    activity,
+    place,
+    { activity },
   );
-};
-
-/**
- * A port for a child process that must be given one. It is checked to be free now, though another process
- * could still take it.
- */
-export const claimPort = async (port = 0, host = HOST): Promise<number> => {
-  const probe = createProbe();
-  const bound = await listening(probe, port, host);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  probe.close(() => resolve());
-  await promise;
-  return bound;
 };

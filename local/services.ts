@@ -1,4 +1,11 @@
-/** Starts every service of the cloud, in the order of their ports; all or none. */
+/**
+ * Starts every service of the cloud; all or none.
+ *
+ * The services for programs share one port, each below a path of its own: every SDK signs and keeps the path of
+ * an endpoint, while names such as `s3.localhost` are not resolved everywhere. E2B is at the root, because its
+ * SDK drops the path of an endpoint from the URLs of files. What a browser opens has a port, and so an origin,
+ * of its own: neither what agents stored nor the page that takes a person's secret may be in the console's.
+ */
 import { join } from 'node:path';
 import type { Log } from '../core/shared/surroundings.ts';
 import type { Activity } from './activity.ts';
@@ -15,7 +22,7 @@ import { loadTokenKey } from './identity/keys.ts';
 import { createKmsApi, loadSigningKeys } from './kms.ts';
 import { createLambdaApi } from './lambda/api.ts';
 import type { LocalFunctions } from './lambda/functions.ts';
-import { claimPort, type Endpoint, listenApp } from './listen.ts';
+import { type Endpoint, listenApp, listenShared, type Place, type SharedPath } from './listen.ts';
 import type { CloudPlan } from './plan.ts';
 import { REGION } from './resolve.ts';
 import { startS3 } from './s3/server.ts';
@@ -23,20 +30,22 @@ import { createSecretsApi, secretsOf } from './secrets.ts';
 import { startStepFunctions } from './stepfunctions/start.ts';
 import type { Changes } from './streams/changes.ts';
 
-/** In the order of their ports: `--port N` gives the first one N. */
-const SERVICES = [
-  'e2b',
-  's3',
-  'dynamodb',
-  'lambda',
-  'events',
-  'secrets',
-  'stepfunctions',
-  'kms',
-  'identity',
-  'api',
-] as const;
-export type Service = (typeof SERVICES)[number];
+/** The path of each service for programs. */
+const PATHS = {
+  e2b: '',
+  s3: '/s3',
+  dynamodb: '/dynamodb',
+  lambda: '/lambda',
+  events: '/events',
+  secrets: '/secrets',
+  stepfunctions: '/stepfunctions',
+  kms: '/kms',
+} as const;
+
+/** Those for browsers: with `--port N`, their ports are the ones after that of the programs. */
+const PAGES = ['identity', 'api'] as const;
+
+export type Service = keyof typeof PATHS | (typeof PAGES)[number];
 export type Endpoints = Record<Service, string>;
 
 export interface ServiceParts {
@@ -55,57 +64,62 @@ export interface ServiceParts {
   log: Log;
 }
 
-type Start = (parts: ServiceParts, port: number) => Promise<Endpoint>;
+type Start = (parts: ServiceParts, place: Place) => Promise<Endpoint>;
 
 const START: Record<Service, Start> = {
-  e2b: ({ dataDir, credentials, activity }, port) =>
-    startE2b({ dataDir: join(dataDir, 'e2b'), port, apiKey: credentials.e2bApiKey, activity }),
-  s3: ({ dataDir, credentials }, port) =>
-    startS3({ dataDir: join(dataDir, 's3'), port, credentials, region: REGION }),
-  dynamodb: ({ dataDir, credentials, dynamodb: source, changes, log }, port) =>
-    startDynamoDb({ dataDir, credentials, port, source, changes, log }),
-  lambda: ({ functions, credentials, activity, log }, port) =>
-    listenApp(createLambdaApi({ functions, credentials, log }), port, { activity }),
-  events: ({ journal, plan, topics, credentials }, port) =>
-    listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, topics, credentials }), port),
-  secrets: ({ plan, credentials }, port) =>
-    listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), port),
-  stepfunctions: (parts, port) => startStepFunctions(parts, port),
-  kms: async ({ dataDir, plan, credentials }, port) =>
-    listenApp(createKmsApi({ keys: await loadSigningKeys(dataDir, plan.signingKeys), credentials }), port),
-  identity: async ({ dataDir, credentials }, port) =>
+  e2b: ({ dataDir, credentials, activity }, place) =>
+    startE2b({ dataDir: join(dataDir, 'e2b'), place, apiKey: credentials.e2bApiKey, activity }),
+  s3: ({ dataDir, credentials }, place) =>
+    startS3({ dataDir: join(dataDir, 's3'), place, credentials, region: REGION }),
+  dynamodb: ({ dataDir, credentials, dynamodb: source, changes, log }, place) =>
+    startDynamoDb({ dataDir, credentials, place, source, changes, log }),
+  lambda: ({ functions, credentials, activity, log }, place) =>
+    listenApp(createLambdaApi({ functions, credentials, log }), place, { activity }),
+  events: ({ journal, plan, topics, credentials }, place) =>
+    listenApp(createEventsApi({ journal, eventBuses: plan.eventBuses, topics, credentials }), place),
+  secrets: ({ plan, credentials }, place) =>
+    listenApp(createSecretsApi({ secrets: secretsOf(plan.functions, credentials), credentials }), place),
+  stepfunctions: (parts, place) => startStepFunctions(parts, place),
+  kms: async ({ dataDir, plan, credentials }, place) =>
+    listenApp(createKmsApi({ keys: await loadSigningKeys(dataDir, plan.signingKeys), credentials }), place),
+  identity: async ({ dataDir, credentials }, place) =>
     listenApp(
       createIssuer({ key: await loadTokenKey(dataDir), secret: loginSecret(credentials.secretAccessKey) }),
-      port,
+      place,
       { hasPages: true },
     ),
-  api: async ({ dataDir, plan, functions, activity }, port) =>
-    listenApp(createGateway({ routes: plan.routes, functions, key: await loadTokenKey(dataDir) }), port, {
+  api: async ({ dataDir, plan, functions, activity }, place) =>
+    listenApp(createGateway({ routes: plan.routes, functions, key: await loadTokenKey(dataDir) }), place, {
       activity,
       hasPages: true,
     }),
 };
 
-const startOne = async (service: Service, parts: ServiceParts): Promise<Endpoint> => {
-  const { port } = parts;
-  if (port === undefined) return START[service](parts, 0);
-  // Checked first, so that a taken port gives the same clear error for every service.
-  return START[service](parts, await claimPort(port + SERVICES.indexOf(service)));
-};
+export interface Services {
+  endpoints: Endpoints;
+  /** A place beside the services, for what the program serves itself. */
+  at(path: string): SharedPath;
+  close(): Promise<void>;
+}
 
 /**
  * Answers the URLs, and how to stop. Throws `ConfigurationError` with a taken port; then nothing is left
  * running.
  */
-export const startServices = async (
-  parts: ServiceParts,
-): Promise<{ endpoints: Endpoints; close(): Promise<void> }> => {
+export const startServices = async (parts: ServiceParts): Promise<Services> => {
   await using starting = new AsyncDisposableStack();
-  const start = async (service: Service): Promise<string> => {
-    const endpoint = await startOne(service, parts);
+  const { port } = parts;
+  // The port is taken before anything in the directory is touched.
+  const shared = await listenShared(port);
+  starting.defer(() => shared.close());
+  const startAt = async (service: Service, place: Place): Promise<string> => {
+    const endpoint = await START[service](parts, place);
     starting.defer(() => endpoint.close());
     return endpoint.url;
   };
+  const start = (service: keyof typeof PATHS): Promise<string> => startAt(service, shared.at(PATHS[service]));
+  const startPages = (service: (typeof PAGES)[number]): Promise<string> =>
+    startAt(service, port === undefined ? 0 : port + 1 + PAGES.indexOf(service));
   const endpoints: Endpoints = {
     e2b: await start('e2b'),
     s3: await start('s3'),
@@ -115,9 +129,9 @@ export const startServices = async (
     secrets: await start('secrets'),
     stepfunctions: await start('stepfunctions'),
     kms: await start('kms'),
-    identity: await start('identity'),
-    api: await start('api'),
+    identity: await startPages('identity'),
+    api: await startPages('api'),
   };
   const running = starting.move();
-  return { endpoints, close: () => running.disposeAsync() };
+  return { endpoints, at: (path) => shared.at(path), close: () => running.disposeAsync() };
 };

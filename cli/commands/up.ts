@@ -118,7 +118,7 @@ const runHere = async (app: App, { dataDir, options, functions, json }: Facts): 
   const endSparing = spareMemory(cloud);
   try {
     const { startHookService } = await import('../hooks/service.ts');
-    hooks = await startHookService(dataDir);
+    hooks = await startHookService(dataDir, cloud.at('/hooks'));
     // A program that finds the cloud finds the hooks too.
     await cloud.announce();
     const { endpoints, environment, ownFunctions } = cloud;
@@ -154,7 +154,7 @@ export const defineUp = (up: Command, app: App): void => {
   )
     .option(
       '--port <n>',
-      'first port; the endpoints take this and the following ones',
+      'port of the endpoints for programs; sign-in, and the API with the console, take the two after it',
       parseWholeNumber(1, 65_000),
     )
     .addOption(

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
-import { type Endpoint, listenApp } from '../listen.ts';
+import { type Endpoint, listenApp, type Place } from '../listen.ts';
 import { isMissing, PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
 import type { Changes } from '../streams/changes.ts';
@@ -17,7 +17,7 @@ import { indexStreams } from './stream-index.ts';
 export interface DynamoDbOptions {
   dataDir: string;
   credentials: AwsCredentials;
-  port?: number;
+  place?: Place;
   source?: DynamoDbSource | undefined;
   /** Told of every write, unless the endpoint is somebody else's. */
   changes?: Changes;
@@ -65,7 +65,7 @@ const databaseFile = async (dataDir: string): Promise<string> => {
 };
 
 const startBehindGateway = async (path: string, options: DynamoDbOptions): Promise<Endpoint> => {
-  const { credentials, dataDir, port, changes, log } = options;
+  const { credentials, dataDir, place, changes, log } = options;
   const file = await databaseFile(dataDir);
   await using starting = new AsyncDisposableStack();
   const engine = await startLastingEngine(path, file, (reason) =>
@@ -74,7 +74,7 @@ const startBehindGateway = async (path: string, options: DynamoDbOptions): Promi
   starting.defer(() => engine.close());
   indexStreams(file);
   const operations = createOperations(engine, changes);
-  const gateway = await listenApp(createGateway({ operations, credentials }), port);
+  const gateway = await listenApp(createGateway({ operations, credentials }), place);
   starting.defer(() => gateway.close());
   const running = starting.move();
   return { ...gateway, close: () => running.disposeAsync() };

@@ -3,14 +3,13 @@
  * `E2B_SANDBOX_URL` are the same URL. A sandbox is a directory, and its commands are processes of this
  * machine's user. It isolates nothing, which is why `guard.ts` is strict about who may ask.
  */
-import { once } from 'node:events';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import type { Activity } from '../activity.ts';
+import { type Endpoint, listen, type Place } from '../listen.ts';
 import { createE2bApp, type E2bApp, type E2bAppOptions } from './app.ts';
 
 export interface E2bOptions extends E2bAppOptions {
-  /** 0 or absent: any free port. */
-  port?: number;
+  place?: Place;
   activity?: Activity;
 }
 
@@ -33,47 +32,36 @@ const cutOnFailure = (response: Response, outgoing: { destroy(): unknown }): Res
   return new Response(body, response);
 };
 
-export const startE2b = async ({
-  port: wanted = 0,
-  activity,
-  ...options
-}: E2bOptions): Promise<{ url: string; port: number; close(): Promise<void> }> => {
+export const startE2b = async ({ place, activity, ...options }: E2bOptions): Promise<Endpoint> => {
   const starting = Promise.withResolvers<E2bApp>();
-  const server = createAdaptorServer({
-    fetch: async (request, { outgoing }) => {
-      if (activity !== undefined) outgoing.once('close', activity.begin());
-      return cutOnFailure(await (await starting.promise).fetch(request), outgoing);
-    },
+  let isClosing = false;
+  const answer = getRequestListener(
+    async (request, { outgoing }) => cutOnFailure(await (await starting.promise).fetch(request), outgoing),
     // The functions run in this process too, and use the platform's own classes.
-    overrideGlobalObjects: false,
-    serverOptions: { requestTimeout: 0 },
-  });
+    { overrideGlobalObjects: false },
+  );
   // The port is taken first. If another server has it, that server may own the directory too, and nothing
   // there is touched.
-  server.listen(wanted, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const app = await createE2bApp(options).catch((error: unknown) => {
-    server.close();
+  const endpoint = await listen(
+    (incoming, response) => {
+      if (isClosing) incoming.socket.destroy();
+      else answer(incoming, response).catch(() => response.destroy());
+    },
+    place,
+    { activity },
+  );
+  const app = await createE2bApp(options).catch(async (error: unknown) => {
+    await endpoint.close();
     throw error;
   });
   starting.resolve(app);
 
   const stop = async (): Promise<void> => {
-    const closed = once(server, 'close');
-    server.close();
+    isClosing = true;
+    // Those who wait for a process see its end.
     await app.close();
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    await closed;
+    await endpoint.close();
   };
   let stopped: Promise<void> | undefined;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    close: () => {
-      stopped ??= stop();
-      return stopped;
-    },
-  };
+  return { ...endpoint, close: () => (stopped ??= stop()) };
 };

@@ -51,7 +51,8 @@ const joinHeaders = (incoming: IncomingMessage): Record<string, string> => {
   return headers;
 };
 
-export const parseRequest = (incoming: IncomingMessage): S3Request => {
+/** `below`: the path of the endpoint, which is signed with the rest. */
+export const parseRequest = (incoming: IncomingMessage, below = ''): S3Request => {
   const url = incoming.url ?? '/';
   const mark = url.indexOf('?');
   // The raw path is used: URL would resolve "..", which is an ordinary part of a key and of the signature.
@@ -68,7 +69,7 @@ export const parseRequest = (incoming: IncomingMessage): S3Request => {
     path,
     query,
     headers,
-    ...splitPath(path),
+    ...splitPath(path.slice(below.length)),
     parameter,
     header: (name) =>
       headers[name] ?? (name.startsWith('x-amz-') ? parameter(hoisted.get(name) ?? name) : undefined),

@@ -3,10 +3,9 @@
  * as S3, so the functions use the real SDK with `AWS_ENDPOINT_URL_S3` and path-style addressing.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
 import { refusalOf } from '../e2b/guard.ts';
+import { type Endpoint, listen, type Place, pathOf } from '../listen.ts';
 import { tellFault } from '../tell-fault.ts';
 import { S3Error } from './errors.ts';
 import { operationOf, sendXml } from './operations.ts';
@@ -17,8 +16,7 @@ import { type ObjectStore, openObjectStore } from './store.ts';
 export interface S3Options {
   /** Created when missing; holds every bucket. */
   dataDir: string;
-  /** 0 or absent: any free port. */
-  port?: number;
+  place?: Place;
   credentials: { accessKeyId: string; secretAccessKey: string };
   region: string;
 }
@@ -60,12 +58,13 @@ const fail = (incoming: IncomingMessage, response: ServerResponse, cause: unknow
 export const createS3Handler = (
   store: ObjectStore,
   { credentials, region }: Pick<S3Options, 'credentials' | 'region'>,
+  below = '',
 ) => {
   const signer = { ...credentials, region };
   return async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       response.setHeader('x-amz-request-id', randomUUID());
-      const request = parseRequest(incoming);
+      const request = parseRequest(incoming, below);
       const { payloadHash } = verifySignature(request, signer, Date.now());
       await operationOf(request)({ request, payloadHash, incoming, response, store });
     } catch (error) {
@@ -74,9 +73,8 @@ export const createS3Handler = (
   };
 };
 
-export const startS3 = async (
-  options: S3Options,
-): Promise<{ url: string; port: number; close(): Promise<void> }> => {
+export const startS3 = async (options: S3Options): Promise<Endpoint> => {
+  const { place = 0 } = options;
   const starting = Promise.withResolvers<ReturnType<typeof createS3Handler>>();
   const exchanges = new Set<Promise<void>>();
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -90,34 +88,19 @@ export const startS3 = async (
       .finally(() => exchanges.delete(exchange));
     exchanges.add(exchange);
   };
-  // A request has no time limit: a large upload takes as long as it takes.
-  const server = createServer({ requestTimeout: 0 }, listener).on('checkContinue', listener);
   // The port is taken first. If another server has it, that server may own the directory too, and nothing
   // there is touched.
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const store = await openObjectStore(options.dataDir).catch((error: unknown) => {
-    server.close();
+  const endpoint = await listen(listener, place, { asksForBody: true });
+  const store = await openObjectStore(options.dataDir).catch(async (error: unknown) => {
+    await endpoint.close();
     throw error;
   });
-  starting.resolve(createS3Handler(store, options));
+  starting.resolve(createS3Handler(store, options, pathOf(place)));
 
   const stop = async (): Promise<void> => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
+    await endpoint.close();
     await Promise.all(exchanges);
   };
   let stopped: Promise<void> | undefined;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    close: () => {
-      stopped ??= stop();
-      return stopped;
-    },
-  };
+  return { ...endpoint, close: () => (stopped ??= stop()) };
 };

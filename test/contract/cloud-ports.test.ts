@@ -54,13 +54,14 @@ const listeningPorts = async (): Promise<number[]> => {
 };
 
 test('every port that the cloud opens is one of its endpoints', async () => {
-  const endpoints = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port));
+  const endpoints = [...new Set(Object.values(cloud.endpoints).map((url) => Number(new URL(url).port)))];
   // The test runner may listen too, but in a process above this one. Files before this one may have left servers.
   const ascending = (a: number, b: number): number => a - b;
   expect((await listeningPorts()).filter((port) => !listenedBefore.has(port)).sort(ascending)).toEqual(
     endpoints.sort(ascending),
   );
-  expect(endpoints).toHaveLength(10);
+  // For programs, to sign in, and for the API with the console.
+  expect(endpoints).toHaveLength(3);
 });
 
 test.each([
@@ -138,6 +139,38 @@ test('no endpoint does anything for a request with another key, or with the keyâ
     debug: false,
   };
   await expect(Sandbox.create(e2b)).rejects.toMatchObject({ name: 'AuthenticationError' });
+});
+
+test('a service answers below its own path only, and what is signed is the whole path', async () => {
+  const { e2b, dynamodb, s3, lambda } = cloud.endpoints;
+  const credentials = {
+    accessKeyId: cloud.environment['AWS_ACCESS_KEY_ID'] ?? '',
+    secretAccessKey: cloud.environment['AWS_SECRET_ACCESS_KEY'] ?? '',
+  };
+  const listTables = async (endpoint: string, as?: string): Promise<string> => {
+    const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
+    client.middlewareStack.add(
+      (next) => (args) => {
+        if (as !== undefined) Object.assign(args.request as object, { path: as });
+        return next(args);
+      },
+      // After the request was signed.
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    try {
+      return String((await client.send(new ListTablesCommand({}))).TableNames?.length);
+    } catch (error) {
+      return error instanceof Error ? error.name : String(error);
+    } finally {
+      client.destroy();
+    }
+  };
+  expect(await listTables(dynamodb)).toBe('3');
+  expect(await listTables(`${dynamodb}/`)).toBe('3');
+  // Signed for `/`, sent to the path.
+  expect(await listTables(e2b, '/dynamodb/')).toBe('InvalidSignatureException');
+  for (const other of [e2b, `${dynamodb}s`, `${e2b}//dynamodb`, s3, lambda])
+    expect(await listTables(other), other).not.toBe('3');
 });
 
 test('nothing the cloud keeps can be read by another user', async () => {

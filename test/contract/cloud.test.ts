@@ -201,10 +201,9 @@ test('of two starting at once in one directory, one wins and the other is told',
   await Promise.all(started.map((result) => result.value.close()));
 });
 
-test('with a port, the services take it and the ones after it; a taken one is named and nothing is left', async () => {
+test('with a port, the services for programs take it, and the pages the ones after it; a taken one is named and nothing is left', async () => {
   await using directory = await scratch();
-  // More than there are services.
-  const first = await freePortsInARow(10);
+  const first = await freePortsInARow(3);
   const taken = first + 2;
   const blocker = createServer().listen(taken, '127.0.0.1');
   await once(blocker, 'listening');
@@ -217,8 +216,10 @@ test('with a port, the services take it and the ones after it; a taken one is na
   expect(processesWith(directory.path)).toEqual([]);
 
   await using cloud = await startCloud({ dataDir: directory.path, port: first });
-  const ports = Object.values(cloud.endpoints).map((url) => Number(new URL(url).port) - first);
-  expect(new Set(ports)).toEqual(new Set(ports.map((_, index) => index)));
+  const { identity, api, ...programs } = cloud.endpoints;
+  const portOf = (url: string): number => Number(new URL(url).port);
+  expect(Object.values(programs).map(portOf)).toEqual(Object.keys(programs).map(() => first));
+  expect([identity, api].map(portOf)).toEqual([first + 1, first + 2]);
 });
 
 test('a damaged credentials file is an error that names it', async () => {
@@ -311,7 +312,7 @@ test('events are shown to people on this machine, not to web pages', async () =>
 
 test('a notification to a topic is kept too; SNS refuses what is too large, and topics that are not there', async () => {
   await using cloud = await startTestCloud();
-  const { host, hostname } = new URL(cloud.endpoints.events);
+  const { host, hostname, pathname: path } = new URL(cloud.endpoints.events);
   const signer = new SignatureV4({
     service: 'sns',
     region: variable(cloud, 'AWS_REGION'),
@@ -329,7 +330,7 @@ test('a notification to a topic is kept too; SNS refuses what is too large, and 
       method: 'POST',
       protocol: 'http:',
       hostname,
-      path: '/',
+      path,
       query: {},
       headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
       body,

@@ -144,7 +144,7 @@ describe('the DynamoDB process', () => {
     await using directory = await scratch();
     const taken = createServer();
     const port = await listenOnLoopback(taken);
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, port })).rejects.toMatchObject({
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, place: port })).rejects.toMatchObject({
       name: 'ConfigurationError',
       message: expect.stringContaining(`port ${port}`),
     });

@@ -296,8 +296,9 @@ describe('the local S3, through the real SDK', () => {
     await put('there', 'x');
     const { port } = server;
     await writeFile(join(dataDir, 'tmp', 'unfinished'), '');
-    await expect(startS3({ dataDir, credentials, region, port })).rejects.toMatchObject({
-      code: 'EADDRINUSE',
+    await expect(startS3({ dataDir, credentials, region, place: port })).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      details: { port },
     });
     expect(await readdir(join(dataDir, 'tmp'))).toEqual(['unfinished']);
   });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -39,6 +39,10 @@ describe('walkback up', () => {
       E2B_API_KEY: expect.any(String),
     });
     for (const url of Object.values(up.endpoints)) expect(await answers(url)).toBe(true);
+    // The hooks of Claude Code are served beside the services.
+    expect(await readFile(join(scene.dataDir, 'hooks.curl'), 'utf8')).toContain(
+      `url = "${up.endpoints['e2b']}/hooks/claude-code"`,
+    );
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     for (const url of Object.values(up.endpoints)) expect(await answers(url)).toBe(false);

@@ -5,9 +5,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamoDbSource, findDynamoDb } from '../../local/dynamodb/binary.ts';
-import { claimPort, HOST } from '../../local/listen.ts';
 import { superviseChild } from './child.ts';
+import { claimPort } from './loopback.ts';
 
+const HOST = '127.0.0.1';
 const ATTEMPTS = 10;
 const START_TIMEOUT_MS = 15_000;
 

@@ -111,7 +111,8 @@ export const startFaultProxy = async (options: { target: string; plan?: Fault[] 
     await closed.promise;
   };
   return {
-    url: `http://127.0.0.1:${port}`,
+    // A request is signed with its path, so it arrives with the path that the service has.
+    url: `http://127.0.0.1:${port}${target.pathname.replace(/\/$/, '')}`,
     seen,
     count,
     reached: (times, match) => {

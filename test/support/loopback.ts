@@ -30,3 +30,12 @@ export const freePortsInARow = async (count: number): Promise<number> => {
     if (free.every(Boolean)) return first;
   }
 };
+
+/** A port for a child process that must be given one. It is free now, though another process could still take it. */
+export const claimPort = async (): Promise<number> => {
+  const probe = createServer();
+  const port = await listenOnLoopback(probe);
+  probe.close();
+  await once(probe, 'close');
+  return port;
+};

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { untilIdle } from '../../cli/target/idle.ts';
 import { spareMemory } from '../../cli/target/spare-memory.ts';
@@ -8,16 +7,13 @@ import type { Cloud } from '../../local/cloud.ts';
 test('time counts from the end of the last of what was under way', () => {
   let now = 1_000;
   const activity = createActivity(() => now);
-  const server = new EventEmitter();
-  activity.watch(server);
   now += 50;
   expect(activity.idleForMs()).toBe(50);
-  const response = new EventEmitter();
-  server.emit('request', {}, response);
+  const first = activity.begin();
   const over = activity.begin();
   now += 1_000;
   expect(activity.idleForMs()).toBe(0);
-  response.emit('close');
+  first();
   expect(activity.idleForMs()).toBe(0);
   over();
   now += 7;
