@@ -14,6 +14,12 @@ export const shortId = (checkpointId: string): string => {
   return seq === undefined ? checkpointId : shortCheckpointId(seq);
 };
 
+/** With its session, where that is another one than the session that was searched. */
+export const pointWords = (
+  { sessionId, checkpointId }: Pick<TriedCheckpoint, 'sessionId' | 'checkpointId'>,
+  searched: string,
+): string => (sessionId === searched ? shortId(checkpointId) : `${shortId(checkpointId)} of ${sessionId}`);
+
 /** How the command ended at a checkpoint. */
 export const endWords = ({ exitCode, note }: Pick<TriedCheckpoint, 'exitCode' | 'note'>): string =>
   exitCode === null ? (note ?? 'not run') : `exit code ${exitCode}`;
@@ -33,22 +39,29 @@ export const searchWords = ({ tried, trying, left }: SearchProgress): string => 
 export const suspectTitle = ({ title, messageId, reason }: Suspect): string =>
   whatMade({ reason }) ?? title ?? messageId ?? 'The work of no message';
 
+/** The tool call; empty where the title says what made the change. */
 export const callWords = ({ madeBy, reason }: Suspect): string =>
   madeBy === undefined
-    ? (whatMade({ reason }) ?? NO_CALL)
+    ? whatMade({ reason }) === undefined
+      ? NO_CALL
+      : ''
     : [madeBy.name, callSubject(madeBy)].filter((part) => part !== '').join(' ');
 
 /** One sentence: what was found. */
 export const foundWords = ({
+  sessionId,
   outcome,
   suspects,
   suspectsNotListed = 0,
+  through,
   checkpoints,
   tried,
 }: BisectSessionAnswer): string => {
-  const effort = `${plural(tried.length, 'checkpoint')} of ${checkpoints} tried`;
+  // Those that a merge brought are counted among the tried ones only.
+  const all = through.length > 0 || tried.length > checkpoints ? '' : ` of ${checkpoints}`;
+  const effort = `${plural(tried.length, 'checkpoint')}${all} tried`;
   const [first] = suspects;
   return outcome === 'found' && first !== undefined
-    ? `${shortId(first.checkpointId)} broke it (${effort}).`
+    ? `${pointWords(first, sessionId)} broke it (${effort}).`
     : `One of ${suspects.length + suspectsNotListed} checkpoints broke it; those between could not be judged (${effort}).`;
 };

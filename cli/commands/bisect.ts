@@ -71,7 +71,7 @@ const showOutput = async (run: Run, { sessionId, requestId }: Search, message: s
   );
   for (const one of told?.search?.tried ?? []) {
     if (one.output !== undefined && message.includes(one.checkpointId))
-      run.note(outputLines(one, run.paint).join('\n'));
+      run.note(outputLines(one, sessionId, run.paint).join('\n'));
   }
 };
 
@@ -90,6 +90,11 @@ const sameCommand = ({ options }: Run, search: Search): string => {
 };
 
 const pointIn = async (run: Run, sessionId: string, text: string): Promise<string> => {
+  if (text === 'now')
+    throw new CliError(
+      'InvalidInput',
+      'What no checkpoint holds is not tried. Take one first (walkback checkpoint), and leave --bad out.',
+    );
   const target = await resolveTarget(run.invoke, sessionId, text);
   return 'checkpointId' in target ? target.checkpointId : target.messageId;
 };
@@ -106,6 +111,8 @@ const searchOf = async (run: Run, options: Options): Promise<Search> => {
     allowPartial,
     request,
   } = options;
+  if (command.trim() === '')
+    throw new CliError('InvalidInput', '--command: give the command to run, for example "npm test".');
   return {
     sessionId,
     command,

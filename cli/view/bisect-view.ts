@@ -3,7 +3,7 @@
  */
 import type { BisectSessionAnswer, SearchProgress, Suspect, TriedCheckpoint } from '../../contract/bisect.ts';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
-import { callWords, endWords, foundWords, shortId, suspectTitle } from '../../present/bisect-words.ts';
+import { callWords, endWords, foundWords, pointWords, suspectTitle } from '../../present/bisect-words.ts';
 import { printable, printableLine } from '../../present/text.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
@@ -21,11 +21,8 @@ const verdictText = (verdict: TriedCheckpoint['verdict'], paint: Paint): string 
   }
 };
 
-const pointText = (
-  { sessionId, checkpointId }: Pick<TriedCheckpoint, 'sessionId' | 'checkpointId'>,
-  of: string,
-): string =>
-  printableLine(sessionId === of ? shortId(checkpointId) : `${shortId(checkpointId)} of ${sessionId}`);
+const pointText = (one: Pick<TriedCheckpoint, 'sessionId' | 'checkpointId'>, of: string): string =>
+  printableLine(pointWords(one, of));
 
 const triedTable = ({ tried, sessionId }: BisectSessionAnswer, paint: Paint): string =>
   table(
@@ -39,14 +36,18 @@ const triedTable = ({ tried, sessionId }: BisectSessionAnswer, paint: Paint): st
     paint,
   ).trimEnd();
 
-/** The output of the command at one checkpoint. */
+/** The output of the command at one checkpoint, in a search of the session `of`. */
 export const outputLines = (
-  one: Pick<SearchProgress['tried'][number], 'checkpointId' | 'verdict' | 'exitCode' | 'note' | 'output'>,
+  one: Pick<
+    SearchProgress['tried'][number],
+    'sessionId' | 'checkpointId' | 'verdict' | 'exitCode' | 'note' | 'output'
+  >,
+  of: string,
   paint: Paint,
 ): string[] => {
   const output = printable(one.output ?? '').trimEnd();
   return [
-    `${verdictText(one.verdict, paint)} at ${printableLine(shortId(one.checkpointId))}: ${printableLine(endWords(one))}`,
+    `${verdictText(one.verdict, paint)} at ${pointText(one, of)}: ${printableLine(endWords(one))}`,
     ...(output === '' ? [paint.dim('    no output')] : output.split('\n').map((line) => `    ${line}`)),
   ];
 };
@@ -55,9 +56,10 @@ const suspectLines = (suspect: Suspect, of: string, paint: Paint): string[] => {
   const { messageId } = suspect;
   const who = messageId === null ? '' : ` of ${paint.yellow(printableLine(messageId))}`;
   const title = suspectTitle(suspect);
+  const call = callWords(suspect);
   return [
     `  ${paint.bold(pointText(suspect, of))}${who}${title === messageId ? '' : `  ${printableLine(title)}`}`,
-    `    ${printableLine(callWords(suspect))}`,
+    ...(call === '' ? [] : [`    ${printableLine(call)}`]),
   ];
 };
 
@@ -76,8 +78,8 @@ export const bisectText = (
     ...through.flatMap((merge) => [paint.dim('  brought by'), ...suspectLines(merge, sessionId, paint)]),
     ...(note === undefined ? [] : [paint.yellow(`  ! ${printableLine(note)}`)]),
     '',
-    ...outputLines(good, paint),
-    ...outputLines(bad, paint),
+    ...outputLines(good, sessionId, paint),
+    ...outputLines(bad, sessionId, paint),
     '',
     triedTable(answer, paint),
     ...(changes === undefined ? [] : ['', changesText(changes, paint, false).trimEnd()]),

@@ -7,6 +7,7 @@ import {
   endWords,
   foundWords,
   POINT_ERRORS,
+  pointWords,
   shortId,
   suspectTitle,
 } from '../../present/bisect-words.ts';
@@ -71,10 +72,14 @@ const pointLink = ({ sessionId, checkpointId }: TriedCheckpoint, of: string): Ma
 
 const outputPart = (
   title: string,
-  one: Pick<SearchProgress['tried'][number], 'checkpointId' | 'exitCode' | 'note' | 'output' | 'isCut'>,
+  one: Pick<
+    SearchProgress['tried'][number],
+    'sessionId' | 'checkpointId' | 'exitCode' | 'note' | 'output' | 'isCut'
+  >,
+  of: string,
 ): Markup => {
-  const { output = '', isCut, checkpointId } = one;
-  return html`<section><h2>${title}: ${shown(shortId(checkpointId))}, ${said(endWords(one))}</h2>
+  const { output = '', isCut } = one;
+  return html`<section><h2>${title}: ${shown(pointWords(one, of))}, ${said(endWords(one))}</h2>
     ${output.trim() === '' ? html`<p class="empty">No output.</p>` : block(output.trimEnd())}
     ${isCut === true ? html`<p class="cut">Cut in the middle: it was longer than 8 KiB.</p>` : NOTHING}</section>`;
 };
@@ -82,12 +87,13 @@ const outputPart = (
 const suspectPart = (suspect: Suspect, of: string): Markup => {
   const { sessionId, checkpointId, messageId, createdAt } = suspect;
   const title = suspectTitle(suspect);
+  const call = callWords(suspect);
   return html`<p><strong>${
     messageId === null
       ? shown(title)
       : link(`${path('sessions', sessionId)}${query({ message: messageId })}`, title)
   }</strong> ${time(createdAt)} ${sessionId === of ? NOTHING : html`in ${link(path('sessions', sessionId), sessionId)}`}<br />
-    ${shown(callWords(suspect))} ${ident(checkpointId)}</p>`;
+    ${call === '' ? NOTHING : shown(call)} ${ident(checkpointId)}</p>`;
 };
 
 const triedPart = ({ tried, sessionId }: Pick<BisectSessionAnswer, 'tried' | 'sessionId'>): Markup =>
@@ -136,7 +142,7 @@ const foundPage = (answer: BisectSessionAnswer, changes: Further<ChangesAnswer>)
     ${suspectsNotListed === undefined ? NOTHING : html`<p class="hint">and ${suspectsNotListed} more</p>`}
     ${through.length === 0 ? NOTHING : html`<p class="hint">It came into the session with:</p>${through.map((merge) => suspectPart(merge, sessionId))}`}
     ${note === undefined ? NOTHING : html`<p>${said(note)}</p>`}</section>
-    ${outputPart('Last good', good)}${outputPart('First bad', bad)}
+    ${outputPart('Last good', good, answer.sessionId)}${outputPart('First bad', bad, answer.sessionId)}
     ${changedPart(changes, answer)}
     <h2>Tried</h2>${triedPart(answer)}${backTo(sessionId)}`;
   return {
@@ -161,7 +167,7 @@ const wrongEndPage = async (
     title: 'That did not work',
     body: html`<section class="card stop" role="alert"><p>${said(messageOf(failure))}</p><p class="hint">What to do: ${adviceOf(failure.name)}</p>
       <p class="meta">Error <code>${shown(failure.name)}</code></p></section>
-      ${failedPart('What the command wrote there', progress)}${tried.filter(({ output, checkpointId }) => output !== undefined && failure.message.includes(checkpointId)).map((one) => outputPart(one.verdict, one))}${backTo(sessionId)}`,
+      ${failedPart('What the command wrote there', progress)}${tried.filter(({ output, checkpointId }) => output !== undefined && failure.message.includes(checkpointId)).map((one) => outputPart(one.verdict, one, sessionId))}${backTo(sessionId)}`,
     data: { error: { name: failure.name, message: failure.message }, tried, ...failedData({ progress }) },
   };
 };

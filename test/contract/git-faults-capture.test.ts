@@ -1,6 +1,6 @@
 /**
  * Every command that a capture starts, ended or cut short: what the capture then says is complete and equal to one that
- * nobody disturbed, or it is told (C4, C5). In `npm run test:long` every thirteenth of
+ * nobody disturbed, or it is told (C4, C5). In `npm run test:long` every fourth of
  * them, and all of those of calls that only look; a sample here, others each time.
  */
 import { expect } from 'vitest';
@@ -11,7 +11,7 @@ import { chosenSeed, WHOLE } from '../support/sampling.ts';
 const test = sampledTest('git-faults-capture', 2);
 
 test('a capture whose commands fail is whole, or says what it lacks', async () => {
-  const [every, least] = WHOLE ? [13, 25] : [181, 1];
+  const [every, least] = WHOLE ? [4, 20] : [41, 1];
   expect(await captureFaults({ every, seed: chosenSeed() })).toBeGreaterThanOrEqual(least);
 });
 

@@ -261,7 +261,7 @@ test('a command that takes too long is bad, and said so', async () => {
   expect((await bisect()).bad).toMatchObject({
     verdict: 'bad',
     exitCode: null,
-    note: 'ended after 60 s',
+    note: 'it took longer than 60 s, and was ended',
     output: 'begun\n',
   });
 });

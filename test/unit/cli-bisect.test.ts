@@ -43,13 +43,26 @@ test('the merges that brought it are named, with the session that it is of', asy
   if (suspect === undefined) throw new Error('no suspect');
   const answer = bisectAnswer({
     suspects: [{ ...suspect, sessionId: 'fork-1' }],
-    through: [{ ...suspect, reason: 'merge', checkpointId: 'cp-00000009-0badcafe' }],
+    bad: { ...bisectAnswer().bad, sessionId: 'fork-1' },
+    through: [{ ...suspect, reason: 'merge', checkpointId: 'cp-00000009-0badcafe', madeBy: undefined }],
   });
   const { stdout } = await runCommand(WORDS, {
     answers: { 'walkback-bisect-session': answer, 'walkback-changes': new Error('gone') },
   });
+  expect(stdout).toContain('cp-7 of fork-1 broke it (4 checkpoints tried).');
+  expect(stdout).toMatch(/good at cp-6: .*\n.*\nbad at cp-7 of fork-1: exit code 1/);
   expect(stdout).toMatch(/cp-7 of fork-1 of msg-3/);
-  expect(stdout).toMatch(/brought by\n\s+cp-9 of msg-3 {2}merged the work of a fork/);
+  expect(stdout).toMatch(/brought by\n\s+cp-9 of msg-3 {2}merged the work of a fork\n/);
+  expect(stdout.split('merged the work of a fork')).toHaveLength(2);
+});
+
+test.each([
+  ['what no checkpoint holds', ['--bad', 'now'], 'walkback checkpoint'],
+  ['a command that is none', ['--command', ' '], '--command: give the command to run'],
+])('%s is refused, with what to do', async (_, more, advice) => {
+  const { failure, calls } = await runCommand([...WORDS, ...more], { answers: {} });
+  expect(failure).toMatchObject({ name: 'InvalidInput', message: expect.stringContaining(advice) });
+  expect(calls).toEqual([]);
 });
 
 test('only candidates: they are listed, and the exit code is 1', async () => {

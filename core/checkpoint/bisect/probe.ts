@@ -56,7 +56,12 @@ const judge = (report: CommandReport, seconds: number): Result => {
   const { exitCode, milliseconds, tail } = report;
   const shown = { milliseconds, output: outputOf(report), isCut: tail !== undefined };
   if (wasEndedByTimeout(report, seconds)) {
-    return { verdict: 'bad', exitCode: null, note: `ended after ${seconds} s`, ...shown };
+    return {
+      verdict: 'bad',
+      exitCode: null,
+      note: `it took longer than ${seconds} s, and was ended`,
+      ...shown,
+    };
   }
   if (exitCode === SKIP) return { verdict: 'skipped', exitCode, ...shown };
   return { verdict: exitCode === 0 ? 'good' : 'bad', exitCode, ...shown };

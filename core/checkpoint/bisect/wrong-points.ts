@@ -27,7 +27,7 @@ export const wrongEnd = (
   return end === 'good'
     ? new WalkbackError(
         'GoodPointFails',
-        `good: the command fails at ${checkpointId} already (${ended(result)}), so nothing that came later broke it. Name a point where it succeeds, or correct the command.`,
+        `good: the command fails at ${checkpointId} already (${ended(result)}), so nothing that came later broke it. Name a point where it succeeds, or correct the command${result.exitCode === null ? ', or give it more time' : ''}.`,
         details,
       )
     : new WalkbackError(
