@@ -97,6 +97,18 @@ const telling = (report: RestoreReport) => ({
   settled: report.settled && { ...report.settled, kept: report.settled.kept.toSorted() },
 });
 
+type Told = ReturnType<typeof telling>;
+
+/** Where objects of an index are gone, the program may not know how many entries differ. It says so, and that is compared. */
+const asFarAsKnown = (told: Told, by: Told): Told => ({
+  ...told,
+  repositories: told.repositories.map((one, at) =>
+    one.host?.index !== undefined && by.repositories[at]?.host?.index?.entries === null
+      ? { ...one, host: { ...one.host, index: { entries: null } } }
+      : one,
+  ),
+});
+
 /** The report is that of the native program, whose work stays. Requests that it does not know are left to the scripts. */
 export const restoreBoth = async (
   place: Place,
@@ -109,7 +121,7 @@ export const restoreBoth = async (
     return scripted(request);
   }
   const left = (): Promise<RestoreReport> => {
-    besideRestores.native?.left.push('a repository that is not parked is made by the scripts');
+    besideRestores.native?.left.push('objects that are missing are found by the scripts');
     return scripted(request);
   };
   if (besideRestores.native.isAlone === true) {
@@ -135,9 +147,13 @@ export const restoreBoth = async (
     rmSync(copy, { recursive: true, force: true });
   }
   const second = await native(place.sandbox, request);
-  if (isToBeMade(request, second)) return left();
+  // Where the program lacks objects that the scripts find elsewhere, it refuses, and nothing was changed.
+  const lacksObjects =
+    second.outcome === 'refused' && second.problems.some(({ kind }) => kind === 'missing-objects');
+  if (isToBeMade(request, second) || (lacksObjects && first.outcome !== 'refused')) return left();
   besideRestores.native.compared += 1;
-  expect(telling(second)).toEqual(first);
+  const said = telling(second);
+  expect(said).toEqual(asFarAsKnown(first, said));
   expect(look(root, paths)).toEqual(expected);
   return second;
 };
