@@ -33,6 +33,8 @@ const session = {
   metadata: { agent: 'one' },
   tenant: null,
   busy: null,
+  lines: { added: CHECKPOINTS, deleted: 0 },
+  repositories: REPOSITORIES,
   createdAt: AT,
   updatedAt: AT,
   expiresAt: 1_800_000_000,
