@@ -43,7 +43,8 @@ drop_begun() {
     [ ${#inside[@]} = 0 ] || [ "${inside[*]}" = "$ours/.gitignore" ] || return 0
     rm -rf -- "$ours" || return
   fi
-  rmdir -p --ignore-fail-on-non-empty -- "$1"
+  # Another repository may remove a directory around both just now.
+  rmdir -p --ignore-fail-on-non-empty -- "$1" 2>>"$OUT.err" || [ ! -e "$1" ]
 }
 
 # enclosing I: OUTER becomes the number of the nearest repository of the target around this one, and BELOW the

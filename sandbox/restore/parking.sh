@@ -81,9 +81,14 @@ park_worktree() {
     [ -n "${R_TREE[j]}" ] && [ "$HC" -ef "$ROOT/${R_PATH[j]}/.git" ] || continue
     printf '%s' "$HG" >"$PARKED/worktree-of" && carry "$HG" "$PARKED/worktree" "$PARKED/worktree.part" || return
     [ -z "$COPIED" ] || rm -rf -- "$HG" || return
-    rmdir --ignore-fail-on-non-empty -- "${HG%/*}"
+    drop_vacant "${HG%/*}"
     return
   done
+}
+
+# drop_vacant DIRECTORY: removes it if it is empty. Another repository that leaves may have done so just now.
+drop_vacant() {
+  rmdir --ignore-fail-on-non-empty -- "$1" 2>>"$OUT.err" || [ ! -e "$1" ]
 }
 
 # unpark_worktree PLACE: brings that back.
@@ -174,7 +179,7 @@ park() {
     : >"$RUN/dropped"
     # The global THERE names the directories that existed before.
     while [ -z "${THERE[$path]-}" ] && is_empty "$path"; do
-      rmdir -- "$path" 2>>"$OUT.err" || return
+      drop_vacant "$path" || return
       [[ $path == */* ]] || break
       path=${path%/*}
     done

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
-import { applies, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, goesBackAndForth, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -31,22 +32,45 @@ describe('repositories that come and go', () => {
     ).toBe('keep');
   });
 
-  test('one comes back with its own .git, although the place it was once parked at could not be removed', async () => {
-    using killed = replacedCommand(
-      'rm',
-      '[[ $1 == -rf && $* == *parked-s1/* ]] || exec "$real" "$@"\n"$real" "$armed"\nkill -9 $$\n',
-    );
-    await using harness = await withTwoFiles(['app'], { env: killed.env });
+  test(
+    'one comes back with its own .git, although the place it was once parked at could not be removed',
+    async () => {
+      using killed = replacedCommand(
+        'rm',
+        '[[ $1 == -rf && $* == *parked-s1/* ]] || exec "$real" "$@"\n"$real" "$armed"\nkill -9 $$\n',
+      );
+      await using harness = await withTwoFiles(['app'], { env: killed.env });
+      const first = await harness.capture();
+      harness.sh('git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; git tag keep');
+      const { undo } = await applies(harness, first);
+      killed.arm();
+      expect([(await harness.rollback(undo)).report.outcome, killed.isArmed()]).toEqual(['reverted', false]);
+      await applies(harness, undo);
+      harness.sh('echo two > n; git commit -qam two', 'new');
+      await applies(harness, first);
+      await applies(harness, undo);
+      expect(harness.sh('git tag; cat n', 'new')).toBe('keep\nn\n');
+    },
+    OF_SCRIPTS,
+  );
+
+  test('many leave at once, of one directory and as worktrees of one repository, and all come back', async () => {
+    await using harness = await withTwoFiles(['app']);
     const first = await harness.capture();
-    harness.sh('git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; git tag keep');
+    const numbers = [1, 2, 3, 4, 5, 6];
+    for (const n of numbers) {
+      harness.sh(`git worktree add -qb branch-${n} ../trees/tree-${n}`, 'app');
+      harness.sh(
+        `git init -q -b main trees/new-${n}; cd trees/new-${n}; echo ${n} > n; git add n; git commit -qm n`,
+      );
+    }
+    const all = ['app', ...numbers.flatMap((n) => [`trees/tree-${n}`, `trees/new-${n}`])];
+    const after = world(harness, all);
     const { undo } = await applies(harness, first);
-    killed.arm();
-    expect([(await harness.rollback(undo)).report.outcome, killed.isArmed()]).toEqual(['reverted', false]);
+    expect(existsSync(`${harness.root}/trees`), 'the directory of those that left').toBe(false);
+    expect(existsSync(`${harness.root}/app/.git/worktrees`), 'what git noted about worktrees').toBe(false);
     await applies(harness, undo);
-    harness.sh('echo two > n; git commit -qam two', 'new');
-    await applies(harness, first);
-    await applies(harness, undo);
-    expect(harness.sh('git tag; cat n', 'new')).toBe('keep\nn\n');
+    expect(world(harness, all)).toEqual(after);
   });
 
   test('one is parked although its shadow was deleted and a capture of before stood for a later one', async () => {
@@ -125,29 +149,13 @@ describe('repositories that come and go', () => {
   test('one whose .git was deleted keeps being captured, and gets its .git back', async () => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('echo s > s; git add s; echo u > u', 'app');
-    const before = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh('rm -rf .git; echo lost > u; echo n > n', 'app');
-    const after = files(harness.root);
-    const { undo, report } = await harness.rollback(first);
-    expect(report.problems).toEqual([]);
-    expect(report.outcome).toBe('applied');
-    expect(world(harness, ['app'])).toEqual(before);
-    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
-    expect(files(harness.root)).toEqual(after);
+    const work = () => harness.sh('rm -rf .git; echo lost > u; echo n > n', 'app');
+    await goesBackAndForth(harness, work, ['app'], () => files(harness.root));
   });
 
   test('one renamed is the old one gone and a new one come', async () => {
     await using harness = await withTwoFiles(['app']);
-    const before = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh('mv app moved; echo m > moved/m');
-    const after = world(harness, ['moved']);
-    const { undo, report } = await harness.rollback(first);
-    expect(report.outcome).toBe('applied');
-    expect(world(harness, ['app'])).toEqual(before);
-    expect((await harness.rollback(undo)).report.outcome).toBe('applied');
-    expect(world(harness, ['moved'])).toEqual(after);
+    await goesBackAndForth(harness, () => harness.sh('mv app moved; echo m > moved/m'), ['app'], ['moved']);
   });
 
   test('the projects root itself may be the repository', async () => {
