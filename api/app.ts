@@ -14,7 +14,7 @@ import {
   MAX_API_BODY_BYTES,
   OPENAPI_PATH,
 } from '../contract/http-api.ts';
-import { statusOf } from '../contract/http-status.ts';
+import { httpStatusOf } from '../contract/http-status.ts';
 import { jsonProblem, MAX_JSON_DEPTH } from '../contract/json.ts';
 import { isPeopleFunction } from '../contract/people.ts';
 import type { PersonCalls } from '../core/people/call-as.ts';
@@ -89,7 +89,7 @@ const publicError = (error: unknown): WalkbackError =>
 /** What the caller sees of an error. */
 const failure = (error: WalkbackError): Response => {
   const { name, message, retryable } = error;
-  const status = statusOf(name);
+  const status = httpStatusOf(name);
   const body = { error: { name, message, advice: errorRow(name)?.advice ?? '', retryable } };
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   if (status === 401) headers.set('www-authenticate', 'Bearer error="invalid_token"');

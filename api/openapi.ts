@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ERROR_NAMES } from '../contract/errors.ts';
 import type { NamedRow } from '../contract/functions.ts';
 import { API_BASE, API_PATIENCE_SECONDS, IDENTITY_FIELDS, OPENAPI_PATH } from '../contract/http-api.ts';
-import { statusOf } from '../contract/http-status.ts';
+import { httpStatusOf } from '../contract/http-status.ts';
 import { isPersonRole, PEOPLE_ROWS } from '../contract/people.ts';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -84,7 +84,7 @@ const HEADERS: Readonly<Record<string, Schema>> = {
 
 /** By status, so that the document says which errors have which. */
 const errorsOf = (status: string): string =>
-  ERROR_NAMES.filter((name) => String(statusOf(name)) === status).join(', ');
+  ERROR_NAMES.filter((name) => String(httpStatusOf(name)) === status).join(', ');
 
 const ERROR_BODY: Schema = {
   type: 'object',

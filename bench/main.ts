@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the budgets of docs/design.md in one run and prints a table of ratios. */
+/** `npm run bench`: measures the budgets of docs/benchmarks.md in one run and prints a table of ratios. */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Bundle } from '../cdk/bundle-sizes.ts';

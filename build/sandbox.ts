@@ -1,21 +1,24 @@
 /**
  * `npm run build:sandbox`: the native program of the sandbox for each architecture, into `sandbox/prebuilt`.
  * `npm run check:sandbox` (`--check`): format, lints, tests and licences of the crate, and whether what is committed is
- * what its sources build, byte for byte. Where cargo is missing, it says what it left out.
+ * what its sources build, byte for byte; also those of the tracer that the tests use. Where cargo is missing, it says what it left out.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ARCHITECTURES, readProgramBuild } from '../adapters/git/program/build.ts';
+import { checkTracer, isTracedHere, tracerPackages } from './faults-program.ts';
 import { isAllowedLicence } from './licence.ts';
 import {
   binaryPath,
   buildBinary,
   cargo,
+  checkNext,
   completeToolchain,
   hasCargo,
-  licences,
+  NEXT_CRATE,
   PREBUILT,
+  packagesOf,
   sha256,
   sourcesHash,
   testCrate,
@@ -42,9 +45,12 @@ const checkCrate = (): string[] => {
   cargo(['fmt', '--check']);
   cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings']);
   testCrate();
+  checkNext();
   if (!testEmulated())
     say('Skipped, because qemu-aarch64-static is missing: the tests of the crate did not run as arm64.');
-  return licences()
+  if (isTracedHere) checkTracer();
+  else say('Skipped, because this is not Linux on x86_64: the crate in sandbox/faults was not checked.');
+  return [...packagesOf(), ...packagesOf(NEXT_CRATE), ...tracerPackages()]
     .filter(({ license }) => !isAllowedLicence(license))
     .map(({ name, version, license }) => `${name} ${version} has the licence ${license ?? 'none'}`);
 };

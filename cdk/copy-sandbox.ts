@@ -5,9 +5,11 @@ import { PROJECT } from './bundle-options.ts';
 
 const SOURCES = join(PROJECT, 'sandbox');
 
-/** The crate, what cargo made of it, and pages for readers stay here. */
+/** The crates, what cargo made of them, and pages for readers stay here. */
 const LEFT_OUT = new Set([
   'src',
+  'faults',
+  'next',
   'target',
   '.cargo',
   'tests',

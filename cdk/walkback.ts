@@ -322,6 +322,7 @@ export class Walkback extends Construct {
     if (grants.sessions !== undefined) this.tables.bindSessions(fn, grants.sessions);
     if (grants.keepsCalls) this.tables.bindKeptCalls(fn);
     if (grants.listsSessions) this.tables.bindSessionIndex(fn);
+    if (grants.searchesWords) this.tables.bindWordIndex(fn);
     if (grants.sagas !== undefined) this.tables.bindSagas(fn, grants.sagas);
     if (grants.permits !== undefined) this.tables.bindPermits(fn, grants.permits);
     if (grants.ledger !== undefined) this.tables.bindLedger(fn, grants.ledger);
@@ -352,8 +353,8 @@ export class Walkback extends Construct {
       encryptionKey: this.#props.encryptionKey,
     });
     for (const { row, fn } of functions) {
-      const { stream, gathersHeadsSeconds } = row.grants;
-      if (stream === table) bindStream(this.tables[table], fn, deadLetters, gathersHeadsSeconds);
+      const { stream, gathers } = row.grants;
+      if (stream === table) bindStream(this.tables[table], fn, deadLetters, gathers);
     }
     return deadLetters;
   }

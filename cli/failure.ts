@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import { errorRow, isErrorName } from '../contract/errors.ts';
 import { EXIT_CODES } from '../contract/exit-codes.ts';
-import { exitCodeFor } from './exit-codes.ts';
 import { UsageError } from './told-command.ts';
 
 /** An error a person can act on: the literal name of a function's error, or one of the CLI's own. */
@@ -32,6 +31,10 @@ export const isCliError = (error: unknown, errorName: string): boolean =>
   error instanceof CliError && error.errorName === errorName;
 
 export const isInterruption = (error: unknown): boolean => isCliError(error, 'Interrupted');
+
+/** The exit code for an error of this literal name. A name that is not ours gives the plain failure code. */
+export const exitCodeFor = (errorName: string): number =>
+  EXIT_CODES[errorRow(errorName)?.exitCode ?? 'failed'].code;
 
 /** The parts of an error to show, decided before anything is printed. An empty message shows nothing. */
 export interface Failure {

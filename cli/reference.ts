@@ -23,7 +23,7 @@ const parseReference = (text: string): Reference => {
   return { kind: 'message', messageId: text };
 };
 
-interface Found {
+interface CheckpointMatch {
   checkpointId: string | undefined;
   /** A checkpoint of a message whose id is the same text. */
   namesake: string | undefined;
@@ -35,8 +35,8 @@ const findCheckpoint = async (
   sessionId: string,
   text: string,
   isIt: (checkpoint: TimelineCheckpoint, session: Pick<SessionAnswer, 'headSeq'>) => boolean,
-): Promise<Found> => {
-  const found: Found = { checkpointId: undefined, namesake: undefined };
+): Promise<CheckpointMatch> => {
+  const found: CheckpointMatch = { checkpointId: undefined, namesake: undefined };
   let cursor: string | undefined;
   do {
     const { checkpoints, session, ...rest } = await invoke('walkback-timeline', {

@@ -23,6 +23,9 @@ const IN_CODE: Partial<Record<ErrorName, string>> = {
   RollbackIncomplete: `repeat it ${SAME_REQUEST}, or rehydrate with mode resume`,
   BundleMissing: ANOTHER_TARGET,
   BundleCorrupt: ANOTHER_TARGET,
+  PathNotFound:
+    'session.diff() and session.changes() answer the paths; `at` names a point at which it is there',
+  PathAmbiguous: 'name one of the repositories as `repository`',
   SagaNotFound: SAGAS,
   StepNotFound: SAGAS,
   AnswerConflict: 'look at it again: saga.describe() says what was answered, and what is asked now',

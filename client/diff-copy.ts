@@ -18,13 +18,14 @@ export interface DiffCalls {
   freshId(prefix: string): string;
 }
 
-const COPY_MS = 600_000;
+/** How long a copy lives. */
+export const COPY_MS = 600_000;
 
 /** The command's errors are all of one class, and have the name of the error beside it. */
 const nameOf = (error: Error): string =>
   'errorName' in error && typeof error.errorName === 'string' ? error.errorName : error.name;
 
-const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(nameOf(error));
 
 /**

@@ -15,16 +15,16 @@ export interface KeptConnection {
   close: () => Promise<void>;
 }
 
-interface Kept {
+interface OpenedConnection {
   opening: Promise<Connection>;
   /** Set once the connection is open. */
   connection?: Connection;
 }
 
 export const keepConnection = (open: () => Promise<Connection>): KeptConnection => {
-  let kept: Kept | undefined;
-  const begin = (): Kept => {
-    const own: Kept = {
+  let kept: OpenedConnection | undefined;
+  const begin = (): OpenedConnection => {
+    const own: OpenedConnection = {
       opening: open().then(
         (connection) => (own.connection = connection),
         (error: unknown) => {

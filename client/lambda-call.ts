@@ -43,7 +43,7 @@ const once =
       throw new OneTry(error);
     });
 
-const statusOf = (error: object): number => {
+const httpStatus = (error: object): number => {
   if (!('$metadata' in error)) return 0;
   const { $metadata: metadata } = error;
   return typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata
@@ -72,10 +72,10 @@ const serviceError = (functionName: string, cause: unknown): WalkbackError => {
     return new errors.ConfigurationError(`${functionName} cannot be called: ${message}`, { cause });
   }
   if (name === 'RequestTooLargeException') return new errors.InvalidInput(message, { cause });
-  if (name === 'TooManyRequestsException' || statusOf(error) === 429) {
+  if (name === 'TooManyRequestsException' || httpStatus(error) === 429) {
     return new errors.Throttled(message, { cause });
   }
-  if (isLost(error) || statusOf(error) >= 500) {
+  if (isLost(error) || httpStatus(error) >= 500) {
     return new errors.CloudUnavailable(`${functionName} cannot be reached: ${message}`, { cause });
   }
   return errorNamed(name, message, { cause });

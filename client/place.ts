@@ -14,7 +14,10 @@ export interface Place {
   untold?: { messageId: string; epoch: number } | undefined;
 }
 
-export const placeOf = ({ session }: TimelineAnswer): Place => ({ epoch: session.epoch, seq: session.seq });
+export const timelinePosition = ({ session }: TimelineAnswer): Place => ({
+  epoch: session.epoch,
+  seq: session.seq,
+});
 
 /** Takes a checkpoint, and notes where the timeline stands after it. */
 export const checkpointAt = async (

@@ -94,7 +94,7 @@ const reasonFor = ({ name, reason, hasRun }: ToolCall): string =>
     .replaceAll(/\p{Cc}/gu, ' ')
     .slice(0, MAX_REASON);
 
-interface Taken {
+interface TakenCheckpoint {
   /** The id under which the function knows it. */
   toolExecutionId: string;
   answer: CheckpointAnswer;
@@ -120,10 +120,10 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
   const signal = AbortSignal.any([ended.signal, ...given]);
 
   /** The checkpoint that is joined by calls that arrive before any of its tools began. */
-  let open: Promise<Taken> | undefined;
+  let open: Promise<TakenCheckpoint> | undefined;
   /** Requests run one at a time. */
   let queue: Promise<unknown> = Promise.resolve();
-  const byId = new Map<string, Promise<Taken>>();
+  const byId = new Map<string, Promise<TakenCheckpoint>>();
   let finished: Promise<CheckpointAnswer> | undefined;
   /** How often the turn went on after its end. Each end has a checkpoint of its own. */
   let timesResumed = 0;
@@ -155,10 +155,10 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
    * Some hosts use an id again in a later turn. The checkpoint of then is not the state of now, so another id
    * is made.
    */
-  const takeNow = async (id: string, call: ToolCall): Promise<Taken> => {
+  const takeNow = async (id: string, call: ToolCall): Promise<TakenCheckpoint> => {
     const known = place.seq;
     const own = idFrom(runId, id);
-    const takeUnder = async (toolExecutionId: string): Promise<Taken> => ({
+    const takeUnder = async (toolExecutionId: string): Promise<TakenCheckpoint> => ({
       toolExecutionId,
       answer: await ask(toolExecutionId, reasonFor(call), { call }),
     });
@@ -188,7 +188,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
    * The checkpoint for a call that has none yet: the one under way if no tool has begun since, else a new
    * one.
    */
-  const shared = (call: ToolCall, id: string): Promise<Taken> => {
+  const shared = (call: ToolCall, id: string): Promise<TakenCheckpoint> => {
     if (open !== undefined) return open;
     const taking = inTurn(() => takeNow(id, call));
     open = taking;
@@ -203,7 +203,7 @@ export const createRun = (deps: RunDeps, options: RunOptions): Run => {
    * A repeated call. Its checkpoint counts as long as nobody rolled back since, which only the function
    * knows.
    */
-  const confirm = (known: Promise<Taken>, call: ToolCall): Promise<CheckpointAnswer> =>
+  const confirm = (known: Promise<TakenCheckpoint>, call: ToolCall): Promise<CheckpointAnswer> =>
     inTurn(async () => ask((await known).toolExecutionId, reasonFor(call), { call }));
 
   const checkpointOf = async (call: ToolCall): Promise<CheckpointAnswer> => {

@@ -1,6 +1,6 @@
 /** What pages need to know about an error of `ask`. The error's name decides. */
 import { type ErrorName, errorRow } from '../contract/errors.ts';
-import { statusOf } from '../contract/http-status.ts';
+import { httpStatusOf } from '../contract/http-status.ts';
 import type { Visit } from './context.ts';
 import { type Failure, told } from './failure-words.ts';
 
@@ -30,6 +30,6 @@ export const questionsOf = (failureOf: (error: unknown) => Failure): Questions =
     isStale: (error) => [STALE, OTHER_RESIDUE].includes(nameOf(error)),
     isOvertaken: (error) => [STALE, AT_WORK].includes(nameOf(error)),
     isLeftBehind: (error) => nameOf(error) === LEFT_BEHIND,
-    isForbidden: (error) => statusOf(nameOf(error)) === 403,
+    isForbidden: (error) => httpStatusOf(nameOf(error)) === 403,
   };
 };

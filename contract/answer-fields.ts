@@ -57,5 +57,15 @@ export const settledHere = () =>
     .optional()
     .describe('a rollback that nobody had finished, and what this call did about it');
 
+/** What a step did elsewhere. */
+export const effectFields = () => ({
+  step: z.string(),
+  tool: z.string(),
+  externalRef: z.string().nullable(),
+  externalUrl: externalUrl(),
+  amount: z.string().optional().describe('what it moved: an exact decimal'),
+  currency: z.string().optional(),
+});
+
 export const externalUrl = () =>
   z.string().optional().describe('where the provider shows the effect, an https address');

@@ -9,7 +9,7 @@ const OF_REFUSALS: Readonly<Partial<Record<ExitCodeName, number>>> = {
 };
 
 /** A fault that may pass is 503. Any other one, and a name that is not ours, is 502. */
-export const statusOf = (name: string): number => {
+export const httpStatusOf = (name: string): number => {
   const row = errorRow(name);
   if (row === undefined) return 502;
   if (row.httpStatus !== undefined) return row.httpStatus;

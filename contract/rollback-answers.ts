@@ -1,6 +1,6 @@
 /** The answers of rollback, revert and merge: what was written, what was not, and what stands. */
 import * as z from 'zod';
-import { count, externalUrl, lateWrites, pointOf, settledHere } from './answer-fields.ts';
+import { count, effectFields, lateWrites, pointOf, settledHere } from './answer-fields.ts';
 import { hostChange } from './change-answers.ts';
 import { askedBy } from './identity.ts';
 
@@ -13,12 +13,7 @@ export const standingEffect = () =>
       .string()
       .nullable()
       .describe('the message whose work the saga is; null: not given when the saga was started'),
-    step: z.string(),
-    tool: z.string(),
-    externalRef: z.string().nullable(),
-    externalUrl: externalUrl(),
-    amount: z.string().optional().describe('what it moved: an exact decimal'),
-    currency: z.string().optional(),
+    ...effectFields(),
     reversible: z.boolean().describe('false when nothing takes it back'),
   });
 export type StandingEffect = z.infer<ReturnType<typeof standingEffect>>;

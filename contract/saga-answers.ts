@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { AMOUNT_DIRECTIONS } from './amount-direction.ts';
-import { cursor, externalUrl } from './answer-fields.ts';
+import { cursor, effectFields, externalUrl } from './answer-fields.ts';
 import { personAnswer } from './identity.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { ledgerEffect, ledgerTotals } from './ledger-answers.ts';
@@ -131,12 +131,7 @@ export const startedSaga = () => z.object({ ...movedSaga().shape, warnings: z.ar
 
 const observedStep = () =>
   z.object({
-    step: z.string(),
-    tool: z.string(),
-    externalRef: z.string().nullable(),
-    externalUrl: externalUrl(),
-    amount: z.string().optional().describe('what it moved: an exact decimal'),
-    currency: z.string().optional(),
+    ...effectFields(),
     epoch: z.int().optional().describe('from the first rewind on: how many came before this step'),
   });
 export type ObservedStep = z.infer<ReturnType<typeof observedStep>>;

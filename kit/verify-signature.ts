@@ -24,7 +24,7 @@ const isSame = (given: string, expected: string): boolean =>
   timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 
 /**
- * `key`: that of the endpoint's origin (docs/sagas.md). While it is being changed, the old and the new one.
+ * `key`: that of the endpoint's origin (docs/tools.md). While it is being changed, the old and the new one.
  * `now`: Unix milliseconds.
  */
 export const verifySignature = (

@@ -1,11 +1,11 @@
 /** Deletes what an embedded cloud keeps, and nothing else that lies in its directory. */
 import { existsSync } from 'node:fs';
-import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import { lstat, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MountedDirectory } from '../core/checkpoint/session/clean-directory.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { CREDENTIALS_FILE, hasCredentials } from './credentials.ts';
-import { lockDataDir } from './data-dir.ts';
+import { IGNORED, lockDataDir } from './data-dir.ts';
 import { readRecord, type SandboxRecord } from './e2b/sandbox-record.ts';
 import { isMissing } from './private-file.ts';
 import { DEAD_LETTERS_FILE } from './streams/dead-letters.ts';
@@ -46,7 +46,13 @@ const keptNames = async (dataDir: string): Promise<string[]> => {
   const ours = served.filter(
     (entry) => entry.isDirectory() && existsSync(join(dataDir, TOOLS, entry.name, TOMBSTONES)),
   );
-  return [...ours.map(({ name }) => join(TOOLS, name)), ...KEPT];
+  // One that says anything else is somebody's own.
+  const rules = await readFile(join(dataDir, IGNORED.name), 'utf8').catch(() => '');
+  return [
+    ...ours.map(({ name }) => join(TOOLS, name)),
+    ...(rules === IGNORED.text ? [IGNORED.name] : []),
+    ...KEPT,
+  ];
 };
 
 export interface KeptEntry {

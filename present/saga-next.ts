@@ -13,7 +13,7 @@ const NEXT: Record<Exclude<SagaStatus, 'AWAITING'>, string> = {
   PARKED: 'What it did stands. Resume it, or cancel it, which undoes what it did.',
   COMPENSATING: 'It undoes what it did, by itself.',
   COMPLETED: 'All steps are done. It can be undone, or taken back some steps.',
-  COMPENSATED: 'Nothing of it stands. When the cause is mended, start another saga.',
+  COMPENSATED: 'Nothing of it stands. When the cause is fixed, start another saga.',
   COMPENSATION_FAILED:
     'Decide about each effect that could not be undone: try its compensator again, record how it was undone by hand, or accept it as it is.',
 };

@@ -18,7 +18,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { COLLISION, type RetryMeans, retrying } from '../../core/shared/retry.ts';
 import { BULK_DEFAULTS } from './client-defaults.ts';
-import { calling, isNamed, statusOf, toWalkbackError } from './errors.ts';
+import { calling, httpStatus, isNamed, toWalkbackError } from './errors.ts';
 
 const SERVICE = 'S3';
 const BUNDLE_TYPE = 'application/x-git-bundle';
@@ -112,8 +112,8 @@ export const createBundleStore = (options: {
         } catch (error) {
           // Another write or a deletion was under way. S3 asks to try again, and does not tell what is
           // stored.
-          if (isNamed(error, 'ConditionalRequestConflict') || statusOf(error) === 409) return undefined;
-          const isThere = isNamed(error, 'PreconditionFailed') || statusOf(error) === 412;
+          if (isNamed(error, 'ConditionalRequestConflict') || httpStatus(error) === 409) return undefined;
+          const isThere = isNamed(error, 'PreconditionFailed') || httpStatus(error) === 412;
           if (!isThere) throw toWalkbackError(SERVICE, error);
         }
         return (await isSame(key, bytes, sha256)) ? true : undefined;

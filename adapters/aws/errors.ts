@@ -59,7 +59,7 @@ const facts = (error: unknown): ServiceError => {
 export const isNamed = (error: unknown, ...names: string[]): boolean =>
   error instanceof Error && names.includes(error.name);
 
-export const statusOf = (error: unknown): number | undefined => facts(error).status;
+export const httpStatus = (error: unknown): number | undefined => facts(error).status;
 
 /**
  * Classifies a service's error: throttled and unreachable are retryable, missing rights or names are the

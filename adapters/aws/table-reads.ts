@@ -43,10 +43,18 @@ interface QueryOptions {
   attributes?: string[];
 }
 
-interface IndexQuery {
+/** A partition of an index. */
+interface IndexPart {
   index: string;
   attribute: string;
   value: string;
+}
+
+interface SortedQuery extends IndexPart {
+  sortedBy: string;
+}
+
+interface IndexQuery extends IndexPart {
   /** Begins at this value of the index's sort key. */
   since?: { attribute: string; value: string };
 }
@@ -207,5 +215,22 @@ export const tableReads = (client: DynamoDBDocumentClient, tableName: string) =>
     };
   };
 
-  return { get, getAll, query, page, index };
+  /** One page of an index, of 1 MB, newest first. `before`: at this value of its sort key or earlier. */
+  const newest = async (by: SortedQuery, before?: string): Promise<{ items: Stored[]; hasMore: boolean }> => {
+    const command = new QueryCommand({
+      TableName: tableName,
+      IndexName: by.index,
+      KeyConditionExpression: `#attribute = :value${before === undefined ? '' : ' AND #sorted <= :before'}`,
+      ExpressionAttributeNames: {
+        '#attribute': by.attribute,
+        ...(before !== undefined && { '#sorted': by.sortedBy }),
+      },
+      ExpressionAttributeValues: { ':value': by.value, ...(before !== undefined && { ':before': before }) },
+      ScanIndexForward: false,
+    });
+    const { Items = [], LastEvaluatedKey } = await calling(SERVICE, () => client.send(command));
+    return { items: Items, hasMore: LastEvaluatedKey !== undefined };
+  };
+
+  return { get, getAll, query, page, index, newest };
 };

@@ -3,7 +3,7 @@
  * repeated until stored. When a condition refuses a write, this is an outcome and no error. A write that the
  * SDK repeats because its answer was lost is still reported as written.
  *
- * Each write under a condition is a transaction, even of one item: only the token of a transaction tells such
+ * Each write under a condition is a transaction, even of one item, but for `putIf`: only the token of a transaction tells such
  * a write from an equal one of another caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -149,6 +149,21 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
     await calling(SERVICE, () => pastTransactions(() => client.send(command)));
   };
 
+  /**
+   * One item, at half the price of a transaction. False: the condition refused it. So it answers also when the SDK repeats a write
+   * whose answer was lost: for callers that look again then, and find their own write.
+   */
+  const putIf = async (item: Item, condition: Condition): Promise<boolean> => {
+    const command = new PutCommand({ TableName: tableName, Item: item, ...conditionInput(condition) });
+    try {
+      await pastTransactions(() => client.send(command));
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw toWalkbackError(SERVICE, error);
+    }
+  };
+
   /** Unconditional puts, each idempotent. What the service left over is sent again. */
   const putAll = async (items: readonly Stored[]): Promise<void> => {
     let left = items;
@@ -185,5 +200,5 @@ export const tableWrites = (client: DynamoDBDocumentClient, tableName: string) =
     }
   };
 
-  return { put, putAll, remove };
+  return { put, putIf, putAll, remove };
 };

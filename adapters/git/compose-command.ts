@@ -7,7 +7,7 @@ import type {
 } from '../../core/checkpoint/ports/compose.ts';
 import { shortened } from '../../core/shared/bounded.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { refName } from './capture-command.ts';
+import { knownValues, refName } from './capture-command.ts';
 import { CHANGES_LIMITS } from './changes-output.ts';
 import type { IncomingBundle } from './join-links.ts';
 import { all, type Pair, reasonIn, records, value, warningsOf } from './output.ts';
@@ -53,13 +53,7 @@ export const composeScript = (
       NO_MARKERS: request.refusesMarkers ? 1 : '',
       LABEL_OURS: refName(request.labels.ours),
       LABEL_THEIRS: refName(request.labels.theirs),
-      KNOWN_PATH: known.map((one) => one.path),
-      KNOWN_COMMIT: known.map((one) => one.commit),
-      KNOWN_TREE: known.map((one) => one.tree),
-      KNOWN_META: known.map((one) => one.meta),
-      KNOWN_BASE: known.map((one) => one.base ?? ''),
-      KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
-      KNOWN_NEXT: known.map((one) => one.next),
+      ...knownValues(known),
       KNOWN_BASES: request.knownBases,
       NOW_TAG: refName(request.nowTag),
       GONE_PATH: request.gone.map((one) => one.path),
@@ -112,8 +106,7 @@ const marked = (repositories: readonly (readonly Pair[])[], key: string): string
  * An unknown kind is not guessed: with markers, the conflict would be written into the files as a conflict of
  * another kind.
  */
-const kindOf = (entry: readonly Pair[], place: string): Conflict['kind'] => {
-  const said = value(entry, 'conflict-kind') ?? '';
+const kindOf = (said: string, place: string): Conflict['kind'] => {
   const known = CONFLICT_KINDS.find((kind) => kind === said);
   if (known !== undefined) return known;
   throw new WalkbackError(
@@ -123,15 +116,18 @@ const kindOf = (entry: readonly Pair[], place: string): Conflict['kind'] => {
   );
 };
 
-const conflictIn = (repository: string, entry: readonly Pair[]): Conflict => {
-  const path = value(entry, 'conflict-path') ?? '.';
-  return {
-    repository,
-    path,
-    kind: kindOf(entry, below(repository, path)),
+/** A conflict as the sandbox names it. */
+export const conflictOf = (
+  repository: string,
+  { path, kind, message }: { path: string; kind: string; message: string },
+): Conflict => ({ repository, path, kind: kindOf(kind, below(repository, path)), message });
+
+const conflictIn = (repository: string, entry: readonly Pair[]): Conflict =>
+  conflictOf(repository, {
+    path: value(entry, 'conflict-path') ?? '.',
+    kind: value(entry, 'conflict-kind') ?? '',
     message: reasonIn(entry, 'conflict-message'),
-  };
-};
+  });
 
 /** Reads what a composition reports beyond a capture. */
 export const composeFindings = (

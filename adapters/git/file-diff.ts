@@ -7,32 +7,13 @@
 import type { DiffPair } from '../../core/checkpoint/ports/repositories.ts';
 import type { CommandResult } from '../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
-import { quoteOddName } from './names.ts';
-import { shellQuote } from './script.ts';
-
-/** As the program sets them (sandbox/src/git/process.rs): nothing of the machine's settings, and nothing is fetched. */
-const ENVIRONMENT = [
-  'HOME=/dev/null',
-  'XDG_CONFIG_HOME=/dev/null',
-  'LC_ALL=C',
-  'GIT_CONFIG_NOSYSTEM=1',
-  'GIT_CONFIG_SYSTEM=/dev/null',
-  'GIT_CONFIG_GLOBAL=/dev/null',
-  'GIT_ATTR_NOSYSTEM=1',
-  'GIT_OPTIONAL_LOCKS=0',
-  'GIT_NO_LAZY_FETCH=1',
-  'GIT_ALLOW_PROTOCOL=',
-  'GIT_NO_REPLACE_OBJECTS=1',
-  'GIT_LITERAL_PATHSPECS=1',
-  'GIT_DIR=.',
-].join(' ');
+import { GIT_ENVIRONMENT } from './git-environment.ts';
+import { nameWord, shellQuote } from './script.ts';
 
 /** Who works in the sandbox can write the settings of the shadow. Empty, because git before 2.36 ran a monitor named `false`. */
 const SETTINGS = '-c core.bigFileThreshold=4m -c core.fsmonitor= -c core.hooksPath=/dev/null';
 
 const OPTIONS = '-r -p --no-ext-diff --no-textconv --no-color --no-renames --full-index';
-
-const word = (name: string): string => quoteOddName(name) ?? shellQuote(name);
 
 /** Where the repository was not there, everything is compared with nothing. */
 const treeOf = (id: string | null): string => (id === null ? '"$nothing"' : shellQuote(id));
@@ -48,13 +29,13 @@ export interface FileDiffRequest {
 /** Runs in the projects root. It writes at most one byte more than `maxBytes`. */
 export const fileDiffCommand = ({ sessionId, pair, file, context, maxBytes }: FileDiffRequest): string => {
   const prefix = pair.path === '.' ? '' : `${pair.path}/`;
-  const git = `env -i PATH="$PATH" ${ENVIRONMENT} git ${SETTINGS}`;
+  const git = `env -i PATH="$PATH" ${GIT_ENVIRONMENT.join(' ')} GIT_DIR=. git ${SETTINGS}`;
   return [
     // Else nobody sees how git ended, and half a diff looks like a whole one.
     'set -o pipefail',
-    `cd -- ${word(`${prefix}.agent-shadow/session-${sessionId}`)}`,
+    `cd -- ${nameWord(`${prefix}.agent-shadow/session-${sessionId}`)}`,
     `nothing=$(${git} hash-object -t tree /dev/null)`,
-    `${git} diff-tree ${OPTIONS} -U${context} --src-prefix=${word(`a/${prefix}`)} --dst-prefix=${word(`b/${prefix}`)} ${treeOf(pair.from)} ${treeOf(pair.to)} -- ${word(file)} | head -c ${maxBytes + 1}`,
+    `${git} diff-tree ${OPTIONS} -U${context} --src-prefix=${nameWord(`a/${prefix}`)} --dst-prefix=${nameWord(`b/${prefix}`)} ${treeOf(pair.from)} ${treeOf(pair.to)} -- ${nameWord(file)} | head -c ${maxBytes + 1}`,
   ].join(' && ');
 };
 

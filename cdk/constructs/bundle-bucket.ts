@@ -1,14 +1,9 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type IBucket,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3';
+import type { Bucket, IBucket } from 'aws-cdk-lib/aws-s3';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
+import { createPrivateBucket } from './private-bucket.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
 export interface BundleBucketProps {
@@ -29,16 +24,13 @@ export class BundleBucket extends Construct {
 
   constructor(scope: Construct, id: string, props: BundleBucketProps) {
     super(scope, id);
-    this.bucket = new Bucket(this, 'Bucket', {
-      encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
-      encryptionKey: props.encryptionKey,
-      bucketKeyEnabled: props.encryptionKey === undefined ? undefined : true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
+    const { removalPolicy, encryptionKey, accessLogsBucket } = props;
+    this.bucket = createPrivateBucket(this, {
+      what: 'which bundle',
+      encryptionKey,
+      accessLogsBucket,
+      removalPolicy,
       versioned: true,
-      serverAccessLogsBucket: props.accessLogsBucket,
       lifecycleRules: [
         {
           id: 'leftovers',
@@ -47,17 +39,7 @@ export class BundleBucket extends Construct {
           expiredObjectDeleteMarker: true,
         },
       ],
-      removalPolicy: props.removalPolicy,
     });
-    if (props.accessLogsBucket === undefined) {
-      NagSuppressions.addResourceSuppressions(this.bucket, [
-        {
-          id: 'AwsSolutions-S1',
-          reason:
-            "Who read which bundle is in CloudTrail's data events, where the account records them; the prop accessLogsBucket adds server access logs.",
-        },
-      ]);
-    }
   }
 
   /** Lets a function read, and sign URLs for reading. */

@@ -4,16 +4,10 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type IBucket,
-  ObjectLockRetention,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3';
+import { type Bucket, type IBucket, ObjectLockRetention } from 'aws-cdk-lib/aws-s3';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
+import { createPrivateBucket } from './private-bucket.ts';
 import type { DeadLetterQueue } from './stream-consumer.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
@@ -45,30 +39,17 @@ export class LedgerAnchors extends Construct {
       keyUsage: KeyUsage.SIGN_VERIFY,
       removalPolicy: props.removalPolicy,
     });
-    this.bucket = new Bucket(this, 'Bucket', {
-      encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
-      encryptionKey: props.encryptionKey,
-      bucketKeyEnabled: props.encryptionKey === undefined ? undefined : true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
+    const { removalPolicy, encryptionKey, accessLogsBucket } = props;
+    this.bucket = createPrivateBucket(this, {
+      what: 'which digest',
+      encryptionKey,
+      accessLogsBucket,
+      removalPolicy,
       versioned: true,
       objectLockEnabled: true,
       objectLockDefaultRetention: ObjectLockRetention.governance(props.retention),
-      serverAccessLogsBucket: props.accessLogsBucket,
-      removalPolicy: props.removalPolicy,
     });
     this.#nobodyChanges();
-    if (props.accessLogsBucket === undefined) {
-      NagSuppressions.addResourceSuppressions(this.bucket, [
-        {
-          id: 'AwsSolutions-S1',
-          reason:
-            "Who read which digest is in CloudTrail's data events, where the account records them; the prop accessLogsBucket adds server access logs.",
-        },
-      ]);
-    }
   }
 
   #nobodyChanges(): void {

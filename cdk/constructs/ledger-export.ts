@@ -3,18 +3,12 @@ import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type IBucket,
-  type LifecycleRule,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3';
+import type { Bucket, IBucket, LifecycleRule } from 'aws-cdk-lib/aws-s3';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
 import { EXPORT_PARTITION, EXPORT_TABLES, type ExportTable } from '../../contract/ledger-export.ts';
 import { LEDGER_QUERIES } from './ledger-queries.ts';
+import { createPrivateBucket } from './private-bucket.ts';
 import { arnOf, type WalkbackFunction } from './walkback-function.ts';
 
 export interface LedgerExportProps {
@@ -63,16 +57,12 @@ export class LedgerExport extends Construct {
       retention === undefined
         ? []
         : TABLES.map((name) => ({ id: name, prefix: `${name}/`, expiration: retention }));
-    const bucket = new Bucket(this, 'Bucket', {
-      encryption: encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
+    // Not versioned: each object can be made again from the ledger.
+    return createPrivateBucket(this, {
+      what: 'what',
       encryptionKey,
-      bucketKeyEnabled: encryptionKey === undefined ? undefined : true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
-      // Not versioned: each object can be made again from the ledger.
-      serverAccessLogsBucket: accessLogsBucket,
+      accessLogsBucket,
+      removalPolicy,
       lifecycleRules: [
         {
           id: 'results',
@@ -82,18 +72,7 @@ export class LedgerExport extends Construct {
         },
         ...kept,
       ],
-      removalPolicy,
     });
-    if (accessLogsBucket === undefined) {
-      NagSuppressions.addResourceSuppressions(bucket, [
-        {
-          id: 'AwsSolutions-S1',
-          reason:
-            "Who read what is in CloudTrail's data events, where the account records them; the prop accessLogsBucket adds server access logs.",
-        },
-      ]);
-    }
-    return bucket;
   }
 
   #addTable(name: ExportTable, database: CfnDatabase): void {

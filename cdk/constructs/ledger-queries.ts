@@ -1,4 +1,4 @@
-/** The queries with which finance begins, stored in the workgroup. docs/sagas.md shows them. */
+/** The queries with which finance begins, stored in the workgroup. docs/operations.md shows them. */
 import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
 
 /** Exact: amounts have up to 24 digits before the point and 12 after it, and this leaves room for their sums. */

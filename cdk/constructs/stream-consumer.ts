@@ -6,6 +6,7 @@ import { DynamoEventSource, type DynamoEventSourceProps, SqsDlq } from 'aws-cdk-
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { NagSuppressions } from 'cdk-nag';
 import { Construct } from 'constructs';
+import type { FunctionRow } from '../../contract/function-row.ts';
 import type { WalkbackFunction } from './walkback-function.ts';
 
 /** Receives asynchronous work that could not be delivered. An alarm watches each queue. */
@@ -26,33 +27,51 @@ export class DeadLetterQueue extends Construct {
   }
 }
 
-/** For items that change often and are needed only now and then: the newest heads of sagas. */
-const gathered = (seconds: number): Partial<DynamoEventSourceProps> => ({
-  batchSize: 1_000,
-  maxBatchingWindow: Duration.seconds(seconds),
-  filters: [
-    FilterCriteria.filter({
+type Gathers = NonNullable<FunctionRow['grants']['gathers']>;
+
+const GATHERED = {
+  /** The newest heads of sagas: they change often and are needed only now and then. */
+  heads: {
+    batchSize: 1_000,
+    filter: {
       eventName: FilterRule.or('INSERT', 'MODIFY'),
       dynamodb: { Keys: { sk: { S: FilterRule.isEqual('HEAD') } } },
-    }),
-  ],
-});
+    },
+  },
+  /** New checkpoints. */
+  checkpoints: {
+    batchSize: 100,
+    filter: {
+      eventName: FilterRule.isEqual('INSERT'),
+      dynamodb: { Keys: { sk: { S: FilterRule.beginsWith('CP#') } } },
+    },
+  },
+};
+
+const gathered = ({ seconds, items }: Gathers): Partial<DynamoEventSourceProps> => {
+  const { batchSize, filter } = GATHERED[items];
+  return {
+    batchSize,
+    maxBatchingWindow: Duration.seconds(seconds),
+    filters: [FilterCriteria.filter(filter)],
+  };
+};
 
 /**
  * Feeds every change of a table to a function, in order for each item. A record that the function does not
- * accept goes to `deadLetters`. `gathersHeadsSeconds`: see `Grants`.
+ * accept goes to `deadLetters`. `gathers`: see `Grants`.
  */
 export const bindStream = (
   table: Table,
   consumer: WalkbackFunction,
   deadLetters: DeadLetterQueue,
-  gathersHeadsSeconds?: number,
+  gathers?: Gathers,
 ): void => {
   consumer.fn.addEventSource(
     new DynamoEventSource(table, {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
-      ...(gathersHeadsSeconds !== undefined && gathered(gathersHeadsSeconds)),
+      ...(gathers !== undefined && gathered(gathers)),
       retryAttempts: 10,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,

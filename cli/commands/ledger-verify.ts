@@ -22,14 +22,14 @@ const SHOWN = 50;
  */
 const DAYS_BEHIND = 35;
 
-type Found = Finding | DigestFinding;
+type AnyFinding = Finding | DigestFinding;
 
-const lineOf = (finding: Found): string =>
+const lineOf = (finding: AnyFinding): string =>
   'digest' in finding
     ? `Digest ${finding.digest}: ${finding.message}.`
     : `Saga ${finding.sagaId}, ${finding.where}: ${finding.message}.`;
 
-const brokenBy = (findings: readonly Found[], details: Record<string, unknown>): CliError => {
+const brokenBy = (findings: readonly AnyFinding[], details: Record<string, unknown>): CliError => {
   const lines = findings.slice(0, SHOWN).map(lineOf);
   const more = findings.length - lines.length;
   if (more > 0) lines.push(`And ${more} more; --json has all.`);

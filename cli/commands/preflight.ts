@@ -24,7 +24,7 @@ Examples:
 
 Exit code 7 when a check fails. With --json: { "ok", "checks": [{ id, ok, found, advice }] }.`;
 
-const placeOf = async (run: Run, { session, sandbox, template, root }: Options) => {
+const preflightTarget = async (run: Run, { session, sandbox, template, root }: Options) => {
   if (sandbox !== undefined || template !== undefined) {
     if (root === undefined)
       throw new CliError('InvalidInput', 'Give --root, the projects root in the sandbox.');
@@ -54,7 +54,7 @@ export const definePreflight = (preflight: Command, app: App): void => {
     .action((options: Options, command: Command) =>
       withConnection(app, command, async (run) => {
         const request: RequestOf<'preflight'> = {
-          ...(await placeOf(run, options)),
+          ...(await preflightTarget(run, options)),
           ...(options.need === undefined ? {} : { needs: options.need }),
         };
         const answer = await run.progress('Looking at the sandbox', () =>

@@ -53,15 +53,15 @@ const retryableIn = (seen: Observation, name?: string): RetryableSaga[] => {
   return steps.length === 0 ? [] : [{ sagaId, title: sagaTitle(seen), status, steps }];
 };
 
-interface Found {
+interface RetrySearch {
   sagas: RetryableSaga[];
   /** Sagas for which it is not known what can be retried. */
   untold: Refused[];
 }
 
 /** Reads every page of every status, and looks at a few sagas at a time. */
-const findRetryable = async (run: Run, name?: string): Promise<Found> => {
-  const found: Found = { sagas: [], untold: [] };
+const findRetryable = async (run: Run, name?: string): Promise<RetrySearch> => {
+  const found: RetrySearch = { sagas: [], untold: [] };
   for (const status of STATUSES) {
     let cursor: string | undefined;
     do {

@@ -88,7 +88,7 @@ const changesets = async (stage: ActStage): Promise<Told> => {
         title: "bo's merged by git alone, then the session after cleo's was refused",
         comparisons: second,
       },
-      { title: "cleo's fork with its conflict mended, then the session", comparisons: mended },
+      { title: "cleo's fork with its conflict resolved, then the session", comparisons: mended },
       { title: 'msg-1 taken back by git alone, then the session', comparisons: takenBack },
     ],
     facts: [

@@ -125,7 +125,7 @@ const deadLetters = async (dataDir: string): Promise<Check> => {
     'dead-letters',
     count === 0,
     count === 0 ? 'none' : `${count} in ${file}`,
-    'see there which function took what not, and why; when it is mended, export the ledger again (walkback ledger backfill --from DAY) and delete the file',
+    'see there which function took what not, and why; when that is fixed, export the ledger again (walkback ledger backfill --from DAY) and delete the file',
   );
 };
 

@@ -1,11 +1,11 @@
 /** What the service keeps of one conversation of Claude Code: its hooks, its last prompt, and what is to be told. */
+import { isReadOnly } from '../../client/classify.ts';
 import { type ClaudeHookAnswer, createClaudeHooks } from '../../client/claude-hooks.ts';
 import { findHostSession, hostSession } from '../../client/host-session.ts';
 import { fitId } from '../../client/ids.ts';
 import type { CheckpointWarning, Session, Walkback } from '../../client/index.ts';
 import type { Asked, HookInput } from './asked.ts';
 import type { KeptPrompts } from './begun-prompts.ts';
-import { isOwnLook } from './own-command.ts';
 import { createSlash, type SlashName } from './slash/commands.ts';
 import type { LastPrompt } from './slash/points.ts';
 
@@ -38,6 +38,23 @@ const titleOf = (prompt: string): string | undefined =>
     .map((line) => line.trim())
     .find((line) => line !== '')
     ?.slice(0, MOST_TITLE);
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** The command with the plugin's program under its plain name, which the classifier knows. */
+const underItsName = (command: string, program: string): string =>
+  command.replaceAll(
+    new RegExp(`(^|[\\s;&|(])(["']?)${escaped(program)}\\2(?=$|[\\s;&|)])`, 'g'),
+    '$1walkback',
+  );
+
+/** Whether this call of the host's shell only lists or plans, by the program of the plugin at this path. */
+const isOwnLook = (toolName: string | undefined, input: unknown, program: string): boolean => {
+  if (toolName !== 'Bash' || program === '' || typeof input !== 'object' || input === null) return false;
+  const command: unknown = Reflect.get(input, 'command');
+  if (typeof command !== 'string' || !command.includes(program)) return false;
+  return isReadOnly('Bash', { command: underItsName(command, program) });
+};
 
 const sessionFor = (walkback: Walkback, { root, sessionId, input }: Asked): Promise<Session> =>
   sessionId === ''

@@ -16,13 +16,13 @@ export interface LocalCloud {
 const POLL_MS = 100;
 const PATIENCE_MS = 120_000;
 
-type Found = LocalCloud | 'free' | { heldBy: number };
+type Holder = LocalCloud | 'free' | { heldBy: number };
 
 /**
  * Finds the cloud that holds the directory. If it does not answer, it is still starting, or belongs to
  * another command.
  */
-const look = async (dataDir: string): Promise<Found> => {
+const look = async (dataDir: string): Promise<Holder> => {
   const running = await findRunningCloud(dataDir);
   if (running === undefined) return 'free';
   if (Object.keys(running.environment).length === 0) return { heldBy: running.pid };

@@ -62,7 +62,7 @@ const startAsBefore = async (options: Start): Promise<Cloud> => {
   } catch (error) {
     if (!isRefusal(error)) throw error;
     // Without them, sagas that were under way would call functions that do not exist.
-    const message = `The embedded cloud does not start without its functions: ${error.message}. Mend that, or say with walkback up --detach what it serves from now on.`;
+    const message = `The embedded cloud does not start without its functions: ${error.message}. Fix that, or say with walkback up --detach what it serves from now on.`;
     const hint = `walkback up --detach ${flags(served)} with other paths, or without any`;
     throw new CliError(error.name, message, { cause: error, hint });
   }
@@ -98,7 +98,7 @@ export const howItServes = async (dataDir: string): Promise<string | undefined> 
     refused.length === 0
       ? []
       : [
-          `It does not serve ${refused.join(', ')}: walkback up was refused with that. Once it is mended: walkback down, then walkback up --detach ${flags(refused)}`,
+          `It does not serve ${refused.join(', ')}: walkback up was refused with that. Once that is fixed: walkback down, then walkback up --detach ${flags(refused)}`,
         ];
   // The rest of an address may be a secret.
   const tells = notify === undefined ? [] : [`It sends notices to ${new URL(notify.url).origin} again.`];

@@ -14,7 +14,7 @@ interface Conflicts {
   conflicts?: readonly Conflict[] | undefined;
 }
 
-const placeOf = ({ repository, path }: Conflict): string => {
+const conflictPath = ({ repository, path }: Conflict): string => {
   if (path === '.') return repository;
   return repository === '.' ? path : `${repository}/${path}`;
 };
@@ -24,7 +24,7 @@ export const conflictLines = (
   { paint, width }: { paint: Paint; width: number },
 ): string[] => {
   const lines = conflicts.slice(0, MOST_CONFLICTS).map((one) => {
-    const place = printableLine(placeOf(one));
+    const place = printableLine(conflictPath(one));
     const room = Math.max(LEAST_MESSAGE_WIDTH, width - 6 - visibleLength(place));
     return `  ${paint.red('✖')} ${place}  ${truncate(printableLine(`${one.kind}: ${one.message}`), room)}`;
   });

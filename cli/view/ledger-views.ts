@@ -94,7 +94,7 @@ const EFFECT_COLUMNS = [
 
 const isInDoubt = ({ doubt }: LedgerEffect): boolean => doubt !== null;
 
-const statusOf = (row: LedgerEffect): string => {
+const effectStatus = (row: LedgerEffect): string => {
   const { status } = row;
   const said = `${status.replaceAll('_', ' ')}${isUndoneInPart(row) ? ' in part' : ''}`;
   return isInDoubt(row) && status !== 'in_doubt' ? `${said}, in doubt` : said;
@@ -111,7 +111,7 @@ export const effectsTable = (rows: readonly LedgerEffect[], paint: Paint, zone =
     printableLine(row.resource_key ?? '-'),
     printableLine(row.external_ref ?? '-'),
     going(row),
-    statusOf(row),
+    effectStatus(row),
     dateTime(undoneAt(row), zone),
     money(row.undone_amount, row.undone_currency, row.undone_problem),
     printableLine(row.undone_by ?? '-'),

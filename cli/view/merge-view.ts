@@ -37,7 +37,7 @@ export const doneMerge = (result: Shown, title: string, undo: string | undefined
     ...repositoryLines(result.repositories, paint, width),
     ...conflictLines(result, look),
     ...((result.conflicts ?? []).length > 0
-      ? ['  mend what is between the markers, then merge the fork']
+      ? ['  resolve what is between the markers, then merge the fork']
       : []),
     ...warningLines(result, paint),
     ...(undo === undefined ? [] : ['', `${paint.dim('undo')}  ${undo}`]),

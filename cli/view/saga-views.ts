@@ -5,7 +5,7 @@ import type {
   SagaStatus,
   SagaSummary,
 } from '../../contract/saga-answers.ts';
-import { standingIn } from '../../core/saga/people/standing.ts';
+import { effectsStillStanding } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { alertForPeople, nextForPeople } from '../../present/saga-next.ts';
 import { provenText, sagaTitle } from '../../present/saga-words.ts';
@@ -168,7 +168,7 @@ const repairLines = ({ status, sagaId }: Observation): string[] =>
 
 /** The answer of `walkback saga show`: what stands, what was undone, what remains. */
 export const observationText = (seen: Observation, paint: Paint, width: number): string => {
-  const standing = standingIn(seen);
+  const standing = effectsStillStanding(seen);
   const { failed, awaiting } = seen;
   const about = (text: string): string[] => block(text, width, paint.dim);
   const notListed = (count = 0, what = ''): string[] =>

@@ -33,7 +33,7 @@ import {
 } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 import { POINTS, pointsOf } from '../parts/points.ts';
-import { widerPath } from '../parts/wider.ts';
+import { fileLinks } from '../parts/wider.ts';
 
 const TONES = { good: 'good', bad: 'bad', skipped: 'ask' } as const;
 
@@ -128,7 +128,7 @@ const changedPart = (
   // No checkpoint is the head here: what comes next is not shown.
   return html`<h2>What it changed</h2>${callsPart(changes.read.checkpoints, {
     room: roomFor(),
-    wider: (points, repository, file) => widerPath(sessionId, points, repository, file),
+    links: (points, repository, file) => fileLinks(sessionId, points, repository, file),
     back: (checkpoint) => `${path('sessions', sessionId)}/plan${query({ checkpoint })}`,
     messageId: messageId ?? '',
     headSeq: 0,

@@ -1,13 +1,13 @@
 /** Pages for outcomes without a page of their own: a call that failed, or that is not over. */
 import { html } from 'hono/html';
-import { statusOf } from '../../contract/http-status.ts';
+import { httpStatusOf } from '../../contract/http-status.ts';
 import { adviceOf, type Failure, messageOf } from '../failure-words.ts';
 import { formAgain, link, NOTHING, shown, time } from '../parts/markup.ts';
 import type { Page } from '../parts/page.ts';
 
 /** The status of a page for this error. Work that goes on also has a page, which says so. */
 export const pageStatusOf = (name: string): PageStatus => {
-  const status = statusOf(name);
+  const status = httpStatusOf(name);
   return PAGE_STATUSES.find((one) => one === status) ?? 502;
 };
 

@@ -10,7 +10,7 @@ import { type Further, failedPart, further, never } from '../further.ts';
 import { choice } from './choice.ts';
 import { fileTreePart } from './file-tree.ts';
 import { link, type Markup, NOTHING, path, query, repositoryName } from './markup.ts';
-import { widerPath } from './wider.ts';
+import { fileLinks } from './wider.ts';
 
 interface Scope {
   name: string;
@@ -113,7 +113,7 @@ export const linesPart = (lines: Further<DiffAnswer>, { sessionId }: BackPoint, 
   if (changed.length === 0) return NOTHING;
   const parts = changed.map(
     (one) =>
-      html`<section class="repository"><h3>${repositoryName(one.path)} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h3>${room.lines > 0 ? diffMarkup(one.diff, one.path, room, (file) => widerPath(sessionId, { from: 'now', to }, one.path, file)) : html`<p class="cut">Cut here, so that the page stays small.</p>`}${one.truncated ? html`<p class="cut">Cut where it was made.</p>` : NOTHING}</section>`,
+      html`<section class="repository"><h3>${repositoryName(one.path)} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h3>${room.lines > 0 ? diffMarkup(one.diff, one.path, room, (file) => fileLinks(sessionId, { from: 'now', to }, one.path, file)) : html`<p class="cut">Cut here, so that the page stays small.</p>`}${one.truncated ? html`<p class="cut">Cut where it was made.</p>` : NOTHING}</section>`,
   );
   return html`<h2>What changes in the files</h2>${fileTreePart(room.files)}${parts}`;
 };

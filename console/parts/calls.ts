@@ -7,7 +7,7 @@ import type { CheckpointChanges } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { NO_CALL, shortCheckpointId, whatMade } from '../../present/checkpoint-words.ts';
 import { callSubject, isAllSaid } from '../../present/tool-call-words.ts';
-import type { Room } from '../diff/markup.ts';
+import type { FileLinks, Room } from '../diff/markup.ts';
 import { inputMarkup } from './arguments.ts';
 import { changesPart } from './changes.ts';
 import { countsOf } from './counts.ts';
@@ -20,8 +20,8 @@ export interface CallsLook {
   room: Room;
   /** Where one repository is shown alone. */
   alone?: ((repository: string) => string) | undefined;
-  /** Where one file of a repository is compared between two checkpoints. */
-  wider?: ((points: { from: string; to: string }, repository: string, file: string) => string) | undefined;
+  /** Where one file of a repository, compared between two checkpoints, leads to. */
+  links?: ((points: { from: string; to: string }, repository: string, file: string) => FileLinks) | undefined;
   /** Where a person goes back to a checkpoint. */
   back?: ((checkpointId: string) => string) | undefined;
   /** The message whose calls are shown. */
@@ -56,13 +56,13 @@ const pointPart = ({ seq, checkpointId }: CheckpointChanges, back: CallsLook['ba
     ? html`<span class="meta">${shortCheckpointId(seq)}</span>`
     : html`<a class="meta" href="${back(checkpointId)}" title="Go back to the state after this">${shortCheckpointId(seq)}</a>`;
 
-const changePart = (one: CheckpointChanges, { room, alone, back, wider }: CallsLook): Markup => {
+const changePart = (one: CheckpointChanges, { room, alone, back, links }: CallsLook): Markup => {
   const { parentCheckpointId: from, checkpointId: to } = one;
   // The baseline has nothing before it, and so has a checkpoint whose parent has expired.
   const between =
-    wider === undefined || from === null
+    links === undefined || from === null
       ? undefined
-      : (repository: string, file: string) => wider({ from, to }, repository, file);
+      : (repository: string, file: string) => links({ from, to }, repository, file);
   return html`<section class="call"><header><h3>${one.madeBy === undefined ? shown(whatMade(one) ?? NO_CALL) : named(one.madeBy)}</h3><p class="meta">${countsOf(one.repositories)} ${time(one.createdAt, 'near')} ${pointPart(one, back)}</p></header>
     ${inputPart(one.madeBy)}${omissions(one)}${changesPart(one, room, alone, between)}${warnings(one)}</section>`;
 };

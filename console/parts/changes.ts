@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { CheckpointChanges, FileChange } from '../../contract/change-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { hostLines } from '../../present/host-lines.ts';
-import { diffMarkup, type Room, type Wider } from '../diff/markup.ts';
+import { diffMarkup, type FileLinks, type LinksOf, type Room } from '../diff/markup.ts';
 import { countsOf } from './counts.ts';
 import { badge, link, list, type Markup, NOTHING, repositoryName, shown, table } from './markup.ts';
 
@@ -39,11 +39,11 @@ const repositoryPart = (
   one: Repository,
   room: Room,
   alone: string | undefined,
-  wider: Wider | undefined,
+  linksOf: LinksOf | undefined,
 ): Markup => {
   const { path, change, files, host, patch, truncated, note } = one;
   const isFull = room.lines <= 0;
-  const diff = patch === '' || isFull ? NOTHING : diffMarkup(patch, path, room, wider);
+  const diff = patch === '' || isFull ? NOTHING : diffMarkup(patch, path, room, linksOf);
   return html`<section class="repository"><h4>${repositoryName(path)} ${change === 'changed' ? NOTHING : badge(change, 'ask')} ${countsOf([one])}</h4>
     ${list(hostLines(host).map((line) => shown(line)))}
     ${note === undefined ? NOTHING : html`<p class="hint">${shown(note)}</p>`}
@@ -52,15 +52,15 @@ const repositoryPart = (
     ${truncated ? html`<p class="cut">Cut when it was kept: it was larger than 1 MiB.</p>` : NOTHING}</section>`;
 };
 
-/** `alone`: only one repository is shown, with more room. `wider`: one file of it, with more lines around. */
+/** `alone`: only one repository is shown, with more room. `links`: where one file of it leads to. */
 export const changesPart = (
   one: CheckpointChanges,
   room: Room,
   alone?: (repository: string) => string,
-  wider?: (repository: string, file: string) => string,
+  links?: (repository: string, file: string) => FileLinks,
 ): Markup =>
   html`${one.repositories.map((repository) => {
     const { path } = repository;
-    const ofFile = wider === undefined ? undefined : (file: string) => wider(path, file);
+    const ofFile = links === undefined ? undefined : (file: string) => links(path, file);
     return repositoryPart(one, repository, room, alone?.(path), ofFile);
   })}`;

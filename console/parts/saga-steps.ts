@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
-import { standingIn } from '../../core/saga/people/standing.ts';
+import { effectsStillStanding } from '../../core/saga/people/standing.ts';
 import { money, reference } from './ledger-tables.ts';
 import { badge, folded, link, type Markup, NOTHING, path, shown, table, time } from './markup.ts';
 
@@ -20,7 +20,7 @@ interface Line extends Step {
 const stepLines = (seen: Observation): Line[] => {
   const { compensated, notCompensated, rejected = [] } = seen;
   return [
-    ...standingIn(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
+    ...effectsStillStanding(seen).map((one) => ({ ...one, what: badge('stands', 'good') })),
     ...compensated.map((one) => ({
       ...one,
       what: html`${one.residue === undefined ? badge('undone', 'calm') : badge('undone in part', 'ask')} ${folded(one.byHand ?? one.residue)}`,

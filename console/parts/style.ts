@@ -133,6 +133,7 @@ const DIFFS = `
 .file { border: 1px solid var(--line); border-radius: 6px; margin: .45rem 0; background: var(--panel); overflow: clip; }
 .file { position: relative; scroll-margin-top: .5rem; }
 .file summary { padding: .3rem .65rem; background: var(--sunk); overflow-wrap: anywhere; } .file .notes, .file .cut { padding: 0 .65rem; } .file .wider { margin: 0; padding: .2rem .65rem; border-top: 1px solid var(--line); background: var(--sunk); font-size: .86rem; }
+.run { display: grid; grid-template-columns: minmax(0, 20rem) minmax(0, 1fr); } .run + .run { border-top: 1px solid var(--line); } .run .by { margin: 0; padding: .15rem .75rem; background: var(--sunk); font-family: system-ui, sans-serif; overflow-wrap: anywhere; } .run strong { font-weight: 500; }
 .diff { overflow: auto; max-height: 40rem; font-size: .86rem; line-height: 1.5; tab-size: 4; } .alone .diff { max-height: none; }
 .lines > div { display: flex; white-space: pre-wrap; }
 .lines b { flex: none; width: 3.4em; padding-right: .7em; text-align: right; color: var(--soft); font-weight: 400; user-select: none; }
@@ -150,7 +151,7 @@ const DIFFS = `
 const SMALL = `
 @media (max-width: 70rem) { .beside { grid-template-columns: minmax(0, 1fr); } .beside > .side, .beside > .side + div { grid-column: 1; grid-row: auto; position: static; } }
 @media (max-width: 50rem) {
-  .call > header { flex-wrap: wrap; }
+  .call > header { flex-wrap: wrap; } .run { grid-template-columns: minmax(0, 1fr); }
   .lines b { width: 2.6em; padding-right: .4em; }
   main { padding: .9rem; } .confirm { margin: 1rem -.9rem -.9rem; padding: .6rem .9rem; } .scopes { width: 100%; flex-direction: column; align-items: stretch; } .scopes a { border-right: 0; border-bottom: 1px solid var(--line); }
   .viewer { margin-left: 0; } .acts > *, .filters > * { min-width: 0; } header { padding: .5rem .9rem; }

@@ -79,18 +79,18 @@ const endOf = (token: string): number => {
 /** Measured as it is stored: some letters take two characters. */
 const isShort = (to: string, most: number): boolean => JSON.stringify(to).length <= most;
 
-interface Noted {
+interface PendingSignIn {
   to: string;
   tries: number;
 }
 
-const noteOf = ({ to, tries }: Noted): string =>
+const noteOf = ({ to, tries }: PendingSignIn): string =>
   Buffer.from(JSON.stringify([tries, isShort(to, MAX_NOTED) ? to : '/'])).toString('base64url');
 
 const noteSchema = z.tuple([z.int().min(1), z.string()]);
 
 /** Anybody may have written this text. Undefined: it is not a note of ours. */
-const notedIn = (state: string | undefined): Noted | undefined => {
+const notedIn = (state: string | undefined): PendingSignIn | undefined => {
   try {
     const note = Buffer.from(state?.split('.')[1] ?? '', 'base64url').toString();
     const [tries, to] = noteSchema.parse(JSON.parse(note));

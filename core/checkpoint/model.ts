@@ -350,11 +350,10 @@ export interface StoredUpload {
 }
 
 /**
- * `captured`: the state of the sandbox is saved as a checkpoint, and nothing was written. `writing`: the
- * command that writes may have been sent, so the sandbox may stand between its undo checkpoint and its
- * target.
+ * `started`: nothing was written. `writing`: the command that writes may have been sent, so the sandbox may stand
+ * between its undo checkpoint and its target.
  */
-type RollbackPhase = 'started' | 'captured' | 'writing' | 'done' | 'failed';
+type RollbackPhase = 'started' | 'writing' | 'done' | 'failed';
 
 /** A terminal error, stored in a journal so that the same request gets the same answer. */
 interface RecordedError {

@@ -112,7 +112,6 @@ export interface SagaStore {
   readonly permits: PermitStore;
   /** Create-only: which sagas a request to put a session aside means. */
   createPark(record: ParkRecord): Promise<WriteOutcome<ParkRecord>>;
-  getPark(sessionId: string, requestId: string): Promise<ParkRecord | undefined>;
   /** Create-only: the record of a session's rewind. */
   createRewind(record: RewindRecord): Promise<WriteOutcome<RewindRecord>>;
   getRewind(sessionId: string, requestId: string): Promise<RewindRecord | undefined>;

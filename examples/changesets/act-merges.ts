@@ -99,10 +99,10 @@ const queueAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<
 const mend = async (act: Act, shop: Place, each: Fork): Promise<Entry> => {
   const { screen, recorder } = act;
   const { name } = each.agent;
-  screen.chapter(`The session is merged into ${name}'s fork; ${name} mends it there, and is merged`);
-  const { conflicts = [] } = await screen.progress(`${name} mends`, () => bringIn(act, shop, each));
+  screen.chapter(`The session is merged into ${name}'s fork; ${name} resolves it, and is merged`);
+  const { conflicts = [] } = await screen.progress(`${name} resolves`, () => bringIn(act, shop, each));
   for (const { repository, path, kind } of conflicts) screen.line(`${repository}/${path}  ${kind}`);
-  await recorder.record(`${name} mended`, each.sandboxId);
+  await recorder.record(`${name} resolved`, each.sandboxId);
   const saga = await enqueue(
     act,
     shop,

@@ -1,7 +1,7 @@
 /**
  * The demo's fourth act: three agents work in forks of one session. What they promise is verified in fresh
  * copies, and one agent is sent back. A queue merges their work. One fork has a conflict, which its agent
- * mends in the fork, and is merged too. Then one message is taken back.
+ * resolves in the fork, and is merged too. Then one message is taken back.
  */
 import { join } from 'node:path';
 import type { Comparison } from '../../cli/demo/fingerprint.ts';
@@ -61,7 +61,7 @@ export const changesetsAct = async (stage: Stage): Promise<ChangesetsProof> => {
     ],
     first: compareEach(at('ada worked'), at('ada merged')),
     second: compareEach(at('bo by git'), at('queue ended')),
-    mended: compareEach(at('cleo mended'), at('cleo merged')),
+    mended: compareEach(at('cleo resolved'), at('cleo merged')),
     takenBack: compareEach(at('back by git'), at('taken back')),
     verified,
     entries,

@@ -40,7 +40,7 @@ export const cameIn = ({ sagaId, committed }: Observation): { checkpointId: stri
   return { checkpointId: referenceOf('apply'), stagingId: referenceOf('open') };
 };
 
-/** The session comes into the fork, with conflicts between markers; its agent mends them there. */
+/** The session comes into the fork, with conflicts between markers; its agent resolves them there. */
 export const bringIn = async (lead: Lead, { session }: Place, into: Fork): Promise<Answer<'merge'>> => {
   const merged = await into.session.merge(session, { markers: true });
   await work(lead, into, 'Others were merged meanwhile. Keep your limit, and what they did.');

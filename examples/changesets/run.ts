@@ -1,5 +1,5 @@
 /**
- * Three agents work side by side in forks of one session; their work is verified, sent back, queued, merged, mended and, in a part,
+ * Three agents work side by side in forks of one session; their work is verified, sent back, queued, merged, resolved and, in a part,
  * taken back. `npx node examples/changesets/run.ts`, on the embedded cloud of this machine or in AWS.
  */
 import { type Saga, Walkback } from 'walkback';
@@ -39,7 +39,7 @@ for (const { each, entry } of entries) {
   say(`${each.agent.name}: ${status === 'COMPLETED' ? 'merged' : (failed?.error.name ?? status)}`);
   if (failed?.error.name !== 'ChangesetConflict') continue;
   const { conflicts = [] } = await bringIn(lead, shop, each);
-  for (const { repository, path, kind } of conflicts) say(`  mended ${repository}/${path} (${kind})`);
+  for (const { repository, path, kind } of conflicts) say(`  resolved ${repository}/${path} (${kind})`);
   const again = await settled(await enqueue(lead, shop, each, promises));
   say(`${each.agent.name}: ${again.status === 'COMPLETED' ? 'merged' : again.status}`);
 }

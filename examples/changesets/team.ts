@@ -58,7 +58,7 @@ sh web/check.sh`,
 export const GUIDANCE =
   'Git ignores web/settings.local, so only you have it. Put the currency into web/settings.default.';
 
-/** The line that it changes is one of those that ada changes. Run again, it mends what is between markers. */
+/** The line that it changes is one of those that ada changes. Run again, it resolves what is between markers. */
 const cleo: Agent = {
   name: 'cleo',
   task: 'Limit how often somebody may pay, and describe it.',

@@ -1,4 +1,4 @@
-/** Serves the tool over HTTP. `key` belongs to the origin of `url` (docs/sagas.md, Tools over HTTP). */
+/** Serves the tool over HTTP. `key` belongs to the origin of `url` (docs/tools.md, Tools over HTTP). */
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Tombstones, type Tool, toolHandler, verifySignature } from 'walkback/kit';

@@ -179,7 +179,6 @@ export const memorySagaStore = ({ inEpoch = () => true }: MemorySagaStoreOptions
       parks.set(key, structuredClone(record));
       return { written: true };
     },
-    getPark: async (sessionId, requestId) => structuredClone(parks.get(`${sessionId} ${requestId}`)),
     createRewind: async (record) => {
       const existing = rewinds.get(`${record.sessionId} ${record.requestId}`);
       if (existing !== undefined) return { written: false, existing: structuredClone(existing) };

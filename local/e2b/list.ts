@@ -33,7 +33,7 @@ export const parseListQuery = (search: URLSearchParams): ListQuery => {
 };
 
 /** Sorts by start, then by id, so that every sandbox has a definite place. */
-const placeOf = ({ record }: Sandbox): string =>
+const listPosition = ({ record }: Sandbox): string =>
   `${String(record.startedAtMs).padStart(16, '0')}/${record.sandboxId}`;
 
 const matches = ({ record }: Sandbox, query: ListQuery): boolean =>
@@ -49,9 +49,12 @@ export const listSandboxes = (
   const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -direction : direction);
   const rest = all
     .filter((sandbox) => matches(sandbox, query))
-    .filter((sandbox) => after === undefined || compare(placeOf(sandbox), after) > 0)
-    .sort((a, b) => compare(placeOf(a), placeOf(b)));
+    .filter((sandbox) => after === undefined || compare(listPosition(sandbox), after) > 0)
+    .sort((a, b) => compare(listPosition(a), listPosition(b)));
   const page = rest.slice(0, query.limit);
   const last = page.at(-1);
-  return { page, nextToken: rest.length > page.length && last !== undefined ? placeOf(last) : undefined };
+  return {
+    page,
+    nextToken: rest.length > page.length && last !== undefined ? listPosition(last) : undefined,
+  };
 };

@@ -3,6 +3,7 @@
  * any process that left them (a daemon) but still has the sandbox's id in its environment.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** The variable E2B gives every command too; here it also marks the process. */
 export const MARKER = 'E2B_SANDBOX_ID';
@@ -38,18 +39,30 @@ const markedProcesses = async (sandboxId: string): Promise<number[]> => {
   return marked.flat();
 };
 
+/** A killed process has no environment long before it has ended. A zombie has ended, whoever should collect it. */
+const hasEnded = async (pid: number): Promise<boolean> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return ['', 'Z', 'X'].includes(stat.split(') ').at(-1)?.[0] ?? '');
+};
+
 /** Enough rounds for a process that forks while it is being killed, without trying for ever. */
 const ROUNDS = 50;
 
-/** Sends a signal to all processes of a sandbox; SIGKILL again and again until no marked one is left. */
+/** Sends a signal to all processes of a sandbox; SIGKILL again and again, until every marked one has ended. */
 export const signalSandbox = async (
   sandboxId: string,
   leaders: readonly number[],
   name: NodeJS.Signals,
 ): Promise<void> => {
+  const killed = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const leader of leaders) signal(-leader, name);
     const marked = (await markedProcesses(sandboxId)).filter((pid) => signal(pid, name));
-    if (name !== 'SIGKILL' || marked.length === 0) return;
+    if (name !== 'SIGKILL') return;
+    for (const pid of marked) killed.add(pid);
+    for (const pid of killed) if (await hasEnded(pid)) killed.delete(pid);
+    if (marked.length === 0 && killed.size === 0) return;
+    // Those that end need a processor, which a busy machine gives them late.
+    if (marked.length === 0) await delay(10 * (round + 1));
   }
 };

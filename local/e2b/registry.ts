@@ -35,7 +35,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 /** The longest time of a timer. A later end is checked again then. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-interface Kept extends Sandbox {
+interface RunningSandbox extends Sandbox {
   timer?: NodeJS.Timeout;
   saved: Promise<void>;
 }
@@ -45,10 +45,10 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 export const openRegistry = async (directory: string) => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(directory);
-  const sandboxes = new Map<string, Kept>();
+  const sandboxes = new Map<string, RunningSandbox>();
   const background = new Set<Promise<void>>();
 
-  const save = (sandbox: Kept): Promise<void> => {
+  const save = (sandbox: RunningSandbox): Promise<void> => {
     // The next save is tried whether or not the one before succeeded.
     sandbox.saved = sandbox.saved
       .catch(() => undefined)
@@ -56,7 +56,7 @@ export const openRegistry = async (directory: string) => {
     return sandbox.saved;
   };
 
-  const end = async (sandbox: Kept): Promise<void> => {
+  const end = async (sandbox: RunningSandbox): Promise<void> => {
     const { record } = sandbox;
     if (record.onTimeout === 'pause') return pause(sandbox, true);
     const isMounted = (await mountedBy()).has(sandbox.id);
@@ -75,7 +75,7 @@ export const openRegistry = async (directory: string) => {
    * A sandbox with mounts is about to end. The sandboxes in whose files these mounts lie live for at least
    * one more hour, so that what is left in them can be looked at.
    */
-  const letGo = async (mounted: Kept): Promise<void> => {
+  const letGo = async (mounted: RunningSandbox): Promise<void> => {
     if (mounted.record.mounts.length === 0) return;
     for (const [id, by] of await mountedBy()) {
       const sandbox = sandboxes.get(id);
@@ -85,7 +85,7 @@ export const openRegistry = async (directory: string) => {
     }
   };
 
-  const schedule = (sandbox: Kept): void => {
+  const schedule = (sandbox: RunningSandbox): void => {
     clearTimeout(sandbox.timer);
     const { endAtMs, state } = sandbox.record;
     if (endAtMs === null || state === 'paused' || sandboxes.get(sandbox.id) !== sandbox) return;
@@ -103,13 +103,13 @@ export const openRegistry = async (directory: string) => {
     background.add(settled);
   };
 
-  const change = async (sandbox: Kept, changes: Partial<SandboxRecord>): Promise<void> => {
+  const change = async (sandbox: RunningSandbox, changes: Partial<SandboxRecord>): Promise<void> => {
     sandbox.record = { ...sandbox.record, ...changes };
     schedule(sandbox);
     await save(sandbox);
   };
 
-  const keep = (record: SandboxRecord): Kept => {
+  const keep = (record: SandboxRecord): RunningSandbox => {
     const { sandboxId: id, mounts } = record;
     const root = { rootfs: join(dataDir, id, 'rootfs'), mounts };
     const sandbox = { id, root, processes: createProcesses(id), record, saved: Promise.resolve() };
@@ -117,13 +117,13 @@ export const openRegistry = async (directory: string) => {
     return sandbox;
   };
 
-  const kill = async (sandbox: Kept): Promise<boolean> => {
+  const kill = async (sandbox: RunningSandbox): Promise<boolean> => {
     await letGo(sandbox);
     return remove(sandbox);
   };
 
   /** False when another call has removed it already. */
-  const remove = async (sandbox: Kept): Promise<boolean> => {
+  const remove = async (sandbox: RunningSandbox): Promise<boolean> => {
     // Removed now, so that nothing new can start in it.
     if (!sandboxes.delete(sandbox.id)) return false;
     clearTimeout(sandbox.timer);
@@ -133,7 +133,7 @@ export const openRegistry = async (directory: string) => {
     return true;
   };
 
-  const pause = async (sandbox: Kept, keepMemory: boolean): Promise<void> => {
+  const pause = async (sandbox: RunningSandbox, keepMemory: boolean): Promise<void> => {
     await change(sandbox, { state: 'paused' });
     await (keepMemory ? sandbox.processes.freeze() : sandbox.processes.kill());
   };

@@ -3,14 +3,20 @@ import { randomUUID } from 'node:crypto';
 /** Most codes that nobody has fetched. The oldest is dropped. */
 const MAX_CODES = 100;
 
-export interface Codes<Kept> {
-  add(kept: Kept): string;
+export interface Codes<Value> {
+  add(kept: Value): string;
   /** Works once for each code. */
-  take(code: string): Kept | 'expired' | undefined;
+  take(code: string): Value | 'expired' | undefined;
 }
 
-export const createCodes = <Kept>({ seconds, now }: { seconds: number; now: () => number }): Codes<Kept> => {
-  const codes = new Map<string, { kept: Kept; untilMs: number }>();
+export const createCodes = <Value>({
+  seconds,
+  now,
+}: {
+  seconds: number;
+  now: () => number;
+}): Codes<Value> => {
+  const codes = new Map<string, { kept: Value; untilMs: number }>();
   return {
     add: (kept) => {
       const code = randomUUID();

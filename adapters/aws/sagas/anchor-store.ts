@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { AnchorStore } from '../../../core/saga/ledger/anchor.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';
-import { calling, isNamed, statusOf } from '../errors.ts';
+import { calling, httpStatus, isNamed } from '../errors.ts';
 
 const SERVICE = 'S3';
 const PREFIX = 'anchors/';
@@ -91,7 +91,7 @@ export const createAnchorStore = ({
         return true;
       } catch (error) {
         // 409: another run writes it at this moment.
-        if (isNamed(error, 'PreconditionFailed') || statusOf(error) === 409) return false;
+        if (isNamed(error, 'PreconditionFailed') || httpStatus(error) === 409) return false;
         return calling(SERVICE, () => Promise.reject(error));
       }
     },

@@ -2,7 +2,7 @@
 import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ExportStore } from '../../../core/saga/ledger/export-ledger.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';
-import { calling, isNamed, statusOf } from '../errors.ts';
+import { calling, httpStatus, isNamed } from '../errors.ts';
 
 const SERVICE = 'S3';
 const SEQ = 'walkback-seq';
@@ -48,7 +48,7 @@ export const createExportStore = ({
     } catch (error) {
       // 412: another version is there. 409: another write is under way. 404: the object to replace was
       // deleted.
-      const status = statusOf(error);
+      const status = httpStatus(error);
       if (isNamed(error, 'PreconditionFailed', 'NoSuchKey') || status === 412 || status === 409) return false;
       return calling(SERVICE, () => Promise.reject(error));
     }

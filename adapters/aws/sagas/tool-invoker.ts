@@ -6,7 +6,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import * as z from 'zod';
 import type { Invoked, ToolInvoker } from '../../../core/saga/ports.ts';
 import { CLIENT_DEFAULTS } from '../client-defaults.ts';
-import { statusOf } from '../errors.ts';
+import { httpStatus } from '../errors.ts';
 
 const functionError = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
@@ -27,7 +27,7 @@ const failureOf = (error: unknown, isOver: boolean): Invoked => {
   if (isOver) return { Error: 'States.Timeout', Cause: 'no answer came in time' };
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   // Without a status there was no answer, and the function may have run.
-  const answered = statusOf(error) !== undefined;
+  const answered = httpStatus(error) !== undefined;
   return { Error: answered ? `Lambda.${name}` : 'Lambda.SdkClientException', Cause: message };
 };
 

@@ -219,7 +219,7 @@ const journal = {
 const rollback = () =>
   z.looseObject({
     ...journal,
-    phase: z.enum(['started', 'captured', 'writing', 'done', 'failed']),
+    phase: z.enum(['started', 'writing', 'done', 'failed']),
     epoch: count,
     sandboxId: z.string(),
     detached: z.boolean(),

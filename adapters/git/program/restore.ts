@@ -84,7 +84,7 @@ const restoreCommand = (request: IncomingRequest, call: string): Command => ({
   exclude: request.exclude,
   filesOnly: request.filesOnly,
   dryRun: request.dryRun,
-  company: request.company === true,
+  company: request.allowConcurrentWriters === true,
   settle: request.settle ?? null,
   targetTag: request.targetTag === undefined ? null : refName(request.targetTag),
   repositories: there(request).map(

@@ -40,7 +40,7 @@ type Ended = Exclude<Step, { kind: 'probe' }>;
 type WrongEnd = Extract<Step, { kind: 'wrong-end' }> & { point: Point };
 
 /** What the search on one line came to. */
-interface Found {
+interface LineResult {
   kind: 'found' | 'left';
   suspects: Change[];
   through: Change[];
@@ -148,14 +148,18 @@ export const createBisect = (deps: BisectDeps) => {
   };
 
   /** Searches a line and, where a merge is what broke it, the line of what that merge brought. */
-  const follow = async (all: readonly Point[], through: Change[], call: Call): Promise<Found | WrongEnd> => {
+  const follow = async (
+    all: readonly Point[],
+    through: Change[],
+    call: Call,
+  ): Promise<LineResult | WrongEnd> => {
     const line = changingPoints(all);
     const step = await searchLine(line, call);
     if (step.kind === 'wrong-end') return { ...step, point: pointOf(line, step.at) };
     const suspects = line.slice(step.good + 1, step.bad + 1).map((point) => changeAt(point, all));
     const [good, bad] = [pointOf(line, step.good), pointOf(line, step.bad)];
     const isSpent = step.kind === 'left' && call.journal.probes.length >= MOST_PROBES;
-    const found: Found = {
+    const found: LineResult = {
       kind: step.kind,
       suspects,
       through,
@@ -178,7 +182,11 @@ export const createBisect = (deps: BisectDeps) => {
     return triedWithOutput(point, result);
   };
 
-  const answerOf = async (found: Found, all: readonly Point[], call: Call): Promise<BisectSessionAnswer> => {
+  const answerOf = async (
+    found: LineResult,
+    all: readonly Point[],
+    call: Call,
+  ): Promise<BisectSessionAnswer> => {
     const { requestId, journal } = call;
     const { kind, suspects, through, good, bad, note } = found;
     const suspectOf = createSuspects(store);

@@ -18,10 +18,11 @@ export interface Stop extends TreeNode {
 
 export const refName = ({ sessionId, seq }: CheckpointRef): string => `${sessionId} ${seq}`;
 
-const nodeAt = (timelines: Timelines, { sessionId, seq }: CheckpointRef): TreeNode | undefined =>
+export const nodeAt = (timelines: Timelines, { sessionId, seq }: CheckpointRef): TreeNode | undefined =>
   timelines.get(sessionId)?.get(seq);
 
-const isReal = (timelines: Timelines, origin: CheckpointRef, node: TreeNode): boolean => {
+/** Whether the origin of a checkpoint is the one that is meant, and no later use of its session's id. */
+export const isReal = (timelines: Timelines, origin: CheckpointRef, node: TreeNode): boolean => {
   const found = nodeAt(timelines, origin);
   return found === undefined || !isYounger(found, node);
 };

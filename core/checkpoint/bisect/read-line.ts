@@ -15,28 +15,59 @@ export interface LineOptions {
   allowPartial?: boolean | undefined;
 }
 
+/** The timelines that were read so far, and a way to read another one. */
+export const createReadTimelines = (store: Pick<SessionStore, 'getSession' | 'listTree'>, owner: Session) => {
+  const timelines = new Map<string, ReadonlyMap<number, TreeNode>>();
+  return {
+    timelines,
+    hasRoom: () => timelines.size < MAX_SESSIONS,
+    /** Nothing where the session is gone, or a stranger has used its id again since. */
+    read: async (sessionId: string): Promise<void> => {
+      const [session, nodes] = await Promise.all([store.getSession(sessionId), store.listTree(sessionId)]);
+      const isOurs =
+        session !== undefined &&
+        session.tenant === owner.tenant &&
+        baseOwnerOf(session) === baseOwnerOf(owner);
+      timelines.set(sessionId, new Map(isOurs ? nodes.map((node) => [node.seq, node]) : []));
+    },
+  };
+};
+
+/** Hands on each of these checkpoints of one session, page by page, newest first. Retention may have removed some. */
+export const eachCheckpoint = async (
+  store: Pick<SessionStore, 'listCheckpoints'>,
+  sessionId: string,
+  seqs: Iterable<number>,
+  take: (checkpoint: Checkpoint) => void,
+): Promise<void> => {
+  const wanted = new Set(seqs);
+  const oldest = Math.min(...wanted);
+  let beforeSeq = Math.max(...wanted) + 1;
+  while (wanted.size > 0 && beforeSeq > oldest) {
+    const page: Checkpoint[] = await store.listCheckpoints(sessionId, {
+      limit: PAGE,
+      maxBytes: MAX_PAGE_BYTES,
+      beforeSeq,
+    });
+    for (const checkpoint of page) if (wanted.has(checkpoint.seq)) take(checkpoint);
+    beforeSeq = page.at(-1)?.seq ?? oldest;
+  }
+};
+
 export const createReadLine = (
   store: Pick<SessionStore, 'getSession' | 'listTree' | 'listCheckpoints'>,
   owner: Session,
   options: LineOptions,
 ) => {
-  const timelines = new Map<string, ReadonlyMap<number, TreeNode>>();
+  const { timelines, hasRoom, read } = createReadTimelines(store, owner);
   const points = new Map<string, Point>();
-
-  /** Nothing where the session is gone, or a stranger has used its id again since. */
-  const readTimeline = async (sessionId: string): Promise<void> => {
-    const [session, nodes] = await Promise.all([store.getSession(sessionId), store.listTree(sessionId)]);
-    const isOurs =
-      session !== undefined && session.tenant === owner.tenant && baseOwnerOf(session) === baseOwnerOf(owner);
-    timelines.set(sessionId, new Map(isOurs ? nodes.map((node) => [node.seq, node]) : []));
-  };
 
   /** Oldest first, through the forks that it came from. */
   const stopsTo = async (end: CheckpointRef): Promise<Stop[]> => {
     for (;;) {
       const { stops, unread } = lineTo(timelines, end);
-      if (unread === undefined || timelines.size >= MAX_SESSIONS) return stops;
-      await readTimeline(unread);
+      if (unread === undefined || !hasRoom()) return stops;
+      await read(unread);
     }
   };
 
@@ -48,20 +79,10 @@ export const createReadLine = (
           .filter((stop) => stop.sessionId === sessionId && !points.has(refName(stop)))
           .map((stop) => [stop.seq, stop]),
       );
-      const oldest = Math.min(...wanted.keys());
-      let beforeSeq = Math.max(...wanted.keys()) + 1;
-      while (wanted.size > 0 && beforeSeq > oldest) {
-        const page: Checkpoint[] = await store.listCheckpoints(sessionId, {
-          limit: PAGE,
-          maxBytes: MAX_PAGE_BYTES,
-          beforeSeq,
-        });
-        for (const checkpoint of page) {
-          const stop = wanted.get(checkpoint.seq);
-          if (stop !== undefined) points.set(refName(stop), pointAt(stop, checkpoint, options));
-        }
-        beforeSeq = page.at(-1)?.seq ?? oldest;
-      }
+      await eachCheckpoint(store, sessionId, wanted.keys(), (checkpoint) => {
+        const stop = wanted.get(checkpoint.seq);
+        if (stop !== undefined) points.set(refName(stop), pointAt(stop, checkpoint, options));
+      });
     }
   };
 

@@ -55,7 +55,13 @@ export const createBundleIntake = (deps: {
   };
 
   /** The item that will name the bundle once it is stored. */
-  const placeOf = ({ kind, base, chain, repositoryPath, commit }: CapturedBundle): StoredUpload['place'] => {
+  const uploadTarget = ({
+    kind,
+    base,
+    chain,
+    repositoryPath,
+    commit,
+  }: CapturedBundle): StoredUpload['place'] => {
     if (kind === 'base') return { base: base ?? '', owner: baseOwnerOf(session) };
     const continued = chain === 'append' ? before.get(repositoryPath)?.chainId : undefined;
     return { sessionId, chainId: continued ?? chainIdOf(repositoryPath, commit) };
@@ -66,7 +72,7 @@ export const createBundleIntake = (deps: {
    * deleted.
    */
   const indexOwn = (bundle: CapturedBundle, key: string): Promise<void> =>
-    index({ key, place: placeOf(bundle), expiresAt: uploadExpiryOf(clock) });
+    index({ key, place: uploadTarget(bundle), expiresAt: uploadExpiryOf(clock) });
 
   /** True if the bytes are stored already, and stay for as long as this capture needs to name them. */
   const isThere = async (bundle: CapturedBundle, key: string, known: StoredUpload | undefined) => {

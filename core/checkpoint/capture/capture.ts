@@ -58,8 +58,22 @@ export const createDryCapture =
       const { path, changed } = repository;
       if (repository.state !== 'captured') return { path, state: repository.state, changed, bundleBytes: 0 };
       const { commit, tree, meta, info } = repository;
+      const before = input.head?.repositories.find((one) => one.path === path);
+      // Nothing is told of a repository that did not change.
+      const { branch, head } = info ?? before ?? {};
       const objectFormat = info?.objectFormat;
-      return { path, state: repository.state, commit, tree, meta, changed, bundleBytes: 0, objectFormat };
+      return {
+        path,
+        state: repository.state,
+        commit,
+        tree,
+        meta,
+        changed,
+        bundleBytes: 0,
+        objectFormat,
+        branch,
+        head,
+      };
     });
     return concluded(report, states, report.failures);
   };

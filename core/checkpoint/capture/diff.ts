@@ -7,7 +7,6 @@ import type { DiffInput } from '../../../contract/checkpoint-inputs.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import { checkpointSeq } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { RepositoryState } from '../model.ts';
 import type { DiffPair, Repositories, RepositoryDiff } from '../ports/repositories.ts';
@@ -15,7 +14,7 @@ import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { findPlace, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { withSandboxAdvice } from '../session/session-rules.ts';
-import { findTarget } from '../timeline/targets.ts';
+import { findTarget, targetNamed } from '../timeline/targets.ts';
 import { createDryCapture } from './capture.ts';
 
 interface DiffDeps {
@@ -118,9 +117,7 @@ export const createDiff = (deps: DiffDeps) => {
   ): Promise<States> => {
     const { sessionId } = place.session;
     if (point === 'now') return captureNow(place, sandbox, invocation);
-    if (point === 'head') return (await findTarget(store, sessionId, {}, headSeqOf(place))).repositories;
-    const name = checkpointSeq(point) === undefined ? { messageId: point } : { checkpointId: point };
-    return (await findTarget(store, sessionId, name)).repositories;
+    return (await findTarget(store, sessionId, targetNamed(point), headSeqOf(place))).repositories;
   };
 
   return async (input: DiffInput, invocation: Invocation): Promise<DiffAnswer> => {

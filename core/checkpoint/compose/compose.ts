@@ -234,6 +234,8 @@ export const createCompose = (deps: CaptureDeps) => {
           changed,
           bundleBytes: 0,
           objectFormat: before?.objectFormat,
+          branch: before?.branch,
+          head: before?.head,
         };
       });
       return { captured: { repositories: states }, report };

@@ -5,7 +5,7 @@ import type { Composition } from '../model.ts';
 
 const MAX_NAMED = 20;
 
-const placeOf = ({ repository, path }: Conflict): string => {
+const conflictPath = ({ repository, path }: Conflict): string => {
   if (path === '.') return repository;
   return repository === '.' ? path : `${repository}/${path}`;
 };
@@ -22,7 +22,7 @@ const TOLD: Record<Composition['kind'], { subject: string; wayOn: string }> = {
   merge: {
     subject: 'Both sides changed the same places',
     wayOn:
-      'Take a checkpoint of the target, bring it into the fork (walkback merge TARGET --into FORK --markers), mend it there, and merge again',
+      'Take a checkpoint of the target, bring it into the fork (walkback merge TARGET --into FORK --markers), resolve it there, and merge again',
   },
 };
 
@@ -37,7 +37,9 @@ const conflictError = (
   { kind: of }: Pick<Composition, 'kind'>,
 ): WalkbackError => {
   const { subject, wayOn } = conflicts.every(({ kind }) => kind === 'markers') ? MARKED : TOLD[of];
-  const named = conflicts.slice(0, MAX_NAMED).map((one) => `${placeOf(one)} (${one.kind}: ${one.message})`);
+  const named = conflicts
+    .slice(0, MAX_NAMED)
+    .map((one) => `${conflictPath(one)} (${one.kind}: ${one.message})`);
   const more = conflicts.length - named.length;
   return new WalkbackError(
     'ChangesetConflict',

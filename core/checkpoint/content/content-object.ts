@@ -3,7 +3,7 @@
  * it can be read without the others. The part of a repository is one line of JSON followed by the patch.
  * Pure.
  */
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
 import { fileChange, hostChange } from '../../../contract/change-answers.ts';
@@ -67,11 +67,30 @@ export const readSaid = (object: Uint8Array, part: ContentPart): SaidTexts => {
   };
 };
 
+const readHead = (bytes: Buffer, end: number) => {
+  // Made once, and only when something is read: a checkpoint of forty repositories has as many parts.
+  headSchema ??= makeHeadSchema();
+  return headSchema.parse(JSON.parse(bytes.toString('utf8', 0, end)));
+};
+
 export const readChangesPart = (object: Uint8Array, part: ContentPart): RecordedChanges => {
   const bytes = unpack(object, part);
   const end = bytes.indexOf(0x0a);
-  // Made once, and only when something is read: a checkpoint of forty repositories has as many parts.
-  headSchema ??= makeHeadSchema();
-  const { files, host } = headSchema.parse(JSON.parse(bytes.toString('utf8', 0, end)));
+  const { files, host } = readHead(bytes, end);
   return { files, ...(host && { host }), patch: bytes.subarray(end + 1) };
+};
+
+/** The list of files is mostly in so many bytes of a part. They unpack to 16 MB at most. */
+const HEAD_BYTES = 16 * 1024;
+
+/** The files alone, without unpacking a large patch. */
+export const readChangedFiles = (object: Uint8Array, part: ContentPart): FileChange[] => {
+  const { at, bytes } = part;
+  const start = gunzipSync(object.subarray(at, at + Math.min(bytes, HEAD_BYTES)), {
+    maxOutputLength: MAX_PART_BYTES,
+    // What was cut off is not missed.
+    finishFlush: constants.Z_SYNC_FLUSH,
+  });
+  const end = start.indexOf(0x0a);
+  return end === -1 ? readChangesPart(object, part).files : readHead(start, end).files;
 };

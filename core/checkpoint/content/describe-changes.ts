@@ -133,10 +133,12 @@ const saidIn = (content: Checkpoint['content'], object: Uint8Array | undefined) 
   };
 };
 
+type Node = Pick<Checkpoint, 'seq' | 'messageId' | 'epoch' | 'sandboxId' | 'reason'>;
+
 /** Undefined: no tool call is known to have made the changes. */
 export const contentOfCall = (
-  checkpoint: Checkpoint,
-  parent: Checkpoint | undefined,
+  checkpoint: Node,
+  parent: (Node & Pick<Checkpoint, 'forMessageId' | 'content'>) | undefined,
 ): Checkpoint['content'] =>
   parent?.content?.tool !== undefined && isWorkOfCallAfter(parent, checkpoint) ? parent.content : undefined;
 

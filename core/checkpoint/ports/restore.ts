@@ -75,7 +75,7 @@ export interface RestoreRequest {
    * Other processes go on writing. A change to only the content of captured files does not stop the
    * restore.
    */
-  company?: boolean;
+  allowConcurrentWriters?: boolean;
   /** Tool execution of the target. It tells files that were there without a repository from files made since. */
   targetTag?: string;
   include: string[];

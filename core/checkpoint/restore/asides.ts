@@ -3,7 +3,7 @@ import type { LateWrites, Uncaptured } from '../../../contract/answer-fields.ts'
 import type { SetAside } from '../ports/restore.ts';
 
 /** What became of the files that a restore put aside. */
-export interface Kept {
+export interface AsidesResult {
   lateWrites?: LateWrites;
   warnings: string[];
 }

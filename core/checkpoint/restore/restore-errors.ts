@@ -2,7 +2,7 @@
 import type { ErrorName } from '../../../contract/errors.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { RestoreReport } from '../ports/restore.ts';
-import { asideWarnings, type Kept } from './asides.ts';
+import { type AsidesResult, asideWarnings } from './asides.ts';
 
 type ProblemKind = RestoreReport['problems'][number]['kind'];
 
@@ -55,7 +55,7 @@ export const problemText = (problems: readonly { path: string; message: string }
 /** `kept`: what became of files that other processes wrote meanwhile. */
 export const restoreError = (
   report: RestoreReport,
-  kept: Kept = { warnings: asideWarnings(report.asides) },
+  kept: AsidesResult = { warnings: asideWarnings(report.asides) },
 ): WalkbackError => {
   const kind = kindOf(report);
   const state = STATE[report.outcome];

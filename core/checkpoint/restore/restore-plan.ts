@@ -207,7 +207,7 @@ export const restoreRequest = (
     | 'dryRun'
     | 'settle'
     | 'fresh'
-    | 'company'
+    | 'allowConcurrentWriters'
     | 'targetTag'
     | 'timeoutMs'
     | 'carried'

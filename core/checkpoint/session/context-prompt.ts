@@ -87,7 +87,9 @@ export const contextPrompt = (
   const sections = [
     [
       '# Workspace',
-      `You work in ${plural(repositories.length, 'git repository', 'git repositories')} below ${named(projectsRoot)}.`,
+      repositories.length === 0
+        ? `You work in ${named(projectsRoot)}, which has no git repository.`
+        : `You work in ${plural(repositories.length, 'git repository', 'git repositories')} below ${named(projectsRoot)}.`,
       'Every state is captured before each change and can be restored. Leave directories named .agent-shadow alone.',
     ].join('\n'),
     ...inDetail.map((info) => detailed(projectsRoot, info, listingOf(info.path))),

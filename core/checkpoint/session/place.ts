@@ -88,3 +88,27 @@ export const movePlace = (place: Place, change: PlaceChange, clock: Clock): Time
     expectedVersion: session.version,
   };
 };
+
+/** A write of the place alone. */
+export const writePlace = (store: SessionStore, move: TimelineMove): Promise<{ written: boolean }> =>
+  'copy' in move
+    ? store.updateCopy(move.copy, move.expectedVersion)
+    : store.updateSession(move.session, move.expectedVersion);
+
+/**
+ * Holds a place for a request that began there: other calls now wait until `untilMs`, not until the deadline of the
+ * call we take over from. `raced`: another call wrote meanwhile, read again. `lost`: it is no longer held for this
+ * request.
+ */
+export const holdPlace = async (
+  store: SessionStore,
+  place: Place,
+  { requestId, untilMs }: Pick<Busy, 'requestId' | 'untilMs'>,
+  clock: Clock,
+): Promise<Place | 'raced' | 'lost'> => {
+  const busy = busyOf(place);
+  if (busy?.requestId !== requestId) return 'lost';
+  if (busy.untilMs >= untilMs) return place;
+  const move = movePlace(place, { busy: { ...busy, untilMs } }, clock);
+  return (await writePlace(store, move)).written ? placeAfter(place, move) : 'raced';
+};

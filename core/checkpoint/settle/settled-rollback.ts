@@ -5,7 +5,7 @@ import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
-import type { Kept } from '../restore/asides.ts';
+import type { AsidesResult } from '../restore/asides.ts';
 
 export interface SettledFacts {
   by: string;
@@ -19,7 +19,7 @@ export interface SettledFacts {
   found?: Checkpoint;
   why?: string;
   /** What other processes wrote while it was settled. */
-  late?: Kept;
+  late?: AsidesResult;
 }
 
 /** Limits for the kept paths, which are also stored in the session's own item. */

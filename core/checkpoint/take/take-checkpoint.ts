@@ -53,7 +53,7 @@ const adopt = (stored: Checkpoint, input: CheckpointInput): CheckpointAnswer => 
 };
 
 /** A capture, the checkpoint that it was made on, and the message that it belongs to. */
-interface Taken {
+interface CaptureResult {
   captured: Captured;
   head: Checkpoint | undefined;
   messageId: string;
@@ -83,7 +83,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
 
   const commit = async (
     session: Session,
-    { captured, head, messageId, unowned, known }: Taken,
+    { captured, head, messageId, unowned, known }: CaptureResult,
     input: CheckpointInput,
   ) => {
     const said =
@@ -126,7 +126,11 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     return outcome.written ? checkpoint : undefined;
   };
 
-  const captureOn = (session: Session, input: CheckpointInput, invocation: Invocation): Promise<Taken> =>
+  const captureOn = (
+    session: Session,
+    input: CheckpointInput,
+    invocation: Invocation,
+  ): Promise<CaptureResult> =>
     withSandboxAdvice(session, async () => {
       const { sessionId, headSeq, sandboxId } = session;
       const { toolExecutionId, reason } = input;
@@ -150,7 +154,7 @@ export const createTakeCheckpoint = (deps: CaptureDeps & { sandboxes: Sandboxes 
     const { sessionId, toolExecutionId } = input;
     const by = settledBy('checkpoint', toolExecutionId);
     let epoch = input.epoch;
-    let held: { session: Session; taken: Taken } | undefined;
+    let held: { session: Session; taken: CaptureResult } | undefined;
 
     /** Undefined: another call wrote the session meanwhile. */
     const attempt = async (count: number): Promise<CheckpointAnswer | undefined> => {

@@ -14,7 +14,7 @@ export interface Standing {
   hasBefore(seq: number): boolean;
 }
 
-export const standingIn = (tree: readonly TreeNode[], { headSeq }: Session): Standing => {
+export const standingInTree = (tree: readonly TreeNode[], { headSeq }: Session): Standing => {
   const ids = new Map(tree.map((node) => [node.seq, node.checkpointId]));
   const path = new Set(pathTo(tree, headSeq));
   const present = new Set(messagesOn(tree, headSeq));

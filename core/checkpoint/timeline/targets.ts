@@ -11,6 +11,12 @@ export interface TargetName {
   checkpointId?: string | undefined;
 }
 
+/** What a message id or a checkpoint id names; nothing for `head`. */
+export const targetNamed = (point: string | undefined): TargetName => {
+  if (point === undefined || point === 'head') return {};
+  return checkpointSeq(point) === undefined ? { messageId: point } : { checkpointId: point };
+};
+
 const named = (ids: string[]): string => (ids.length === 0 ? 'none yet' : ids.join(', '));
 
 const newestIds = async (store: SessionStore, sessionId: string): Promise<string[]> =>

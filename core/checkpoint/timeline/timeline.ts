@@ -12,7 +12,7 @@ import type { SessionStore } from '../ports/stores.ts';
 import { briefCheckpoint, sessionAnswer, timelineCheckpoint } from '../session/answers.ts';
 import { requireSession } from '../session/session-rules.ts';
 import { outlineOf } from './outline.ts';
-import { standingIn, standingOnLine } from './standing.ts';
+import { standingInTree, standingOnLine } from './standing.ts';
 
 const PLACE = numbered('before-');
 
@@ -40,8 +40,8 @@ export const createTimeline =
         : [],
       line ??
         (outlines === undefined
-          ? store.listTree(sessionId).then((tree) => standingIn(tree, session))
-          : standingIn(outlines, session)),
+          ? store.listTree(sessionId).then((tree) => standingInTree(tree, session))
+          : standingInTree(outlines, session)),
     ]);
     const asked =
       input.brief === true

@@ -137,7 +137,7 @@ export const judgeRepositories = (
   const id = 'repositories';
   const broken = repositories.filter(({ headKind }) => headKind === 'unreadable').map(({ path }) => path);
   if (broken.length > 0) {
-    return bad(id, `git cannot read ${broken.join(', ')}`, 'Mend them: `git fsck` says what is wrong.');
+    return bad(id, `git cannot read ${broken.join(', ')}`, 'Repair them: `git fsck` says what is wrong.');
   }
   if (unreadable.length > 0) {
     return bad(id, `${user} cannot read ${unreadable.join(', ')}`, 'Give that user the right to read them.');
@@ -153,13 +153,12 @@ export const judgeRepositories = (
       `Give ${around} as projectsRoot, or a directory above it.`,
     );
   }
-  if (repositories.length === 0 && !isFresh) {
-    return bad(id, 'none', 'Clone or initialise a repository below the projects root.');
-  }
   return good(
     id,
     repositories.length === 0
-      ? 'none yet'
+      ? isFresh
+        ? 'none yet'
+        : 'none: the files of the projects root are captured without git'
       : repositories
           .map(({ path }) => path)
           .toSorted()

@@ -55,7 +55,7 @@ export const createPreflight = (deps: PreflightDeps) => {
           id: 'repositories',
           ok: false,
           found: error.message,
-          advice: 'Mend what the other checks name first.',
+          advice: 'Fix what the other checks name first.',
         },
       ];
     }

@@ -20,7 +20,7 @@ export const letterOf = (status: ChildStatus | null): ChildLetter => {
 };
 
 /** Undefined for `-`. */
-export const statusOf = (letter: string | undefined): ChildStatus | undefined => {
+export const childStatus = (letter: string | undefined): ChildStatus | undefined => {
   switch (letter) {
     case 'c':
       return 'COMPLETED';

@@ -210,31 +210,20 @@ export const startStep = (
   }
   const { facts, isReady } = takePermits(state, event, around);
   if (!isReady) return facts;
-  if (step.kind === 'children') {
-    return [
-      ...facts,
-      {
-        direction: 'forward',
-        status: 'started',
-        ...attemptFact(around.sagaId, step, state.epoch, 'forward', 1),
-        effect: step.effect,
-        deadlineMs: step.timeoutSeconds === undefined ? 0 : around.nowMs + step.timeoutSeconds * 1000,
-        arguments: event.arguments,
-        argumentsHash: event.argumentsHash,
-        children: event.children ?? [],
-      },
-    ];
-  }
+  const started = {
+    direction: 'forward',
+    status: 'started',
+    ...attemptFact(around.sagaId, step, state.epoch, 'forward', 1),
+    effect: step.effect,
+    deadlineMs: step.timeoutSeconds === undefined ? 0 : around.nowMs + step.timeoutSeconds * 1000,
+    arguments: event.arguments,
+    argumentsHash: event.argumentsHash,
+  } as const;
+  if (step.kind === 'children') return [...facts, { ...started, children: event.children ?? [] }];
   return [
     ...facts,
     {
-      direction: 'forward',
-      status: 'started',
-      ...attemptFact(around.sagaId, step, state.epoch, 'forward', 1),
-      effect: step.effect,
-      deadlineMs: around.nowMs + step.timeoutSeconds * 1000,
-      arguments: event.arguments,
-      argumentsHash: event.argumentsHash,
+      ...started,
       ...(event.resourceKey === undefined ? {} : { resourceKey: event.resourceKey }),
       ...(step.idempotencyWindowSeconds > 0
         ? { keyExpiresMs: around.nowMs + step.idempotencyWindowSeconds * 1000 }

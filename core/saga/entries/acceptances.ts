@@ -7,14 +7,14 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 
 /** Who let these effects stand, and why. */
 export interface Acceptance {
-  /** Places of the effects, as `placeOf` names them. */
+  /** Places of the effects, as `acceptanceKey` names them. */
   places: string[];
   /** The request that accepted them. */
   request: LedgerEntry & { status: 'undo_requested' | 'rewind_requested' };
 }
 
 /** A step has at most one effect in each epoch. */
-export const placeOf = (entry: { stepIndex: number; epoch: number }): string =>
+export const acceptanceKey = (entry: { stepIndex: number; epoch: number }): string =>
   `${entry.stepIndex}@${entry.epoch}`;
 
 export const reasonIn = (request: Acceptance['request']): string | null =>
@@ -79,7 +79,7 @@ export const createAcceptances = () => {
   };
 
   const addForward = (entry: Extract<LedgerEntry, { direction: 'forward' | 'probe' }>): void => {
-    const place = placeOf(entry);
+    const place = acceptanceKey(entry);
     const seen = byPlace.get(place);
     if (entry.direction === 'forward' && entry.status === 'started') {
       if (entry.children === undefined) inFlight = place;
@@ -117,7 +117,7 @@ export const createAcceptances = () => {
         (entry.direction === 'operator' && entry.status !== 'retried') ||
         (entry.direction === 'undo' && entry.status === 'committed')
       ) {
-        const seen = byPlace.get(placeOf(entry));
+        const seen = byPlace.get(acceptanceKey(entry));
         if (seen !== undefined) seen.outcome = 'gone';
       }
       return [];

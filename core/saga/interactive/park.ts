@@ -30,15 +30,7 @@ type Told = Pick<ParkSagaInput, 'summary' | 'sessionId' | 'checkpointId' | 'requ
 type Parked = LedgerEntry & { status: 'parked' };
 type Saved = { checkpointId?: string; warnings: string[] };
 
-interface Meant extends Pick<ParkRecord, 'sagas'> {
-  /** The request came before. */
-  isRepeat: boolean;
-}
-
 const isParked = ({ state }: SagaHead): boolean => state.wait?.kind === 'parked';
-
-const isStepwise = ({ state }: SagaHead): boolean =>
-  state.interactive !== undefined && state.interactive.single !== true;
 
 const isOpen = ({ state }: SagaHead): boolean => state.phase === 'forward' && !state.cancelRequested;
 
@@ -48,21 +40,12 @@ const ownerOf = ({ sessionId }: SagaHead, entries: readonly LedgerEntry[]): stri
   return last?.status === 'submitted' ? last.sessionId : sessionId;
 };
 
-/** Whether it took a step since. */
-const wentOn = (entries: readonly LedgerEntry[], since: number): boolean =>
-  entries.some(({ status, seq }) => status === 'submitted' && seq > since);
-
 const parkings = (entries: readonly LedgerEntry[]): Parked[] =>
   entries.filter((entry): entry is Parked => entry.status === 'parked');
 
 /** How the same request parked the saga, whatever became of the saga since. */
 const parkedBy = (entries: readonly LedgerEntry[], requestId: string | undefined): Parked | undefined =>
   requestId === undefined ? undefined : parkings(entries).find((one) => one.requestId === requestId);
-
-const savedAt = ({ checkpointId }: Parked): Saved => ({
-  ...(checkpointId === undefined ? {} : { checkpointId }),
-  warnings: [],
-});
 
 /**
  * Parks only between two steps, so that nothing is in flight; else throws `StepInProgress`. A saga that is
@@ -76,8 +59,7 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   const { store } = dependencies;
   const handBack = createHandBack(dependencies);
 
-  const parkOne = async (sagaId: string, told: Told): Promise<Moved> => {
-    const { requestedBy } = await interactiveHead(store, sagaId);
+  const parkOne = async ({ sagaId, requestedBy }: SagaHead, told: Told): Promise<Moved> => {
     const event = async (head: SagaHead): Promise<SagaEvent | undefined> => {
       // Without an id, a further request cannot be told from a repeated one.
       if (isParked(head) && told.requestId === undefined) return undefined;
@@ -106,17 +88,14 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     try {
       return { checkpointId: await saveFiles({ sessionId, messageId, requestId }, invocation), warnings: [] };
     } catch (error) {
-      if (!(error instanceof WalkbackError) || error.name === 'RequestConflict') throw error;
+      if (!isWalkbackError(error) || error.name === 'RequestConflict') throw error;
       return {
         warnings: [`No checkpoint of session ${sessionId} was taken: ${error.name}: ${error.message}`],
       };
     }
   };
 
-  const toldOf = (
-    { summary, sessionId, requestId }: ParkSagaInput,
-    checkpointId: string | undefined,
-  ): Told => ({
+  const toldOf = ({ summary, sessionId, requestId }: ParkSagaInput, { checkpointId }: Saved): Told => ({
     summary,
     ...(requestId === undefined ? {} : { requestId }),
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -136,8 +115,11 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     const saved =
       known === undefined
         ? await save(request.sessionId ?? head.sessionId, request, invocation)
-        : savedAt(known);
-    const moved = await parkOne(sagaId, toldOf(request, saved.checkpointId));
+        : {
+            ...(known.checkpointId === undefined ? {} : { checkpointId: known.checkpointId }),
+            warnings: [],
+          };
+    const moved = await parkOne(head, toldOf(request, saved));
     return { ...moved, sagas: [moved], ...saved };
   };
 
@@ -145,32 +127,11 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
   const sagasOf = async (sessionId: string): Promise<ParkRecord['sagas']> => {
     const found: ParkRecord['sagas'] = [];
     for (const head of await sessionSagas(store, sessionId)) {
-      if (!isStepwise(head) || !isOpen(head)) continue;
-      const { sagaId, seq } = head;
+      const { sagaId, seq, state } = head;
+      if (state.interactive === undefined || state.interactive.single === true || !isOpen(head)) continue;
       if (ownerOf(head, await store.listEntries(sagaId)) === sessionId) found.push({ sagaId, seq });
     }
     return found;
-  };
-
-  /** A repeated request means those that it meant first. */
-  const meantBy = async (sessionId: string, requestId: string | undefined): Promise<Meant> => {
-    if (requestId === undefined) return { sagas: await sagasOf(sessionId), isRepeat: false };
-    const known = await store.getPark(sessionId, requestId);
-    if (known !== undefined) return { sagas: known.sagas, isRepeat: true };
-    const sagas = await sagasOf(sessionId);
-    const outcome = await store.createPark({ sessionId, requestId, sagas });
-    if (outcome.written) return { sagas, isRepeat: false };
-    return { sagas: outcome.existing?.sagas ?? sagas, isRepeat: true };
-  };
-
-  /** It ended or took a step after the request had come, which had not put it aside. */
-  const isOtherwise = async (
-    { sagaId, seq }: Meant['sagas'][number],
-    { requestId }: Told,
-  ): Promise<boolean> => {
-    const head = await interactiveHead(store, sagaId);
-    const entries = await store.listEntries(sagaId);
-    return parkedBy(entries, requestId) === undefined && (!isOpen(head) || wentOn(entries, seq));
   };
 
   const parkSession = async (
@@ -178,19 +139,31 @@ export const createParkSaga = (dependencies: ParkDependencies) => {
     request: ParkSagaInput,
     invocation: Invocation,
   ): Promise<ParkedSagas> => {
+    const { requestId } = request;
     const saved = await save(sessionId, request, invocation);
-    const told = toldOf(request, saved.checkpointId);
+    const told = toldOf(request, saved);
+    let meant = await sagasOf(sessionId);
+    // A repeated request means those that it meant first.
+    const record =
+      requestId === undefined ? undefined : await store.createPark({ sessionId, requestId, sagas: meant });
+    const isRepeat = record?.written === false;
+    if (isRepeat) meant = record.existing?.sagas ?? meant;
     const sagas: ParkedSaga[] = [];
-    const { sagas: meant, isRepeat } = await meantBy(sessionId, request.requestId);
-    for (const one of meant) {
-      if (isRepeat && (await isOtherwise(one, told))) continue;
+    for (const { sagaId, seq } of meant) {
+      const head = await interactiveHead(store, sagaId);
+      if (isRepeat) {
+        const entries = await store.listEntries(sagaId);
+        const wentOn = entries.some((entry) => entry.status === 'submitted' && entry.seq > seq);
+        // It ended or took a step after the request had come, which had not put it aside.
+        if (parkedBy(entries, requestId) === undefined && (!isOpen(head) || wentOn)) continue;
+      }
       try {
-        sagas.push(await parkOne(one.sagaId, told));
+        sagas.push(await parkOne(head, told));
       } catch (error) {
         if (!isWalkbackError(error)) throw error;
         const { name, message } = error;
-        const { state } = await interactiveHead(store, one.sagaId);
-        sagas.push({ sagaId: one.sagaId, status: state.status, error: { name, message } });
+        const { state } = await interactiveHead(store, sagaId);
+        sagas.push({ sagaId, status: state.status, error: { name, message } });
       }
     }
     return { sagas, ...saved };

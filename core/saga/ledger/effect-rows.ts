@@ -5,7 +5,7 @@
  */
 import { proofOf } from '../../../contract/identity.ts';
 import type { LedgerEffect, Reconciliation } from '../../../contract/ledger-answers.ts';
-import { type Acceptance, createAcceptances, placeOf, reasonIn } from '../entries/acceptances.ts';
+import { type Acceptance, acceptanceKey, createAcceptances, reasonIn } from '../entries/acceptances.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
 
 type Entry<D extends LedgerEntry['direction']> = Extract<LedgerEntry, { direction: D }>;
@@ -234,7 +234,7 @@ export const createSagaEffects = () => {
   };
 
   const addForward = (entry: Entry<'forward'> | Entry<'probe'>): void => {
-    const place = placeOf(entry);
+    const place = acceptanceKey(entry);
     if (entry.direction === 'forward' && entry.status === 'started') {
       // Later attempts do not repeat what the first one says.
       for (const { sagaId } of entry.children ?? []) children.push({ sagaId, startSeq: entry.seq });
@@ -258,7 +258,7 @@ export const createSagaEffects = () => {
   };
 
   const addLater = (entry: Entry<'undo'> | Entry<'operator'>): void => {
-    const effect = open.get(placeOf(entry));
+    const effect = open.get(acceptanceKey(entry));
     if (effect === undefined) return;
     // From here on it is not settled forward any more. That it is taken back by its key, without an error,
     // does not say that it never happened.

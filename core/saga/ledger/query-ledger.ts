@@ -87,7 +87,7 @@ interface SagaPlace {
  * The cursor is `<cursor of the index>|<saga>|<entry>`, or only its first part when no saga was answered in
  * part.
  */
-const placeOf = async (store: SagaStore, cursor: string | undefined): Promise<SagaPlace> => {
+const pagePosition = async (store: SagaStore, cursor: string | undefined): Promise<SagaPlace> => {
   if (cursor === undefined) return { position: undefined, begun: 0 };
   const [index = '', begunSaga, begunAt, ...rest] = cursor.split('|');
   requireGiven(rest.length === 0);
@@ -112,7 +112,7 @@ const ofStatus = async (
   cursor?: string,
 ): Promise<Told> => {
   const isOver = partOf(clock);
-  let { position, begunSaga, begun } = await placeOf(store, cursor);
+  let { position, begunSaga, begun } = await pagePosition(store, cursor);
   do {
     const page = await store.listHeadsByStatus(status, 1, position);
     for (const { sagaId } of page.items) {
@@ -126,7 +126,7 @@ const ofStatus = async (
 };
 
 /** A new status of an entry must be added to those that the contract names; otherwise this does not compile. */
-const statusOf = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submitted' => entry.status;
+const entryStatus = (entry: LedgerEntry): (typeof ENTRY_STATUSES)[number] | 'submitted' => entry.status;
 
 /** Goes through the days, oldest first. */
 const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clock: Clock): Promise<Told> => {
@@ -141,7 +141,7 @@ const ofDays = async (store: SagaStore, rows: Rows, query: QueryLedgerInput, clo
       const page = await store.listEntriesByDay(day, rows.room(), cursor);
       rows.addAll(
         page.items
-          .filter((entry) => isIn(entry.at) && (status === undefined || statusOf(entry) === status))
+          .filter((entry) => isIn(entry.at) && (status === undefined || entryStatus(entry) === status))
           .map(toRow),
       );
       cursor = page.cursor;

@@ -14,31 +14,31 @@ type Reads = Pick<SagaStore, 'pageEntries'>;
 type Request = Asked<OperateSagaInput>;
 type Decided = LedgerEntry & { direction: 'operator'; status: 'resolved' | 'skipped' };
 
-export const placeOf = (step: number, epoch: number): string => `${step}@${epoch}`;
+export const attemptKey = (step: number, epoch: number): string => `${step}@${epoch}`;
 
 /** The effects that a request is about, by their places. */
-export interface Meant {
+export interface DecisionScope {
   named: ReadonlySet<string> | undefined;
   nowMs: number;
   errors?: ReadonlyMap<string, string>;
 }
 
-const isMeant = ({ named, errors }: Meant, place: string): boolean =>
+const isMeant = ({ named, errors }: DecisionScope, place: string): boolean =>
   named?.has(place) !== false && errors?.has(place) !== false;
 
 const isDecision = (entry: ToldEntry): entry is ToldEntry & Decided =>
   entry.direction === 'operator' && (entry.status === 'resolved' || entry.status === 'skipped');
 
 /** What people decided about the effects of one step, oldest first. */
-const decidedOf = (entries: readonly ToldEntry[], about: Meant): Decided[] =>
-  entries.filter(isDecision).filter(({ stepIndex, epoch }) => isMeant(about, placeOf(stepIndex, epoch)));
+const decidedOf = (entries: readonly ToldEntry[], about: DecisionScope): Decided[] =>
+  entries.filter(isDecision).filter(({ stepIndex, epoch }) => isMeant(about, attemptKey(stepIndex, epoch)));
 
 /** Places with a retry that is still under way or has taken the effect back. */
 const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
   const places = new Set<string>();
   for (const entry of entries) {
     if (entry.direction !== 'operator' && entry.direction !== 'undo') continue;
-    const place = placeOf(entry.stepIndex, entry.epoch);
+    const place = attemptKey(entry.stepIndex, entry.epoch);
     if (entry.status === 'retried') places.add(place);
     if (entry.status === 'failed' || entry.status === 'delayed' || entry.status === 'blocked')
       places.delete(place);
@@ -47,14 +47,14 @@ const retriedPlaces = (entries: readonly ToldEntry[]): Set<string> => {
 };
 
 /** Delayed effects that are due by themselves, so that no retry is the reason why they are called now. */
-export const dueUnasked = async (store: Reads, head: SagaHead, about: Meant): Promise<number[]> => {
+export const dueUnasked = async (store: Reads, head: SagaHead, about: DecisionScope): Promise<number[]> => {
   const { state, sagaId, seq } = head;
   const due = state.effects.flatMap(({ step, epoch, status, undo }, index) =>
     status === 'undo_delayed' &&
     (undo?.untilMs ?? 0) <= about.nowMs &&
     state.operation?.effect !== index &&
-    isMeant(about, placeOf(step, epoch))
-      ? [{ index, place: placeOf(step, epoch) }]
+    isMeant(about, attemptKey(step, epoch))
+      ? [{ index, place: attemptKey(step, epoch) }]
       : [],
   );
   if (state.phase !== 'undo' || due.length === 0) return [];
@@ -63,16 +63,16 @@ export const dueUnasked = async (store: Reads, head: SagaHead, about: Meant): Pr
 };
 
 /** Whether a retry is recorded. When a rewind took a step back, only the step's latest effect counts. */
-const wasRetried = async (store: Reads, head: SagaHead, about: Meant): Promise<boolean> => {
+const wasRetried = async (store: Reads, head: SagaHead, about: DecisionScope): Promise<boolean> => {
   const { state, sagaId, seq } = head;
   const isStopped = state.status === 'COMPENSATION_FAILED';
   // What failed again since may be retried anew. What nothing takes back is never retried.
   if (isStopped && about.named === undefined) return false;
   const retried = retriedPlaces(await readLedger(store, sagaId, seq));
-  const meant = state.effects.filter(({ step, epoch }) => isMeant(about, placeOf(step, epoch)));
+  const meant = state.effects.filter(({ step, epoch }) => isMeant(about, attemptKey(step, epoch)));
   const asked = about.named === undefined ? meant : meant.slice(-1);
   return asked.some(
-    ({ step, epoch, status }) => retried.has(placeOf(step, epoch)) && (!isStopped || status === 'undone'),
+    ({ step, epoch, status }) => retried.has(attemptKey(step, epoch)) && (!isStopped || status === 'undone'),
   );
 };
 
@@ -81,7 +81,7 @@ export const wasAsked = async (
   store: Reads,
   head: SagaHead,
   request: Request,
-  about: Meant,
+  about: DecisionScope,
 ): Promise<boolean> => {
   const { action, evidence } = request;
   if (action === 'retry') return wasRetried(store, head, about);
@@ -99,7 +99,7 @@ export const requireUndecided = async (
   store: Reads,
   head: SagaHead,
   { action, stepId = '' }: Request,
-  about: Meant,
+  about: DecisionScope,
 ): Promise<void> => {
   if (action === 'retry') return;
   const decided = decidedOf(await readLedger(store, head.sagaId, head.seq), about).at(-1);

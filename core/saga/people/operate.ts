@@ -19,7 +19,7 @@ import { recheckTree, tellAncestors } from '../run/family.ts';
 import { move } from '../run/move.ts';
 import { tellMachine, warned } from '../run/tell-machine.ts';
 import { wake } from '../run/wake.ts';
-import { dueUnasked, type Meant, placeOf, requireUndecided, wasAsked } from './asked-before.ts';
+import { attemptKey, type DecisionScope, dueUnasked, requireUndecided, wasAsked } from './asked-before.ts';
 import { checkOperation } from './check-operation.ts';
 import { undoSaga } from './undo-saga.ts';
 
@@ -62,13 +62,13 @@ const isWaiting = ({ effects, operation }: SagaState, index: number, nowMs: numb
 const chosen = (
   { state }: SagaHead,
   { action, stepId }: Asked<OperateSagaInput>,
-  { named, nowMs, errors }: Meant,
+  { named, nowMs, errors }: DecisionScope,
 ): number[] => {
   const isMeant = (effect: EffectRecord, index: number): boolean => {
     // Its children are worked on, and then this saga decides again by itself.
     if (effect.children === true) return false;
-    if (stepId !== undefined && named?.has(placeOf(effect.step, effect.epoch)) !== true) return false;
-    if (errors !== undefined && errors.get(placeOf(effect.step, effect.epoch)) === undefined) return false;
+    if (stepId !== undefined && named?.has(attemptKey(effect.step, effect.epoch)) !== true) return false;
+    if (errors !== undefined && errors.get(attemptKey(effect.step, effect.epoch)) === undefined) return false;
     if (state.phase === 'done')
       return action === 'retry' ? effect.status === 'undo_failed' : isLeft(state, effect, index);
     if (action === 'retry') return isWaiting(state, index, nowMs);
@@ -82,9 +82,9 @@ const chosen = (
  * Effects of the named step that somebody let stand. They do not stop the saga from ending, so they may be
  * resolved at any time.
  */
-const letStand = ({ state }: SagaHead, { named }: Meant): number[] =>
+const letStand = ({ state }: SagaHead, { named }: DecisionScope): number[] =>
   state.effects.flatMap(({ step, epoch, status }, index) =>
-    status === 'skipped' && named?.has(placeOf(step, epoch)) === true ? [index] : [],
+    status === 'skipped' && named?.has(attemptKey(step, epoch)) === true ? [index] : [],
   );
 
 /** The places of a step's effects. After rewinds there may be several, one for each epoch. */
@@ -99,7 +99,7 @@ const findPlaces = async (
   for (const { step, epoch } of head.state.effects) {
     if (asked !== undefined && epoch !== asked) continue;
     const { id } = await reading.step(step, head.state, epoch);
-    if (id === stepId) places.add(placeOf(step, epoch));
+    if (id === stepId) places.add(attemptKey(step, epoch));
   }
   if (places.size > 0) return places;
   throw new WalkbackError(
@@ -114,14 +114,16 @@ const isLeftBelow = (state: SagaState): boolean =>
 const refusalOf = (
   head: SagaHead,
   { action, stepId = '' }: Asked<OperateSagaInput>,
-  about: Meant,
+  about: DecisionScope,
 ): string => {
   const { sagaId, state } = head;
   const { operation } = state;
   if (letStand(head, about).length > 0) {
     return `Step ${stepId} of saga ${sagaId} was let stand, and its compensator is not called again. When it was undone by hand: walkback saga resolve ${sagaId} ${stepId} --evidence "...".`;
   }
-  const meant = state.effects.findLast(({ step, epoch }) => about.named?.has(placeOf(step, epoch)) === true);
+  const meant = state.effects.findLast(
+    ({ step, epoch }) => about.named?.has(attemptKey(step, epoch)) === true,
+  );
   if (meant?.status === 'undone') {
     return `Step ${stepId} of saga ${sagaId} is taken back already; nothing of it is left to work.`;
   }
@@ -154,7 +156,7 @@ const makeUpForLostWord = async (
   dependencies: Dependencies,
   head: SagaHead,
   request: Asked<OperateSagaInput>,
-  about: Meant,
+  about: DecisionScope,
 ): Promise<boolean> => {
   const isNothingOwn =
     (!isWorkable(head.state) || chosen(head, request, about).length === 0) &&
@@ -170,7 +172,7 @@ const operateEvent =
   (
     store: SagaStore,
     request: Asked<OperateSagaInput> & { action: 'retry' | 'resolve' | 'skip' },
-    about: Meant,
+    about: DecisionScope,
   ) =>
   async (head: SagaHead): Promise<SagaEvent | undefined> => {
     const { action } = request;
@@ -194,7 +196,7 @@ const findErrors = async (store: SagaStore, head: SagaHead, name: string): Promi
   const last = new Map<string, string>();
   for (const entry of await readLedger(store, head.sagaId, head.seq)) {
     if (entry.direction !== 'undo' || !('error' in entry)) continue;
-    last.set(placeOf(entry.stepIndex, entry.epoch), entry.error.name);
+    last.set(attemptKey(entry.stepIndex, entry.epoch), entry.error.name);
   }
   return new Map([...last].filter(([, error]) => error === name));
 };

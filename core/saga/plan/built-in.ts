@@ -18,13 +18,13 @@ interface Entry {
   version: string;
 }
 
-interface Kept<Of extends Entry> {
+interface Entries<Of extends Entry> {
   get: (name: string, version?: string) => Promise<Of | undefined>;
   list: () => Promise<Of[]>;
   put: (entry: Of) => Promise<WriteOutcome<Of>>;
 }
 
-const over = <Of extends Entry>(builtIn: readonly Of[], stored: Kept<Of>): Kept<Of> => {
+const over = <Of extends Entry>(builtIn: readonly Of[], stored: Entries<Of>): Entries<Of> => {
   const find = (name: string, version?: string): Of | undefined =>
     builtIn.findLast((one) => one.name === name && (version === undefined || one.version === version));
   return {

@@ -9,7 +9,7 @@ import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
-import { letterOf, statusOf } from '../decide/child-letters.ts';
+import { childStatus, letterOf } from '../decide/child-letters.ts';
 import { boundedMarks, mergedMarks, resourceMark, type Touched } from '../decide/resource-marks.ts';
 import type { SagaEvent, SeenChild } from '../decide/saga-events.ts';
 import {
@@ -239,7 +239,7 @@ export const prepareChildren = async (
     if (isNew) seen[at] = { ...known, status: null };
     else if (letter === '-' || letter === 'f')
       seen[at] = await seenChild(store, child, head.sagaId, startSeq);
-    else seen[at] = { ...known, status: statusOf(letter) ?? null };
+    else seen[at] = { ...known, status: childStatus(letter) ?? null };
   });
   const stands = seen.some(
     ({ status }) => status !== null && status !== 'COMPLETED' && letterOf(status) !== '-',

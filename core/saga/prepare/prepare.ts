@@ -93,7 +93,7 @@ const resolvedOf = (
       : resolveArguments(step.arguments, await scopeOf(reading, state, fresh, step.uses), evaluate),
   );
 
-/** The expression belongs to the tool. When it finds nothing, the author of the step cannot mend that. */
+/** The expression belongs to the tool. When it finds nothing, the author of the step cannot fix that. */
 const resourceOf = async (
   { id, tool, version, resourceKey }: PinnedToolStep,
   resolved: JsonObject,

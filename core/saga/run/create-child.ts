@@ -1,11 +1,10 @@
 /** Makes the head and the first entry of a child. They name the entry of the parent that named the child. */
 
 import { hashJson } from '../../shared/canonical-json.ts';
-import { fold } from '../decide/fold.ts';
-import { chain, GENESIS_HASH } from '../entries/hash-chain.ts';
 import type { EntryLink, NamedChild } from '../model/children.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { Fact, LedgerEntry } from '../model/ledger-entry.ts';
+import { newHead } from './new-head.ts';
 
 /**
  * Everything except the time comes from the parent's ledger, so whoever creates the child creates the same
@@ -39,21 +38,5 @@ export const newChild = (
     // Whoever submits a step drives the saga.
     ...(interactive === undefined ? {} : { interactive, inline: true }),
   };
-  const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], { at, actor: requestedBy });
-  const head: SagaHead = {
-    sagaId,
-    ...tip,
-    version: 1,
-    state: fold(entries),
-    requestHash,
-    planHash,
-    inputHash,
-    ...known,
-    requestedBy,
-    historyEvents: 0,
-    createdAt: at,
-    updatedAt: at,
-    statusSince: at,
-  };
-  return { head, entries };
+  return newHead({ sagaId, requestHash, planHash, inputHash, ...known, requestedBy }, [fact], at);
 };

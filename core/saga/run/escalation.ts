@@ -8,7 +8,7 @@ import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { SagaHead } from '../model/head.ts';
 import { notListedIn } from '../view/not-listed.ts';
-import { consoleLink, placeOf, referenceText } from '../view/notice.ts';
+import { consoleLink, referenceText, stepPath } from '../view/notice.ts';
 
 /** SNS accepts 256 KiB. So does a state, which holds the message as JSON, so the JSON is measured. */
 const MAX_MESSAGE_BYTES = 200 * 1024;
@@ -22,7 +22,7 @@ const lineOf = (left: Observation['notCompensated'][number]): string => {
   const money = amount === undefined ? '' : `, ${amount} ${currency ?? ''}`;
   const resource = resourceKey === undefined ? '' : `, resource ${resourceKey}`;
   const key = idempotencyKey === undefined ? '' : `, key ${idempotencyKey}`;
-  return `- ${placeOf(left)} (${tool}) ref ${referenceText(left)}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
+  return `- ${stepPath(left)} (${tool}) ref ${referenceText(left)}${money}${resource}${key}: ${clip(reason, MAX_REASON_LENGTH)}`;
 };
 
 /** As many lines as fit, then the number of the others, including `beside`, which were not in the list at all. */

@@ -7,9 +7,7 @@ import { WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { slotFact } from '../decide/decide-permits.ts';
-import { fold } from '../decide/fold.ts';
 import type { SlotLook } from '../decide/saga-events.ts';
-import { chain, GENESIS_HASH } from '../entries/hash-chain.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { AskedPolicy, InteractivePolicy } from '../model/interactive.ts';
 import type { Fact } from '../model/ledger-entry.ts';
@@ -25,6 +23,7 @@ import { requireInput, requirePlan } from '../plan/plan-validation.ts';
 import { requirePolicy } from '../plan/policy.ts';
 import { readCatalog } from '../plan/read-catalog.ts';
 import type { CheckEpoch, Evaluate, ProjectOf, SagaEngine, SagaStore } from '../ports.ts';
+import { newHead } from './new-head.ts';
 import { fenceOf, requireFence } from './session-fence.ts';
 import { type DrivenSaga, tellUnlessPassing } from './tell-machine.ts';
 
@@ -135,26 +134,8 @@ const headOf = (
     ...(locks.length === 0 ? {} : { locks }),
   };
   const facts = slot === undefined ? [fact] : [fact, slotFact(slot)];
-  const { entries, tip } = chain(request.sagaId, { seq: 0, tip: GENESIS_HASH }, facts, {
-    at,
-    actor: request.requestedBy,
-  });
-  const head: SagaHead = {
-    sagaId: request.sagaId,
-    ...tip,
-    version: 1,
-    state: fold(entries),
-    requestHash,
-    planHash,
-    inputHash,
-    ...known,
-    requestedBy: request.requestedBy,
-    historyEvents: 0,
-    createdAt: at,
-    updatedAt: at,
-    statusSince: at,
-  };
-  return { head, entries };
+  const { sagaId, requestedBy } = request;
+  return newHead({ sagaId, requestHash, planHash, inputHash, ...known, requestedBy }, facts, at);
 };
 
 type Checked = StartRequest & { input: Json };

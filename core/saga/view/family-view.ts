@@ -15,7 +15,7 @@ import type { SagaStore } from '../ports.ts';
 import { lockReason } from './doing.ts';
 import { fittingObservation } from './fit-observation.ts';
 import { observe } from './observation.ts';
-import { placeOf } from './observe-interactive.ts';
+import { interactiveView } from './observe-interactive.ts';
 
 const AT_ONCE = 8;
 
@@ -108,7 +108,7 @@ const collect = async (
       ...(definition === undefined ? {} : { definition }),
       ...(status === 'COMPLETED' ? { sealed: below.isSealed } : {}),
       ...(failure === null ? {} : { failure: failure.error.name }),
-      ...(head.state.interactive === undefined ? {} : { interactive: placeOf(head).what }),
+      ...(head.state.interactive === undefined ? {} : { interactive: interactiveView(head).what }),
     };
     if (isTold) below.lines.push(line);
     else below.linesNotListed += 1;

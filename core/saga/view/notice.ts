@@ -75,7 +75,7 @@ const approvalNotice = (
 type Left = Observation['notCompensated'][number];
 
 /** The step. For a saga below, also the steps above it and the id of the saga to work on. */
-export const placeOf = ({ step, path, sagaId }: Left): string =>
+export const stepPath = ({ step, path, sagaId }: Left): string =>
   path === undefined || sagaId === undefined ? step : `${short(path)}/${step} of saga ${sagaId}`;
 
 /** The reference, and where people see it. */
@@ -84,7 +84,7 @@ export const referenceText = ({ externalRef, externalUrl }: Left): string =>
 
 /** What stands, for people and for programs. */
 const listedOf = (left: Left) => ({
-  line: `- ${placeOf(left)} (${left.tool})${money(left)}, ref ${referenceText(left)}: ${clip(left.reason, 200)}`,
+  line: `- ${stepPath(left)} (${left.tool})${money(left)}, ref ${referenceText(left)}: ${clip(left.reason, 200)}`,
   reference: {
     step: left.step,
     tool: left.tool,

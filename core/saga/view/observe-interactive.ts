@@ -14,7 +14,7 @@ const MAX_REJECTED = 20;
 const MAX_REASON = 200;
 
 /** Whose turn it is. */
-export const placeOf = ({ state }: SagaHead): Pick<Interactive, 'what' | 'until' | 'asked'> => {
+export const interactiveView = ({ state }: SagaHead): Pick<Interactive, 'what' | 'until' | 'asked'> => {
   if (state.phase === 'done') return { what: 'closed' };
   const { wait } = state;
   if (wait?.kind === 'parked') return { what: 'parked' };
@@ -57,7 +57,7 @@ export const interactiveOf = (
   const isParked = head.state.wait?.kind === 'parked' && parked?.status === 'parked';
   return {
     interactive: {
-      ...placeOf(head),
+      ...interactiveView(head),
       ...(submitted === undefined ? {} : { step: submitted.step }),
       onIdle: interactive.onIdle,
       ...(isParked ? { summary: parked.summary } : {}),

@@ -32,7 +32,7 @@ interface Listed {
 
 type At = Pick<SagaOutline, 'statusSince' | 'sagaId'>;
 
-interface Found {
+interface ListedSaga {
   one: SagaOutline;
   stretch: number;
 }
@@ -62,7 +62,7 @@ const storedPlace = z.tuple([
 const writePlace = (
   { seal }: Listed,
   began: string,
-  { one: { statusSince, sagaId }, stretch }: Found,
+  { one: { statusSince, sagaId }, stretch }: ListedSaga,
   within?: string,
 ): string => seal.write([began, stretch, statusSince, sagaId, ...(within === undefined ? [] : [within])]);
 
@@ -159,7 +159,7 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
         ? { listed, began: clock.now().toISOString(), stretch: 0 }
         : readPlace(listed, cursor);
     const { began, after, within } = place;
-    const found: Found[] = [];
+    const found: ListedSaga[] = [];
     // Reads one more than is listed, to know whether there is another page.
     while (place.stretch <= lastOf(listed) && found.length <= limit) {
       const { stretch } = place;
@@ -171,7 +171,7 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     const last = told.at(-1);
     const hasMore = found.length > limit && last !== undefined;
     // A saga that was read twice, because it moved meanwhile, is listed where it was read first.
-    const places = new Map<string, Found>();
+    const places = new Map<string, ListedSaga>();
     for (const one of told) if (!places.has(one.one.sagaId)) places.set(one.one.sagaId, one);
     return {
       items: await store.getHeads([...places.keys()]),

@@ -18,7 +18,7 @@ type Reads = Pick<SagaStore, 'getHead' | 'listBySession' | 'pageEntries'>;
 const SAGAS_AT_ONCE = 8;
 
 /** The place of the saga's start. */
-const placeOf = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
+const timelinePosition = ({ messageId, createdAt }: SagaHead): PlacedSaga => ({
   messageId: messageId ?? null,
   createdAt,
 });
@@ -35,7 +35,7 @@ export const isStepMeant = (
 
 /** Whether the whole saga counts: it was started in this session, after the point. */
 export const isSagaMeant = (head: SagaHead, asked: string, isMeant: IsMeant): boolean =>
-  head.sessionId === asked && isMeant(placeOf(head));
+  head.sessionId === asked && isMeant(timelinePosition(head));
 
 /**
  * All sagas that were started in a session or took a step of it, in the order of their start. `known`: heads
@@ -132,20 +132,20 @@ export interface SagaSince {
 }
 
 /** What earlier looks found, by saga, for a caller that looks again and again. */
-export interface Found {
+export interface SagaCache {
   steps: Map<string, { version: number; steps: LastSteps | undefined }>;
   /** Sagas that are completed or taken back. Only people move them, so they are not read at each look. */
   atRest: Map<string, SagaHead>;
 }
 
-export const nothingFound = (): Found => ({ steps: new Map(), atRest: new Map() });
+export const nothingFound = (): SagaCache => ({ steps: new Map(), atRest: new Map() });
 
 /** In the order in which they began. Children are left out: their roots take them back. */
 export const sagasSince = async (
   store: Reads,
   sessionId: string,
   isMeant: IsMeant,
-  { steps: known, atRest }: Found = nothingFound(),
+  { steps: known, atRest }: SagaCache = nothingFound(),
 ): Promise<SagaSince[]> => {
   const all = await sessionSagas(store, sessionId, atRest);
   for (const head of all) {

@@ -1,7 +1,7 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
 import type { ObservedStep } from '../../../contract/saga-answers.ts';
-import { createAcceptances, placeOf, reasonIn } from '../entries/acceptances.ts';
+import { acceptanceKey, createAcceptances, reasonIn } from '../entries/acceptances.ts';
 import type { ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';
@@ -67,7 +67,7 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
   const stories = new Map<string, Story>();
   for (const effect of state.effects) {
     const unknown = { step: '?', tool: '?', idempotencyKey: null, externalRef: null };
-    stories.set(placeOf({ stepIndex: effect.step, epoch: effect.epoch }), { effect, ...unknown });
+    stories.set(acceptanceKey({ stepIndex: effect.step, epoch: effect.epoch }), { effect, ...unknown });
   }
   const acceptances = createAcceptances();
   for (const entry of entries) {
@@ -78,7 +78,7 @@ export const storiesOf = ({ state }: SagaHead, entries: readonly ToldEntry[]): S
       }
     }
     if (!('step' in entry)) continue;
-    const story = stories.get(placeOf(entry));
+    const story = stories.get(acceptanceKey(entry));
     if (story === undefined) continue;
     story.step = entry.step;
     story.tool = entry.tool;
