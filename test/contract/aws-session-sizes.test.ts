@@ -3,7 +3,7 @@ import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { checkpointItem } from '../../adapters/aws/sessions/session-items.ts';
-import { rollbackResult } from '../../core/checkpoint/attempt/rollback-result.ts';
+import { rollbackResult } from '../../core/checkpoint/attempt/rollback-state.ts';
 import type { Checkpoint, CheckpointContent, RollbackJournal } from '../../core/checkpoint/model.ts';
 import { createListSessions } from '../../core/checkpoint/session/list-sessions.ts';
 import { createTimeline } from '../../core/checkpoint/timeline/timeline.ts';

@@ -15,10 +15,10 @@ import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
-import { asideWarnings, type Kept, listed } from '../restore/asides.ts';
+import { type AsidesResult, asideWarnings, listed } from '../restore/asides.ts';
 import { touch } from '../session/session-item.ts';
 import { requireSession } from '../session/session-rules.ts';
-import type { RollbackDeps } from './rollback-attempt.ts';
+import type { RollbackDeps } from './rollback-journal.ts';
 
 interface After {
   journal: RollbackJournal;
@@ -162,7 +162,7 @@ export const createLateWrites = (deps: RollbackDeps) => {
    * What cannot be stored stays where it was put aside, and a warning says where. The next rollback finds
    * it there. `repeated`: an earlier run of the same request may have stored some.
    */
-  return async (after: After, { asides = [] }: RestoreReport, repeated: boolean): Promise<Kept> => {
+  return async (after: After, { asides = [] }: RestoreReport, repeated: boolean): Promise<AsidesResult> => {
     const isLate = asides.some(({ late }) => late.length > 0);
     if (!isLate && !repeated) return { warnings: asideWarnings(asides) };
     let before: Checkpoint[] = [];

@@ -1,27 +1,49 @@
 /**
- * The writes of one rollback after it has begun: its capture, whether it may have written, and its end.
- * Each moves the journal and its timeline in one transaction, so neither is ever ahead of the other.
+ * The durable form of a rollback: each write after it has begun. It moves the journal and its timeline in one
+ * transaction, so neither is ever ahead of the other.
  */
 
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
+import type { Invocation } from '../../shared/deadline.ts';
 import type { WalkbackError } from '../../shared/errors.ts';
 import { rollbackToolId } from '../../shared/ids.ts';
-import { pauseAfterRace } from '../../shared/retry.ts';
+import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
+import type { CaptureDeps } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createCheckpoint } from '../capture/checkpoint-item.ts';
 import { saidBefore } from '../content/said.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { unfinished } from '../restore/restore-errors.ts';
-import { busyOf, findPlace, headSeqOf, movePlace, type Place, placeAfter } from '../session/place.ts';
+import {
+  busyOf,
+  findPlace,
+  headSeqOf,
+  movePlace,
+  type Place,
+  placeAfter,
+  writePlace,
+} from '../session/place.ts';
 import { keptCheckpoint } from '../session/retention.ts';
 import { moveMessage, touch } from '../session/session-item.ts';
 import { isSameState } from '../timeline/repository-change.ts';
 import { workSince } from '../timeline/whose-work.ts';
-import { copyOf, endedAnswer, isOpen, mayHaveWritten } from './rollback-phase.ts';
+import {
+  copyOf,
+  endedAnswer,
+  failedWith,
+  isOpen,
+  mayHaveWritten,
+  type OpenPhase,
+  withCapture,
+} from './rollback-state.ts';
 
-const MAX_ATTEMPTS = 6;
+/** What every call needs that rolls back, or settles a rollback that nobody asks for any more. */
+export type RollbackDeps = CaptureDeps & { sandboxes: Sandboxes };
+
+const TRIES = { ...RACE, attempts: 6 };
 
 /** A checkpoint of a rollback, the journal that names it, and the timeline as this write left it. */
 interface NotedCheckpoint {
@@ -33,20 +55,29 @@ interface NotedCheckpoint {
 export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
   const { store, clock, log } = deps;
 
+  /** Tries again while other calls move the timeline. Undefined: this try lost the race. */
+  const written = async <T>(
+    { requestId }: RollbackJournal,
+    write: (count: number) => Promise<{ as: T } | undefined>,
+  ): Promise<T> => {
+    const outcome = await retrying(TRIES, clock, write);
+    if (outcome !== undefined) return outcome.as;
+    throw unfinished(requestId, 'the session is being written by others all the time.');
+  };
+
   /**
-   * Ends the journal, even if other calls move the timeline meanwhile. Answers the ended journal, whichever
-   * call ended it. `last`: the timeline as it was read or written last, for the first try. `target`: is needed
-   * from now on.
+   * Answers the ended journal, whichever call ended it. `last`: the timeline as it was read or written last, for
+   * the first try. `target`: is needed from now on.
    */
-  const end = async (
+  const end = (
     journal: RollbackJournal,
     headSeq: number | undefined,
     last?: Place,
     target?: Checkpoint,
   ): Promise<RollbackJournal> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const known = attempt === 0 ? last : undefined;
+    return written(journal, async (count) => {
+      const known = count === 0 ? last : undefined;
       const place = known ?? (await findPlace(store, journal.sessionId, copyOf(journal)));
       const busy = busyOf(place);
       const change = {
@@ -55,7 +86,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         settledRollback: journal.settled,
       };
       const kept =
-        attempt === 0 && target !== undefined ? keptCheckpoint(place.session, target, clock) : undefined;
+        count === 0 && target !== undefined ? keptCheckpoint(place.session, target, clock) : undefined;
       const outcome = await store.moveRollback(ended, movePlace(place, change, clock), kept);
       // It may be this that was refused, so it is prolonged by itself.
       if (!outcome.written && kept !== undefined) {
@@ -63,10 +94,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         await store.prolongCheckpoint(kept.checkpoint, kept.expiresAt);
       }
       const stored = outcome.written ? ended : await store.getRollback(journal.sessionId, journal.requestId);
-      if (stored !== undefined && !isOpen(stored)) return stored;
-      await pauseAfterRace(clock, attempt);
-    }
-    throw unfinished(journal.requestId, 'the session is being written by others all the time.');
+      return stored === undefined || isOpen(stored) ? undefined : { as: stored };
+    });
   };
 
   const answerOf = (journal: RollbackJournal): RollbackAnswer => {
@@ -75,13 +104,18 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     return answer;
   };
 
-  const failed = (journal: RollbackJournal, error: WalkbackError): RollbackJournal => {
+  /** Ends it with an error, for a call that does not itself answer with that error. */
+  const close = (
+    journal: RollbackJournal,
+    error: WalkbackError,
+    headSeq?: number,
+  ): Promise<RollbackJournal> => {
     log.warn('rollback failed', { requestId: journal.requestId, name: error.name });
-    return { ...journal, phase: 'failed', error: { name: error.name, message: error.message } };
+    return end(failedWith(journal, error), headSeq);
   };
 
   /** The timeline, if this run's view of the journal is that of the store. */
-  const placeOf = async (journal: RollbackJournal): Promise<Place | undefined> => {
+  const placeIfOurs = async (journal: RollbackJournal): Promise<Place | undefined> => {
     const { sessionId, requestId } = journal;
     // Read the timeline first: if another run moved the journal since then, it moved the timeline too,
     // and the write is refused.
@@ -91,56 +125,18 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     return isOurs && isOpen(stored) ? place : undefined;
   };
 
-  /**
-   * Moves an open journal to another phase, and answers the timeline as that left it. Undefined: the journal
-   * ended, or another run of the same request is ahead of this one, so this run's view is out of date. `last`: the
-   * timeline as the write before left it. If anything moved it since, the first try is refused.
-   */
-  const enter = async (
+  /** A write of a journal that is open. Undefined: it ended, or another run of the same request is ahead. */
+  const moving = <T>(
     journal: RollbackJournal,
-    phase: 'captured' | 'writing',
-    last?: Place,
-  ): Promise<Place | undefined> => {
-    const { requestId } = journal;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const place = (attempt === 0 ? last : undefined) ?? (await placeOf(journal));
-      if (place === undefined) return undefined;
-      const moved: RollbackJournal = { ...journal, phase, updatedAt: clock.now().toISOString() };
-      const move = movePlace(place, { busy: busyOf(place) }, clock);
-      const outcome = await store.moveRollback(moved, move);
-      if (outcome.written) return placeAfter(place, move);
-      await pauseAfterRace(clock, attempt);
-    }
-    throw unfinished(requestId, 'the session is being written by others all the time.');
-  };
-
-  /**
-   * One transaction: a composed state becomes a checkpoint beside the head, and the journal names it as the
-   * target. Undefined: another run of the same request is ahead. `last`: see `enter`.
-   */
-  const noteTarget = async (
-    journal: RollbackJournal,
-    last: Place,
-    from: Omit<Parameters<typeof createCheckpoint>[0], 'session' | 'sandboxId' | 'detached'>,
-  ): Promise<NotedCheckpoint | undefined> => {
-    const { requestId, sandboxId, detached } = journal;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const place = attempt === 0 ? last : await placeOf(journal);
-      if (place === undefined) return undefined;
-      const checkpoint = createCheckpoint({ ...from, session: place.session, sandboxId, detached }, clock);
-      const noted = { ...journal, targetSeq: checkpoint.seq, updatedAt: checkpoint.createdAt };
-      const session = touch(place.session, { seq: checkpoint.seq }, clock);
-      const outcome = await store.commitCheckpoint({
-        session,
-        expectedVersion: place.session.version,
-        checkpoint,
-        journal: noted,
-      });
-      if (outcome.written) return { journal: noted, checkpoint, place: { ...place, session } };
-      await pauseAfterRace(clock, attempt);
-    }
-    throw unfinished(requestId, 'the session is being written by others all the time.');
-  };
+    last: Place | undefined,
+    write: (place: Place) => Promise<T | undefined>,
+  ): Promise<T | undefined> =>
+    written(journal, async (count) => {
+      const place = (count === 0 ? last : undefined) ?? (await placeIfOurs(journal));
+      if (place === undefined) return { as: undefined };
+      const as = await write(place);
+      return as === undefined ? undefined : { as };
+    });
 
   /** Whether it may hold parts of both ends. What is one of them is not. */
   const isHalfWritten = async (journal: RollbackJournal, { repositories }: Captured): Promise<boolean> => {
@@ -152,8 +148,40 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   };
 
   return {
-    enter,
-    noteTarget,
+    close,
+
+    /**
+     * Lets go when a run stops without having ended the journal. The next call may then go on at once, and
+     * need not wait for the deadline of a finished call. If this fails, the next call waits.
+     */
+    letGo: async (sessionId: string, requestId: string, invocation: Invocation): Promise<void> => {
+      try {
+        const journal = await store.getRollback(sessionId, requestId);
+        if (journal === undefined || !isOpen(journal)) return;
+        const place = await findPlace(store, sessionId, copyOf(journal));
+        const busy = busyOf(place);
+        if (busy?.requestId !== requestId || busy.untilMs !== invocation.deadlineMs) return;
+        await writePlace(
+          store,
+          movePlace(place, { busy: { ...busy, untilMs: clock.now().getTime() } }, clock),
+        );
+      } catch (error) {
+        log.warn('rollback not let go', { requestId, reason: String(error) });
+      }
+    },
+
+    /**
+     * Moves an open journal to another phase, and answers the timeline as that left it. Undefined: the journal
+     * ended, or another run of the same request is ahead of this one, so this run's view is out of date. `last`:
+     * the timeline as the write before left it. If anything moved it since, the first try is refused.
+     */
+    enter: (journal: RollbackJournal, phase: OpenPhase, last?: Place): Promise<Place | undefined> =>
+      moving(journal, last, async (place) => {
+        const moved: RollbackJournal = { ...journal, phase, updatedAt: clock.now().toISOString() };
+        const move = movePlace(place, { busy: busyOf(place) }, clock);
+        const outcome = await store.moveRollback(moved, move);
+        return outcome.written ? placeAfter(place, move) : undefined;
+      }),
 
     finish: async (
       journal: RollbackJournal,
@@ -162,17 +190,32 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
     ): Promise<RollbackAnswer> =>
       answerOf(await end({ ...journal, phase: 'done', result }, target.seq, last, target)),
 
-    /**
-     * Ends the journal with an error, which this and every later call of the request throws. `headSeq`: the
-     * checkpoint that the sandbox stands on.
-     */
+    /** `headSeq`: the checkpoint that the sandbox stands on. */
     fail: async (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<RollbackAnswer> =>
-      answerOf(await end(failed(journal, error), headSeq)),
+      answerOf(await close(journal, error, headSeq)),
 
-    /** The same, for a call that does not itself answer with that error. */
-    close: async (journal: RollbackJournal, error: WalkbackError, headSeq?: number): Promise<void> => {
-      await end(failed(journal, error), headSeq);
-    },
+    /**
+     * One transaction: a composed state becomes a checkpoint beside the head, and the journal names it as the
+     * target. Undefined: another run of the same request is ahead. `last`: see `enter`.
+     */
+    noteTarget: (
+      journal: RollbackJournal,
+      last: Place,
+      from: Omit<Parameters<typeof createCheckpoint>[0], 'session' | 'sandboxId' | 'detached'>,
+    ): Promise<NotedCheckpoint | undefined> =>
+      moving(journal, last, async (place) => {
+        const { sandboxId, detached } = journal;
+        const checkpoint = createCheckpoint({ ...from, session: place.session, sandboxId, detached }, clock);
+        const noted = { ...journal, targetSeq: checkpoint.seq, updatedAt: checkpoint.createdAt };
+        const session = touch(place.session, { seq: checkpoint.seq }, clock);
+        const outcome = await store.commitCheckpoint({
+          session,
+          expectedVersion: place.session.version,
+          checkpoint,
+          journal: noted,
+        });
+        return outcome.written ? { journal: noted, checkpoint, place: { ...place, session } } : undefined;
+      }),
 
     /**
      * One transaction (C3): the capture of "now" becomes a checkpoint, the head moves to it, and the
@@ -184,11 +227,10 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       place: Place,
       head: Checkpoint | undefined,
       captured: Captured,
-      begun?: { from: Place; phase: 'captured' | 'writing' },
+      begun?: { from: Place; phase: OpenPhase },
     ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
       const before = begun?.from ?? place;
-      const captures = journal.captures + 1;
       // May belong to a turn that was cut, whose message has no checkpoint of its own.
       const { messageId, unowned } =
         copy === undefined
@@ -207,7 +249,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
           messageId,
           unowned,
           messageOrder: isHeads ? (head?.messageOrder ?? null) : (known?.order ?? messageCount),
-          toolExecutionId: rollbackToolId(journal.requestId, captures),
+          toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
           reason: 'rollback',
           sandboxId: journal.sandboxId,
           detached: journal.detached,
@@ -216,14 +258,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
         },
         clock,
       );
-      const { seq, createdAt, checkpointId: id } = checkpoint;
-      const noted: RollbackJournal = {
-        ...journal,
-        phase: begun?.phase ?? (mayHaveWritten(journal) ? 'writing' : 'captured'),
-        captures,
-        undoSeq: journal.undoSeq ?? seq,
-        updatedAt: createdAt,
-      };
+      const { seq, checkpointId: id } = checkpoint;
+      const noted = withCapture(journal, checkpoint, begun?.phase);
       const moved: Place = {
         session: touch(session, copy === undefined ? { seq, headSeq: seq, messageCount } : { seq }, clock),
         copy: copy && { ...copy, headSeq: seq, version: copy.version + 1 },

@@ -7,7 +7,7 @@ import type { DiscardedFork } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { plural } from '../../shared/plural.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { createUncapturedWork, missedBy } from '../capture/uncaptured-work.ts';
 import type { Session } from '../model.ts';
 import { createTakeCheckpoint } from '../take/take-checkpoint.ts';

@@ -8,7 +8,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import { isOpen } from '../attempt/rollback-phase.ts';
+import { isOpen } from '../attempt/rollback-state.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { createCleanSandbox } from '../session/clean-sandbox.ts';

@@ -8,13 +8,13 @@ import type { MergeAnswer } from '../../../contract/rollback-answers.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { isIdle } from '../compose/decide.ts';
 import { rolledBack } from '../compose/expect-unchanged.ts';
 import { createCompositionSteps } from '../compose/steps.ts';
 import type { Checkpoint, CheckpointRef, Composition, NamedRef, Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { createMove } from '../rollback/rollback.ts';
+import { createRestoreEngine } from '../rollback/rollback.ts';
 import { baseOwnerOf } from '../session/keys.ts';
 import { requestHash } from '../session/request-hash.ts';
 import { conflictingRequest, requireActive, requireSession } from '../session/session-rules.ts';
@@ -110,7 +110,7 @@ const readTimelines = async (
 export const createMerge = (deps: RollbackDeps) => {
   const { store } = deps;
   const stepsOf = createCompositionSteps(deps);
-  const move = createMove(deps);
+  const move = createRestoreEngine(deps);
   const uncapturedSource = createUncapturedSource(deps);
 
   /** The merged checkpoint may be gone since, because its retention is over. The answer stays the same. */
@@ -123,7 +123,7 @@ export const createMerge = (deps: RollbackDeps) => {
     if (into.forkedFrom !== undefined) return;
     throw new WalkbackError(
       'InvalidInput',
-      `markers: session "${into.sessionId}" is no fork. Conflicts are written into forks only: bring this session into the fork with markers, mend them there, then merge the fork.`,
+      `markers: session "${into.sessionId}" is no fork. Conflicts are written into forks only: bring this session into the fork with markers, resolve them there, then merge the fork.`,
       { details: { fields: ['markers'] } },
     );
   };

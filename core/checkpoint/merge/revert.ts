@@ -8,10 +8,10 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { createMove } from '../rollback/rollback.ts';
+import { createRestoreEngine } from '../rollback/rollback.ts';
 import { requestHash } from '../session/request-hash.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { workSince } from '../timeline/whose-work.ts';
@@ -56,7 +56,7 @@ const changesFor = async (
 };
 
 export const createRevert = (deps: RollbackDeps) => {
-  const move = createMove(deps);
+  const move = createRestoreEngine(deps);
   return (input: RevertRequest, invocation: Invocation): Promise<RollbackAnswer> => {
     const { sessionId, requestId, epoch, messageId, checkpointIds, paths, dryRun } = input;
     return move(

@@ -4,7 +4,7 @@
  */
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { createUncapturedWork } from '../capture/uncaptured-work.ts';
 import { requireSession } from '../session/session-rules.ts';
 

@@ -7,7 +7,7 @@ import type { RehydrateInput } from '../../../contract/checkpoint-inputs.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { RehydrateJournal, Session } from '../model.ts';
 import { settledBy } from '../session/place.ts';

@@ -8,7 +8,7 @@ import { firstLines } from '../../shared/bounded.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { timeSortableId } from '../../shared/ids.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import type { Checkpoint, RehydrateJournal, Session } from '../model.ts';
 import type { BundleSource } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';

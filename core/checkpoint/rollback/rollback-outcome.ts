@@ -1,23 +1,45 @@
-/** Decides how a rollback goes on after an attempt: it ends, it looks again, or it stays open. */
+/** The restore of one attempt, and how the rollback goes on after it: it ends, it looks again, or it stays open. */
 
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
+import { commandTimeout } from '../../shared/deadline.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
 import { createLateWrites } from '../attempt/late-writes.ts';
-import {
-  createRollbackAttempt,
-  type Noted,
-  type Restored,
-  type RollbackDeps,
-} from '../attempt/rollback-attempt.ts';
-import { createRollbackJournal } from '../attempt/rollback-journal.ts';
-import { composedFacts } from '../attempt/rollback-phase.ts';
-import { rollbackResult } from '../attempt/rollback-result.ts';
-import type { Checkpoint, RollbackJournal } from '../model.ts';
+import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
+import { isOpen, rollbackResult } from '../attempt/rollback-state.ts';
+import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
+import type { RestoreReport } from '../ports/restore.ts';
 import type { TreeNode } from '../ports/stores.ts';
-import { isInterrupted, onlyChanged, restoreError, unfinished } from '../restore/restore-errors.ts';
-import { bringMissing } from '../restore/restore-plan.ts';
-import { settledBy, settledIn } from '../session/place.ts';
+import { createBundleSources } from '../restore/bundle-sources.ts';
+import { type EarlyBundles, servesStates } from '../restore/early-bundles.ts';
+import { gitWarnings } from '../restore/git-warnings.ts';
+import {
+  anotherRun,
+  isInterrupted,
+  onlyChanged,
+  restoreError,
+  unfinished,
+} from '../restore/restore-errors.ts';
+import { bringMissing, notAtTarget, planRestore, restoreRequest } from '../restore/restore-plan.ts';
+import { type Place, settledBy, settledIn } from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
+import type { Attempt } from './prepare.ts';
+
+/** An attempt whose capture is committed. */
+export interface CommittedAttempt extends Attempt {
+  target: Checkpoint;
+  now: Checkpoint;
+  undo: Checkpoint;
+  early: EarlyBundles | undefined;
+  /** The timeline as the last write before the restore left it. */
+  last: Place;
+}
+
+interface Restored {
+  report: RestoreReport;
+  warnings: string[];
+  /** The timeline as the last write before the command left it. */
+  last: Place;
+}
 
 interface Meanwhile {
   tree: readonly TreeNode[];
@@ -30,16 +52,68 @@ const wentOn = ({ checkpointId, halfWritten }: Checkpoint): string[] =>
     : [];
 
 export const createRollbackOutcome = (deps: RollbackDeps) => {
-  const { store, clock, log } = deps;
-  const { restoreTo } = createRollbackAttempt(deps);
-  const { finish, fail } = createRollbackJournal(deps);
+  const { store, repositories, clock, log } = deps;
+  const bundleSources = createBundleSources(deps);
+  const { enter, finish, fail } = createRollbackJournal(deps);
   const keepLate = createLateWrites(deps);
+
+  /** Brings the bundles, records that writing may begin, and starts the restore in the sandbox. */
+  const restoreTo = async (
+    to: Checkpoint,
+    attempt: CommittedAttempt,
+    wanted: readonly RepositoryState[],
+  ): Promise<Restored> => {
+    const { journal, place, now, undo, sandbox, invocation } = attempt;
+    let { last } = attempt;
+    const isTarget = to === attempt.target;
+    const early =
+      isTarget && attempt.early !== undefined && servesStates(attempt.early, wanted)
+        ? attempt.early
+        : undefined;
+    const sources = early?.sources ?? (await bundleSources(journal.sessionId, wanted));
+    const plan = planRestore({
+      target: to.repositories,
+      now: now.repositories,
+      undo: undo.repositories,
+      skipped: to.skipped,
+      sources,
+    });
+    const { requestId, filesOnly } = journal;
+    if (journal.phase !== 'writing') {
+      const entered = await enter(journal, 'writing', last);
+      if (entered === undefined) return { report: anotherRun, warnings: [], last };
+      last = entered;
+    }
+    const timeoutMs = commandTimeout(invocation, clock);
+    const request = restoreRequest(
+      place.session,
+      {
+        requestId,
+        filesOnly,
+        dryRun: false,
+        // A process that kept writing during one capture will not stop for the next.
+        allowConcurrentWriters: attempt.round > 0,
+        targetTag: to.toolExecutionId,
+        timeoutMs,
+        carried: early?.place,
+      },
+      plan.repositories,
+    );
+    const report = await repositories.restore(sandbox, request);
+    // Nothing was written, and nothing is under way until the next try.
+    if (report.outcome === 'refused' && !attempt.mixed) await enter(journal, 'started');
+    const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];
+    if (astray.length > 0)
+      throw unfinished(requestId, `what was read back in ${astray.join(', ')} is not the target.`);
+    const ofGit = gitWarnings(to, now.repositories, { filesOnly });
+    return { report, warnings: [...plan.warnings, ...ofGit, ...report.warnings], last };
+  };
 
   /**
    * Refuses a target that cannot be reached. If an earlier run may have written something, it goes back to
    * undo first.
    */
-  const refuse = async (attempt: Noted, why: WalkbackError): Promise<RollbackAnswer> => {
+  const refuse = async (attempt: CommittedAttempt, why: WalkbackError): Promise<RollbackAnswer> => {
     const { journal, now, undo } = attempt;
     if (!attempt.mixed) return fail(journal, why, now.seq);
     // The undo state was captured in this sandbox, which normally still has every object. So objects that
@@ -55,11 +129,13 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
   };
 
   return {
+    restoreTo,
+
     /**
      * Reads what the answer needs beside the report. It runs while the restore is at work, because nobody
      * else moves the timeline then.
      */
-    meanwhile: async ({ journal, place, target }: Noted): Promise<Meanwhile> => {
+    meanwhile: async ({ journal, place, target }: CommittedAttempt): Promise<Meanwhile> => {
       const [tree] = await Promise.all([
         store.listTree(journal.sessionId),
         keepChains(store, place.session, target, clock),
@@ -82,12 +158,11 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
      * For a restore that never began in the sandbox. An error that the same request would meet again ends
      * the rollback.
      */
-    notBegun: async (attempt: Noted, error: unknown): Promise<RollbackAnswer> => {
+    notBegun: async (attempt: CommittedAttempt, error: unknown): Promise<RollbackAnswer> => {
       const { journal } = attempt;
       if (!isWalkbackError(error) || error.retryable) throw error;
       const stored = await store.getRollback(journal.sessionId, journal.requestId);
-      const isOurs = stored?.phase === 'captured' || stored?.phase === 'writing';
-      if (!isOurs) throw error;
+      if (stored === undefined || !isOpen(stored)) throw error;
       // With the sandbox gone, nothing can stand between two states any more.
       return error.name === 'SandboxNotFound' ? fail(journal, error) : refuse(attempt, error);
     },
@@ -96,7 +171,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
      * Undefined: the sandbox changed meanwhile, or another run of the same request was faster. Look again.
      */
     conclude: async (
-      attempt: Noted,
+      attempt: CommittedAttempt,
       { report, warnings, last }: Restored,
       meanwhile: PromiseSettledResult<Meanwhile>,
     ): Promise<RollbackAnswer | undefined> => {
@@ -118,7 +193,6 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
               tree,
               report,
               warnings: [...wentOn(now), ...warnings, ...kept.warnings],
-              composed: composedFacts(journal, target),
               lateWrites: kept.lateWrites,
             }),
             ...settled,

@@ -8,8 +8,8 @@ import type { MaybeAsked } from '../../../contract/identity.ts';
 import { RESERVED_ID_PREFIX } from '../../../contract/ids.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { rollbackResult } from '../attempt/rollback-result.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
+import { rollbackResult } from '../attempt/rollback-state.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import { createTellProgress } from '../capture/tell-progress.ts';
@@ -18,6 +18,7 @@ import { enteredIn } from '../compose/entered.ts';
 import type { Checkpoint, Composition, RepositoryState, RollbackJournal } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';
+import { gitWarnings } from '../restore/git-warnings.ts';
 import { isSeenNext, restoreError } from '../restore/restore-errors.ts';
 import {
   bringMissing,
@@ -191,7 +192,9 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
         sources,
       });
       const request = restoreRequest(session, how, planned.repositories);
-      return { report: await repositories.restore(sandbox, request), warnings: planned.warnings };
+      const ofGit = gitWarnings(target, now, how);
+      const report = await repositories.restore(sandbox, request);
+      return { report, warnings: [...planned.warnings, ...ofGit] };
     };
     const wanted = statesToBring(target.repositories, captured);
     const restored = await bringMissing(target.repositories, wanted, tryRestore);

@@ -11,25 +11,17 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
-import {
-  type Attempt,
-  createRollbackAttempt,
-  type Noted,
-  type RollbackDeps,
-  type Taken,
-} from '../attempt/rollback-attempt.ts';
-import { createRollbackHold } from '../attempt/rollback-hold.ts';
-import { createRollbackJournal } from '../attempt/rollback-journal.ts';
-import { copyOf, endedAnswer, mayHaveWritten } from '../attempt/rollback-phase.ts';
+import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
+import { copyOf, endedAnswer, mayHaveWritten } from '../attempt/rollback-state.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { changedError, isSeenNext, unfinished } from '../restore/restore-errors.ts';
 import { bringMissing, statesToBring } from '../restore/restore-plan.ts';
-import { findPlace, headSeqOf, type Place } from '../session/place.ts';
+import { findPlace, headSeqOf, holdPlace, type Place } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createComposeTarget } from './compose-target.ts';
-import type { Prepared } from './prepare.ts';
-import { createRollbackOutcome } from './rollback-outcome.ts';
+import { type Attempt, type CaptureResult, createCaptureNow, type Prepared } from './prepare.ts';
+import { type CommittedAttempt, createRollbackOutcome } from './rollback-outcome.ts';
 
 /**
  * Number of fresh captures before the rollback gives up, when the sandbox keeps changing or other calls
@@ -56,7 +48,7 @@ export interface Begun {
 }
 
 /** The first capture of a rollback to a checkpoint, which was made and committed by the write that began it. */
-interface Looked extends Taken {
+interface Looked extends CaptureResult {
   sandbox: ExecutionAdapter;
   target: Checkpoint;
   head: Checkpoint | undefined;
@@ -72,10 +64,9 @@ const isFirst = (prepared: Prepared | undefined, journal: RollbackJournal, place
 
 export const createRollbackRun = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
-  const { captureNow, restoreTo } = createRollbackAttempt(deps);
-  const { conclude, giveUp, meanwhile, notBegun } = createRollbackOutcome(deps);
-  const { fail, noteCapture } = createRollbackJournal(deps);
-  const { hold, letGo } = createRollbackHold(deps);
+  const captureNow = createCaptureNow(deps);
+  const { restoreTo, conclude, giveUp, meanwhile, notBegun } = createRollbackOutcome(deps);
+  const { fail, noteCapture, letGo } = createRollbackJournal(deps);
   const composeTarget = createComposeTarget(deps);
 
   /**
@@ -97,7 +88,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
   /** Undefined: another call was faster. Try again from the start. `noted`: the capture is committed already. */
   const apply = async (
     attempt: Attempt,
-    { captured, early }: Taken,
+    { captured, early }: CaptureResult,
     noted?: Checkpoint,
   ): Promise<RollbackAnswer | undefined> => {
     const { place } = attempt;
@@ -117,7 +108,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     const { journal, target } = goal;
     const isUndo = journal.undoSeq === now.seq;
     const undo = isUndo ? now : await findTarget(store, journal.sessionId, {}, journal.undoSeq);
-    const ready: Noted = { ...attempt, journal, target, now, undo, early, last: goal.place };
+    const ready: CommittedAttempt = { ...attempt, journal, target, now, undo, early, last: goal.place };
     const wanted = statesToBring(target.repositories, captured);
     const [restored, others] = await Promise.allSettled([
       bringMissing(target.repositories, wanted, (states) => restoreTo(target, ready, states)),
@@ -157,12 +148,12 @@ export const createRollbackRun = (deps: RollbackDeps) => {
       }
 
       const found = known?.place ?? (await findPlace(store, sessionId, copyOf(journal)));
-      const place = await hold(journal, found, invocation);
+      const place = await holdPlace(store, found, { requestId, untilMs: invocation.deadlineMs }, clock);
       if (place === 'raced') continue;
       if (place === 'lost') return fail(journal, changedError());
 
       let attempt: Attempt;
-      let taken: Taken;
+      let taken: CaptureResult;
       try {
         const { targetSeq } = journal;
         const [sandbox, target, head] = await Promise.all([

@@ -9,9 +9,8 @@ import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
-import { createRollbackAttempt, type RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { createRollbackJournal } from '../attempt/rollback-journal.ts';
-import { endedAnswer } from '../attempt/rollback-phase.ts';
+import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
+import { endedAnswer } from '../attempt/rollback-state.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import { statesToBring } from '../restore/restore-plan.ts';
 import { createTargetBundles } from '../restore/target-bundles.ts';
@@ -34,7 +33,7 @@ import {
   withSandboxAdvice,
 } from '../session/session-rules.ts';
 import { createRecovery } from '../settle/abandoned.ts';
-import { createPrepare } from './prepare.ts';
+import { createCaptureNow, createPrepare } from './prepare.ts';
 import {
   chooseTarget,
   createRollbackPreview,
@@ -46,14 +45,14 @@ import {
 import { type Begun, createRollbackRun } from './rollback-run.ts';
 
 /** The engine behind every call that moves a sandbox to a checkpoint, or to a state composed for it. */
-export const createMove = (deps: RollbackDeps) => {
+export const createRestoreEngine = (deps: RollbackDeps) => {
   const { store, sandboxes, clock } = deps;
   const run = createRollbackRun(deps);
   const settleAbandoned = createRecovery(deps);
   const { plan, preview } = createRollbackPreview(deps);
   const prepare = createPrepare(deps);
   const damageOf = createTargetBundles(deps);
-  const { captureNow } = createRollbackAttempt(deps);
+  const captureNow = createCaptureNow(deps);
   const { noteCapture } = createRollbackJournal(deps);
 
   /** The journal and the write to the timeline that begin a rollback. */
@@ -120,7 +119,7 @@ export const createMove = (deps: RollbackDeps) => {
     // What it said was a quick look. If it does lack them, the plan throws the problem.
     if (damage !== undefined) await plan(input, place, { target }, invocation);
     // Where nothing has to be brought, the command that writes is the next thing that is sent.
-    const phase = lacking.length === 0 ? 'writing' : 'captured';
+    const phase = lacking.length === 0 ? 'writing' : 'started';
     const begun = { from: place, phase } as const;
     const noted = await noteCapture(journal, placeAfter(place, move), head, taken.captured, begun);
     if (noted === undefined) return undefined;
@@ -196,7 +195,7 @@ export const createMove = (deps: RollbackDeps) => {
 };
 
 export const createRollback = (deps: RollbackDeps) => {
-  const move = createMove(deps);
+  const move = createRestoreEngine(deps);
   return (input: RollbackRequest, invocation: Invocation): Promise<RollbackAnswer> =>
     move(
       {

@@ -4,7 +4,7 @@
  */
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { busyOf, type Place } from '../session/place.ts';
 import { inProgress } from '../session/session-rules.ts';
 import { createReleaseResume } from './release-resume.ts';

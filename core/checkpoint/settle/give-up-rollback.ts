@@ -5,7 +5,7 @@
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
 import { createRollbackJournal } from '../attempt/rollback-journal.ts';
-import { isOpen, mayHaveWritten } from '../attempt/rollback-phase.ts';
+import { isOpen, mayHaveWritten } from '../attempt/rollback-state.ts';
 import type { Session } from '../model.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { abandonedError, settledRollback } from './settled-rollback.ts';

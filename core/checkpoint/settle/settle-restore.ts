@@ -1,21 +1,17 @@
-/**
- * The two parts of settling a rollback: the capture of the present state, and the move to the nearer end.
- */
+/** Moves an abandoned rollback to the nearer of its ends. */
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
-import { rollbackToolId } from '../../shared/ids.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { createCapture } from '../capture/capture.ts';
+import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';
 import { onlyChanged, onlyConflicts } from '../restore/restore-errors.ts';
-import { planRestore, restoreRequest, statesToBring, targetsOf } from '../restore/restore-plan.ts';
+import { planRestore, restoreRequest, statesToBring } from '../restore/restore-plan.ts';
 import type { Place } from '../session/place.ts';
 
-interface Found {
+interface AbandonedRollback {
   place: Place;
   journal: RollbackJournal;
   target: Checkpoint;
@@ -32,7 +28,7 @@ type States = readonly RepositoryState[];
  * The repositories that the rollback was to change, and whose state is fully known. It did not touch the
  * others, or their state cannot be determined.
  */
-const concerned = ({ target, undo, found }: Found): Set<string> => {
+const concerned = ({ target, undo, found }: AbandonedRollback): Set<string> => {
   const stateAt = (states: States, path: string) => states.find((state) => state.path === path);
   const paths = [...target.repositories, ...undo.repositories].map(({ path }) => path);
   return new Set(
@@ -57,7 +53,6 @@ const NOTHING: RestoreReport = {
 
 export const createSettleRestore = (deps: RollbackDeps) => {
   const { repositories, clock } = deps;
-  const capture = createCapture(deps);
   const bundleSources = createBundleSources(deps);
 
   const sourcesOf = async (
@@ -74,7 +69,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
   };
 
   const ask = async (
-    from: Found,
+    from: AbandonedRollback,
     end: RestoreRequest['settle'],
     ends: readonly States[],
   ): Promise<RestoreReport> => {
@@ -105,7 +100,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
   };
 
   /** Moves to one end. Tries once more with the bundles of both ends when the sandbox has lost objects. */
-  const reach = async (from: Found, end: RestoreRequest['settle']): Promise<RestoreReport> => {
+  const settleAt = async (from: AbandonedRollback, end: RestoreRequest['settle']): Promise<RestoreReport> => {
     const { target, undo, captured } = from;
     const first = await ask(from, end, [statesToBring(target.repositories, captured)]);
     const isLacking = first.problems.some(({ kind }) => kind === 'missing-objects');
@@ -114,43 +109,17 @@ export const createSettleRestore = (deps: RollbackDeps) => {
     return ask(from, end, [held(target.repositories), held(undo.repositories)]);
   };
 
-  return {
-    /**
-     * Captures the present state even if some repository cannot be read. A repository that is not captured
-     * is not written.
-     */
-    captureFound: (
-      from: Pick<Found, 'journal' | 'place' | 'target' | 'sandbox' | 'invocation'> & {
-        head: Checkpoint | undefined;
-      },
-    ): Promise<Captured> => {
-      const { journal, place, target, head, sandbox, invocation } = from;
-      return capture(
-        {
-          session: place.session,
-          sandbox,
-          head,
-          toolExecutionId: rollbackToolId(journal.requestId, journal.captures + 1),
-          messageId: head?.messageId ?? null,
-          reason: 'rollback',
-          targets: targetsOf(target.repositories),
-        },
-        invocation,
-      );
-    },
-
-    /**
-     * Moves to the nearer end, or to the farther one if something stands in the way. Undefined: the sandbox
-     * changed since it was captured.
-     */
-    settleTo: async (from: Found): Promise<RestoreReport | undefined> => {
-      const nearer = await reach(from, 'nearer');
-      if (nearer.outcome !== 'refused') return nearer;
-      if (onlyChanged(nearer)) return undefined;
-      const isBlocked = onlyConflicts(nearer) && nearer.settled !== undefined;
-      if (!isBlocked) return nearer;
-      const farther = await reach(from, nearer.settled?.end === 'undo' ? 'target' : 'undo');
-      return farther.outcome === 'applied' ? farther : nearer;
-    },
+  /**
+   * Moves to the nearer end, or to the farther one if something stands in the way. Undefined: the sandbox
+   * changed since it was captured.
+   */
+  return async (from: AbandonedRollback): Promise<RestoreReport | undefined> => {
+    const nearer = await settleAt(from, 'nearer');
+    if (nearer.outcome !== 'refused') return nearer;
+    if (onlyChanged(nearer)) return undefined;
+    const isBlocked = onlyConflicts(nearer) && nearer.settled !== undefined;
+    if (!isBlocked) return nearer;
+    const farther = await settleAt(from, nearer.settled?.end === 'undo' ? 'target' : 'undo');
+    return farther.outcome === 'applied' ? farther : nearer;
   };
 };

@@ -12,16 +12,22 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import { createLateWrites } from '../attempt/late-writes.ts';
-import type { RollbackDeps } from '../attempt/rollback-attempt.ts';
-import { createRollbackHold } from '../attempt/rollback-hold.ts';
-import { createRollbackJournal } from '../attempt/rollback-journal.ts';
-import { composedFacts, isOpen, mayHaveWritten } from '../attempt/rollback-phase.ts';
-import { rollbackResult } from '../attempt/rollback-result.ts';
+import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
+import { isOpen, mayHaveWritten, nextCapture, rollbackResult } from '../attempt/rollback-state.ts';
+import { createCapture } from '../capture/capture.ts';
 import type { Checkpoint, RollbackJournal } from '../model.ts';
 import type { RestoreReport, SettleReport } from '../ports/restore.ts';
-import type { Kept } from '../restore/asides.ts';
+import type { AsidesResult } from '../restore/asides.ts';
 import { isInterrupted, restoreError, unfinished } from '../restore/restore-errors.ts';
-import { busyOf, findPlace, headSeqOf, movePlace, type Place } from '../session/place.ts';
+import {
+  busyOf,
+  findPlace,
+  headSeqOf,
+  holdPlace,
+  movePlace,
+  type Place,
+  writePlace,
+} from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createSettleRestore } from './settle-restore.ts';
@@ -36,9 +42,9 @@ const unread = ({ repositories }: Checkpoint): string[] =>
 
 export const createSettleRollback = (deps: RollbackDeps) => {
   const { store, sandboxes, clock, log } = deps;
-  const { finish, close, noteCapture } = createRollbackJournal(deps);
-  const { hold, letGo } = createRollbackHold(deps);
-  const { captureFound, settleTo } = createSettleRestore(deps);
+  const { finish, close, noteCapture, letGo } = createRollbackJournal(deps);
+  const capture = createCapture(deps);
+  const settleTo = createSettleRestore(deps);
   const keepLate = createLateWrites(deps);
 
   /**
@@ -71,7 +77,6 @@ export const createSettleRollback = (deps: RollbackDeps) => {
       tree,
       report,
       warnings,
-      composed: composedFacts(journal, target),
       lateWrites,
     });
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
@@ -82,7 +87,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   const conclude = async (
     journal: RollbackJournal,
     place: Place,
-    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint; late: Kept },
+    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint; late: AsidesResult },
     report: RestoreReport,
     settled: SettleReport,
   ): Promise<void> => {
@@ -109,7 +114,8 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     const sandbox = await sandboxes.open(sandboxId);
     const target = await findTarget(store, sessionId, {}, journal.targetSeq);
     const head = await store.getCheckpoint(sessionId, headSeqOf(place));
-    const captured = await captureFound({ journal, place, target, head, sandbox, invocation });
+    // Also where some repository cannot be read. One that is not captured is not written.
+    const captured = await capture(nextCapture({ journal, place, target, head, sandbox }), invocation);
     const noted = await noteCapture(journal, place, head, captured);
     if (noted === undefined) return false;
     const found = noted.checkpoint;
@@ -134,22 +140,16 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     return true;
   };
 
-  /** The journal has expired, so no call can come back for it. */
-  const forget = async (place: Place): Promise<void> => {
-    const move = movePlace(place, { busy: undefined }, clock);
-    await ('copy' in move
-      ? store.updateCopy(move.copy, move.expectedVersion)
-      : store.updateSession(move.session, move.expectedVersion));
-  };
-
   const attempt = async (place: Place, busy: Busy, by: string, invocation: Invocation): Promise<boolean> => {
     const journal = await store.getRollback(place.session.sessionId, busy.requestId);
     if (journal === undefined) {
-      await forget(place);
+      // It has expired, so no call can come back for it.
+      await writePlace(store, movePlace(place, { busy: undefined }, clock));
       return true;
     }
     if (!isOpen(journal)) return true;
-    const held = await hold(journal, place, invocation);
+    const { requestId } = journal;
+    const held = await holdPlace(store, place, { requestId, untilMs: invocation.deadlineMs }, clock);
     if (held === 'raced') return false;
     if (held === 'lost') return true;
     if (!mayHaveWritten(journal)) {

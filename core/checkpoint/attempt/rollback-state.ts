@@ -1,16 +1,84 @@
-/** Builds a rollback's answer from its decisions and the sandbox's report. Pure. */
+/** What the journal of a rollback says: its phase, what the phase allows, and the answer. Pure. */
 
 import type { LateWrites } from '../../../contract/answer-fields.ts';
 import type { RollbackAnswer } from '../../../contract/rollback-answers.ts';
 import { KIB } from '../../../contract/sizes.ts';
 import { firstLines, firstThatFit } from '../../shared/bounded.ts';
+import { WalkbackError } from '../../shared/errors.ts';
+import { rollbackToolId } from '../../shared/ids.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { Checkpoint, ComposedFacts, RollbackJournal } from '../model.ts';
 import type { RestoreReport } from '../ports/restore.ts';
+import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { TreeNode } from '../ports/stores.ts';
+import { targetsOf } from '../restore/restore-plan.ts';
+import type { Place } from '../session/place.ts';
 import { halfWrittenWarnings } from '../timeline/targets.ts';
 import { discardedBetween } from '../timeline/tree.ts';
+
+export type OpenPhase = Exclude<RollbackJournal['phase'], 'done' | 'failed'>;
+
+export const isOpen = ({ phase }: RollbackJournal): boolean => phase !== 'done' && phase !== 'failed';
+
+/** Whether the command that writes may have been sent. */
+export const mayHaveWritten = ({ phase }: RollbackJournal): boolean => phase === 'writing';
+
+/**
+ * The answer of a journal that ended, or undefined while it is open. For a failed one, throws the recorded
+ * error.
+ */
+export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefined => {
+  if (journal.phase === 'failed' && journal.error !== undefined) {
+    throw new WalkbackError(journal.error.name, journal.error.message, {
+      // From now on, this error is the request's answer.
+      retryable: false,
+      details: { requestId: journal.requestId },
+    });
+  }
+  return journal.phase === 'done' ? journal.result : undefined;
+};
+
+/** What the next capture of now asks for. `target`: undefined until the state to reach is composed. */
+export const nextCapture = (from: {
+  journal: RollbackJournal;
+  place: Place;
+  head: Checkpoint | undefined;
+  sandbox: ExecutionAdapter;
+  target: Checkpoint | undefined;
+}) => ({
+  session: from.place.session,
+  sandbox: from.sandbox,
+  head: from.head,
+  toolExecutionId: rollbackToolId(from.journal.requestId, from.journal.captures + 1),
+  messageId: from.head?.messageId ?? null,
+  reason: 'rollback',
+  targets: targetsOf(from.target?.repositories ?? []),
+});
+
+/** The journal with one more capture of now. What was there first is what the rollback can be undone to. */
+export const withCapture = (
+  journal: RollbackJournal,
+  { seq, createdAt }: Checkpoint,
+  phase = journal.phase,
+): RollbackJournal => ({
+  ...journal,
+  phase,
+  captures: journal.captures + 1,
+  undoSeq: journal.undoSeq ?? seq,
+  updatedAt: createdAt,
+});
+
+/** The journal with an error, which this and every later call of the request throws. */
+export const failedWith = (journal: RollbackJournal, { name, message }: WalkbackError): RollbackJournal => ({
+  ...journal,
+  phase: 'failed',
+  error: { name, message },
+});
+
+/** The review copy a journal works in; undefined for the session's own sandbox. */
+export const copyOf = (journal: RollbackJournal): string | undefined =>
+  journal.detached ? journal.sandboxId : undefined;
 
 /**
  * The result is kept in the journal, which is one item of at most 400 KB. A rollback that is done must never
@@ -90,24 +158,25 @@ export const rollbackResult = (from: {
   tree: readonly TreeNode[];
   report: RestoreReport;
   warnings: string[];
-  /** About a target that this request composed. */
+  /** In a plan, about the target that the request would compose. Else the target has it. */
   composed?: ComposedFacts | undefined;
   lateWrites?: LateWrites | undefined;
 }): RollbackAnswer => {
   const { status, target, undo } = from;
   const isPlan = status === 'PLANNED';
-  const conflicts = firstThatFit(from.composed?.conflicts ?? [], CONFLICTS);
+  const { composition } = from.journal;
+  const composed = from.composed ?? (composition === undefined ? undefined : target.composed);
+  const conflicts = firstThatFit(composed?.conflicts ?? [], CONFLICTS);
   const warnings = firstLines(
     [
       ...halfWrittenWarnings(target),
-      ...(from.composed?.warnings ?? []),
+      ...(composed?.warnings ?? []),
       ...from.warnings,
       ...(isPlan ? [] : notUndoable(undo)),
     ],
     WARNINGS,
     (left) => `${left} more warnings`,
   );
-  const { composition } = from.journal;
   const before = { ...from.journal, ...from.lateWrites, conflicts, warnings };
   const room = Math.max(LEAST_BYTES, ITEM_BYTES - jsonBytes(before));
   const all = from.report.repositories.map(
