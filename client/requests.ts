@@ -1,6 +1,7 @@
 /** What each function takes and answers, as types. They derive from contract/; nothing here is loaded at run time. */
 import type { AnswerOf } from '../contract/functions.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import type { RewindRequest } from '../contract/rewind.ts';
 import type { ClientFunction } from './timeouts.ts';
 
 /** Exactly one of these members. */
@@ -31,6 +32,7 @@ interface Ruled {
     | Answered<Needs<'cancel' | 'retry' | 'undo' | 'resume', never>>
     | Answered<Needs<'resolve' | 'skip', 'stepId' | 'evidence'>>
     | Answered<Needs<'break-lock', 'resourceKey' | 'evidence'>>;
+  rewind: Answered<RewindRequest['saga']> | Answered<RewindRequest['session']>;
 }
 
 /** Who is responsible for the request: a claimed name, or a proof. */
@@ -40,10 +42,17 @@ type Answered<Given> = Given extends { proof?: string | undefined }
   ? Omit<Given, 'by' | 'proof'> & Asker
   : Given;
 
+/** What a saga or a session is asked to rewind, without its own id. */
+export type RewindOf<Given> = Omit<Given, 'sagaId' | 'sessionId' | 'requestId' | 'by' | 'proof'> &
+  Asker & {
+    /** The same id again is the same rewind. Default: a new one. */
+    requestId?: string;
+  };
+
 /** A request as a caller writes it. */
 export type Request<Name extends ClientFunction> = Name extends keyof Ruled
   ? Ruled[Name]
-  : Name extends 'answer' | 'rewind' | 'rewind-session'
+  : Name extends 'answer'
     ? Answered<RequestOf<Name>>
     : RequestOf<Name>;
 

@@ -1,9 +1,10 @@
 /** One saga: what it did, its steps when it is interactive, and the ways back. */
 import type { RequestOf } from '../contract/invoke.ts';
+import type { RewindRequest } from '../contract/rewind.ts';
 import { requireFields } from './given.ts';
 import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
-import type { Answer, Asker, Request } from './requests.ts';
+import type { Answer, Asker, Request, RewindOf } from './requests.ts';
 
 /** The request without `sagaId`, which is filled in. In a union of requests, each keeps its own fields. */
 type Own<Given> = Given extends unknown ? Omit<Given, 'sagaId'> : never;
@@ -21,11 +22,7 @@ type CloseOptions = Own<Request<'close-saga'>> & {
   waitSeconds?: number;
 };
 
-export type SagaRewindOptions = Omit<RequestOf<'rewind'>, 'sagaId' | 'requestId' | 'by' | 'proof'> &
-  Asker & {
-    /** The same id again is the same rewind. Default: a new one. */
-    requestId?: string;
-  };
+export type SagaRewindOptions = RewindOf<RewindRequest['saga']>;
 
 /** A saga: what an agent does to other people's systems, so that it can be taken back. */
 export interface Saga {

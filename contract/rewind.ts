@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { checkpointId, decidedEpoch, id } from './fields.ts';
 import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
+import { REWIND_SCOPES } from './rewind-scopes.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
 import {
   observation,
@@ -14,88 +15,116 @@ import {
 } from './saga-answers.ts';
 import { acceptedResidue, acceptResidue, stepId, words } from './saga-inputs.ts';
 
-const STEP_TARGET = '{ stepId } or { steps }';
-const stepTarget = z.union(
-  [
-    z.strictObject({ stepId: stepId.describe('the last step that stays') }),
-    z.strictObject({ steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back') }),
-  ],
-  { error: `give ${STEP_TARGET}` },
-);
-export type StepTarget = z.output<typeof stepTarget>;
+const STEP_TARGET = '{ stepId } or { steps } for a saga';
+const POINT_TARGET = '{ messageId } or { checkpointId } for a session';
+const stepTarget = () => [
+  z.strictObject({ stepId: stepId.describe('the last step that stays') }),
+  z.strictObject({ steps: z.int().min(1).max(1000).describe('so many of the last steps are taken back') }),
+];
+const pointTarget = () => [
+  z.strictObject({
+    messageId: id.describe('its work stays'),
+    checkpointId: checkpointId
+      .optional()
+      .describe('of the plan: this checkpoint of it, also when it has another last one by now'),
+  }),
+  z.strictObject({ checkpointId }),
+];
+export type StepTarget = { stepId: string } | { steps: number };
+type PointTarget = { messageId: string; checkpointId?: string | undefined } | { checkpointId: string };
 
-const guidance = z.string().trim().min(1).max(4000).optional();
-const common = () => ({
-  acceptResidue,
-  residue: acceptedResidue,
-  reason: words
-    .optional()
-    .describe('acceptResidue needs it: why these effects may stay; goes into the ledger'),
-  dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
-  requestId: id.describe('the same id again, with the same request, is the same rewind'),
-  ...asker(),
-  waitSeconds: z
-    .number()
-    .min(0)
-    .max(600)
-    .optional()
-    .describe('how long to wait until the effects are undone; default 0'),
-});
-
-/** One saga goes back to a step, and goes on from there. */
-export const rewindInput = () =>
+const fields = () =>
   answeredFor(
     z.strictObject({
-      sagaId: id,
-      to: stepTarget.describe(STEP_TARGET),
+      sagaId: id.optional().describe('this saga goes back to a step, and goes on from there'),
+      sessionId: id
+        .optional()
+        .describe('this session goes back to a message or checkpoint, and its sagas since are undone'),
+      to: z
+        .union([...stepTarget(), ...pointTarget()], { error: `give ${STEP_TARGET}, ${POINT_TARGET}` })
+        .describe(`${STEP_TARGET}, ${POINT_TARGET}`),
+      scope: z
+        .enum(REWIND_SCOPES)
+        .optional()
+        .describe('what goes back; default all; of a saga that is its effects'),
+      guidance: z
+        .string()
+        .trim()
+        .min(1)
+        .max(4000)
+        .optional()
+        .describe(
+          'for the next steps: a saga has it first in its observation, and for the agent of a session it comes back with the answer',
+        ),
       planned: z
         .strictObject({ epoch: z.int().min(0), after: stepId.nullable() })
         .optional()
         .describe(
-          '`epoch` and `after` of the saga in the plan: when it was rewound since, or `to` leads to another step by now, the answer is OperationConflict, and nothing is changed',
+          'of a saga: its `epoch` and `after` in the plan; when it was rewound since, or `to` leads to another step by now, the answer is OperationConflict, and nothing is changed',
         ),
-      guidance: guidance.describe(
-        'what the saga is told for its next steps; it comes first in the observation',
-      ),
       plan: jsonValue
         .optional()
-        .describe('{ steps: [...] } to go on with, instead of the remaining steps of the saga'),
-      ...common(),
-    }),
-  );
-export type SagaRewind = z.output<ReturnType<typeof rewindInput>>;
-
-const SESSION_TARGET = '{ messageId } or { checkpointId }';
-
-/** A session goes back to a message or checkpoint, and its sagas since are undone. */
-export const rewindSessionInput = () =>
-  answeredFor(
-    z.strictObject({
-      sessionId: id,
-      to: z
-        .union(
-          [
-            z.strictObject({
-              messageId: id.describe('its work stays'),
-              checkpointId: checkpointId
-                .optional()
-                .describe('of the plan: this checkpoint of it, also when it has another last one by now'),
-            }),
-            z.strictObject({ checkpointId }),
-          ],
-          { error: `give ${SESSION_TARGET}` },
-        )
-        .describe(SESSION_TARGET),
-      scope: z
-        .enum(['all', 'effects', 'conversation'])
-        .optional()
-        .describe('what goes back; default all; for the files alone there is a rollback'),
-      guidance: guidance.describe('what the agent is told for its next steps; it comes back with the answer'),
+        .describe('of a saga: { steps: [...] } to go on with, instead of its remaining steps'),
       epoch: decidedEpoch(),
-      ...common(),
+      acceptResidue,
+      residue: acceptedResidue,
+      reason: words
+        .optional()
+        .describe('acceptResidue needs it: why these effects may stay; goes into the ledger'),
+      dryRun: z.boolean().optional().describe('answers the plan and changes nothing'),
+      requestId: id.describe('the same id again, with the same request, is the same rewind'),
+      ...asker(),
+      waitSeconds: z
+        .number()
+        .min(0)
+        .max(600)
+        .optional()
+        .describe('how long to wait until the effects are undone; default 0'),
     }),
   );
-export type SessionRewind = z.output<ReturnType<typeof rewindSessionInput>>;
+type Written = z.input<ReturnType<typeof fields>>;
+type Fields = z.output<ReturnType<typeof fields>>;
+
+type OfSaga<Given> = Omit<Given, 'sagaId' | 'sessionId' | 'to' | 'epoch'> & {
+  sagaId: string;
+  sessionId?: never;
+  to: StepTarget;
+};
+type OfSession<Given> = Omit<Given, 'sagaId' | 'sessionId' | 'to' | 'planned' | 'plan'> & {
+  sagaId?: never;
+  sessionId: string;
+  to: PointTarget;
+};
+
+/** One saga goes back to a step, and goes on from there. */
+export type SagaRewind = OfSaga<Fields>;
+/** A session goes back to a message or checkpoint, and its sagas since are undone. */
+export type SessionRewind = OfSession<Fields>;
+/** As a caller writes it. */
+export type RewindRequest = { saga: OfSaga<Written>; session: OfSession<Written> };
+
+/** Tells which of the two is asked for, and refuses what belongs to the other. */
+const sagaOrSession = (given: Fields, refinement: z.RefinementCtx): SagaRewind | SessionRewind => {
+  const { sagaId, sessionId, to, planned, plan, epoch, ...rest } = given;
+  const refuse = (field: keyof Fields, message: string): never => {
+    refinement.addIssue({ code: 'custom', path: [field], message });
+    return z.NEVER;
+  };
+  if (sagaId !== undefined && sessionId === undefined) {
+    if (!('stepId' in to || 'steps' in to)) return refuse('to', `give ${STEP_TARGET}`);
+    if (epoch !== undefined) return refuse('epoch', 'it is of a session; of a saga give planned');
+    if (rest.scope === 'conversation') return refuse('scope', 'a saga has no conversation');
+    return { sagaId, to, planned, plan, ...rest };
+  }
+  if (sessionId === undefined || sagaId !== undefined)
+    return refuse('sagaId', 'give sagaId or sessionId, one of the two');
+  if ('stepId' in to || 'steps' in to) return refuse('to', `give ${POINT_TARGET}`);
+  if (planned !== undefined) return refuse('planned', 'it is of a saga; of a session give epoch');
+  if (plan !== undefined) return refuse('plan', 'it is of a saga; a session goes on with none');
+  return { sessionId, to, epoch, ...rest };
+};
+
+export const rewindInput = () => fields().transform(sagaOrSession);
 
 /**
  * `STOPPED`: a compensator failed, and files are untouched. An operator's retry, resolve or skip goes on with
@@ -122,30 +151,25 @@ const rewoundSaga = () =>
   });
 export type RewoundSaga = z.infer<ReturnType<typeof rewoundSaga>>;
 
-const rewound = () => ({
-  requestId: z.string(),
-  status: z.enum(REWIND_STATUSES),
-  guidance: z.string().optional(),
-  residue: plannedResidue(),
-});
-
-export const rewindAnswer = () => z.object({ ...rewound(), saga: rewoundSaga(), warnings: toldWarnings() });
-export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;
-
-export const rewindSessionAnswer = () =>
+export const rewindAnswer = () =>
   z.object({
-    ...rewound(),
+    requestId: z.string(),
+    status: z.enum(REWIND_STATUSES),
+    guidance: z.string().optional(),
+    residue: plannedResidue(),
     epoch: z
       .int()
       .optional()
       .describe(
-        'in a plan: the epoch of the session, to give to the rewind itself. When the rewind has just begun: the epoch in which it was decided',
+        'in the plan of a session: its epoch, to give to the rewind itself. When the rewind has just begun: the epoch in which it was decided',
       ),
     checkpointId: z
       .string()
       .optional()
-      .describe('the target; of a message, its last checkpoint when this was planned or begun'),
-    sagas: z.array(rewoundSaga()).describe('those that came after the target, the last one first'),
+      .describe('of a session, the target; of a message, its last checkpoint when this was planned or begun'),
+    sagas: z
+      .array(rewoundSaga())
+      .describe('the saga; of a session, those that came after the target, the last one first'),
     sagasNotListed: z
       .object({ sagas: z.int(), undo: z.int(), stands: z.int() })
       .optional()
@@ -156,5 +180,6 @@ export const rewindSessionAnswer = () =>
       .optional()
       .describe('the rollback of the files, planned or done; absent until then'),
     trimAfterMessageId: z.string().nullable().optional().describe('cut the conversation after this message'),
+    warnings: toldWarnings(),
   });
-export type RewindSessionAnswer = z.infer<ReturnType<typeof rewindSessionAnswer>>;
+export type RewindAnswer = z.infer<ReturnType<typeof rewindAnswer>>;

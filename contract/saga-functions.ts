@@ -11,7 +11,7 @@ import {
   sweepInput,
 } from './internal-inputs.ts';
 import { exportLedgerAnswer, exportLedgerInput } from './ledger-export.ts';
-import { rewindAnswer, rewindInput, rewindSessionAnswer, rewindSessionInput } from './rewind.ts';
+import { rewindAnswer, rewindInput } from './rewind.ts';
 import {
   answeredSaga,
   calledTool,
@@ -162,29 +162,16 @@ export const SAGA_FUNCTIONS = {
     },
   },
   rewind: {
-    description: 'Takes back the last steps of a saga',
+    description: 'Takes back a saga, or a session: effects, then files',
     input: rewindInput,
     answer: rewindAnswer,
     callers: ['reviewer', 'operator'],
     // Longer than the 600 s a caller may ask it to wait.
     timeoutSeconds: LONGEST_SECONDS,
+    // The rewind of a saga pins another plan, and that of a session brings back files.
     grants: {
       identifiesPeople: true,
-      sagas: [...MOVE.sagas, 'BatchWriteItem'],
-      ledger: MOVE_AND_LIST.ledger,
-      engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
-    },
-  },
-  // A function of its own: it needs sandboxes, and a saga's rewind needs expressions.
-  'rewind-session': {
-    description: 'Takes back a session: effects, then files',
-    input: rewindSessionInput,
-    answer: rewindSessionAnswer,
-    callers: ['reviewer', 'operator'],
-    timeoutSeconds: LONGEST_SECONDS,
-    grants: {
-      identifiesPeople: true,
-      sagas: [...MOVE.sagas, 'Query'],
+      sagas: [...MOVE.sagas, 'Query', 'BatchWriteItem'],
       ledger: MOVE_AND_LIST.ledger,
       sessions: SESSION_MOVE,
       bucket: 'capture',
@@ -223,7 +210,7 @@ export const SAGA_FUNCTIONS = {
       ledger: ['Query'],
       indexes: ['days'],
       stream: 'sagas',
-      gathersHeadsSeconds: 60,
+      gathers: { seconds: 60, items: 'heads' },
       exportsLedger: true,
     },
   },

@@ -4,7 +4,6 @@ import { addSagaAnswers } from './saga-answer.ts';
 import { addSagaList } from './saga-list.ts';
 import { addSagaOperations } from './saga-operate.ts';
 import { addSagaRetry } from './saga-retry.ts';
-import { addSagaRewind } from './saga-rewind.ts';
 import { addSagaShow } from './saga-show.ts';
 import { addSagaStart } from './saga-start.ts';
 import { addSagaClose, addSagaPark, addSagaSubmit } from './saga-submit.ts';
@@ -20,6 +19,5 @@ export const defineSaga = (saga: Command, app: App): void => {
   addSagaOperations(saga, app);
   addSagaRetry(saga, app);
   addSagaUndo(saga, app);
-  addSagaRewind(saga, app);
   addSagaList(saga, app);
 };

@@ -3,7 +3,8 @@
  * plan.
  */
 import { html } from 'hono/html';
-import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import type { RewindAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import { REWIND_SCOPES } from '../../contract/rewind-scopes.ts';
 import { standsIn } from '../../core/rewind/count-effects.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { plural } from '../../core/shared/plural.ts';
@@ -32,10 +33,6 @@ import {
 } from '../parts/plan-parts.ts';
 import { residueTick, undoPlanTable, whyField } from '../parts/undo-plan.ts';
 
-type Scope = NonNullable<SessionRewind['scope']>;
-
-const SCOPES: readonly Scope[] = ['all', 'effects', 'conversation'];
-
 /** One call waits this long, and is then repeated. */
 const WAIT_SECONDS = 20;
 
@@ -52,7 +49,7 @@ const inputOf = (
       message === '' && checkpoint
         ? { checkpointId: checkpoint }
         : { messageId: message, ...(checkpoint && { checkpointId: checkpoint }) },
-    scope: scope ? choice('scope', scope, SCOPES) : 'all',
+    scope: scope ? choice('scope', scope, REWIND_SCOPES) : 'all',
     requestId: request ?? `console-${crypto.randomUUID()}`,
     by,
     ...(told ? { guidance: told } : {}),
@@ -62,7 +59,7 @@ const inputOf = (
 };
 
 /** A plan that would take back or leave anything else has another digest. */
-const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindSessionAnswer): string =>
+const digest = ({ epoch, residue, sagas, sagasNotListed, files }: RewindAnswer): string =>
   sha256Hex(
     JSON.stringify([
       epoch ?? null,
@@ -83,7 +80,7 @@ const sagaPart = (saga: RewoundSaga): Markup => {
     ${undoPlanTable(`What saga ${sagaId} did`, plan, isStopped(status) ? '' : 'Nothing is left to take back.')}${isStopped(status) ? html`<p>An effect of it could not be undone before. The rewind stops here, before any file is touched, until ${link('/queue', 'the queue')} has settled it.</p>` : NOTHING}</section>`;
 };
 
-const notListedPart = ({ sagasNotListed }: RewindSessionAnswer): Markup =>
+const notListedPart = ({ sagasNotListed }: RewindAnswer): Markup =>
   sagasNotListed === undefined
     ? NOTHING
     : html`<p class="cut">And ${plural(sagasNotListed.sagas, 'more saga')}, for which there is no room here.</p>`;
@@ -92,7 +89,7 @@ const pointOf = ({ to }: SessionRewind) =>
   'messageId' in to ? { message: to.messageId } : { checkpoint: to.checkpointId };
 
 const planPage = async (visit: Visit, input: SessionRewind, before?: string): Promise<Page> => {
-  const plan = await visit.ask('rewind-session', { ...input, dryRun: true });
+  const plan = await visit.ask('rewind', { ...input, dryRun: true });
   const { sagas, files } = plan;
   const { sessionId } = input;
   const stand = standsIn(plan);
@@ -154,7 +151,7 @@ const busyPage = ({ formToken }: Visit, input: SessionRewind): Page => ({
 export const showRewind: Show = (visit) =>
   planPage(visit, inputOf(visit, visit.query), visit.query['confirmed']);
 
-const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
+const HEADS: Readonly<Record<RewindAnswer['status'], string>> = {
   PLANNED: 'Planned',
   UNDOING: 'Still undoing',
   STOPPED: 'Stopped: an effect could not be undone, and files are untouched',
@@ -163,9 +160,9 @@ const HEADS: Readonly<Record<RewindSessionAnswer['status'], string>> = {
 };
 
 /** A repeated request answers how far the rewind is. */
-const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<RewindSessionAnswer> => {
+const untilThrough = async ({ ask }: Visit, input: SessionRewind): Promise<RewindAnswer> => {
   for (;;) {
-    const answer = await ask('rewind-session', { ...input, waitSeconds: WAIT_SECONDS });
+    const answer = await ask('rewind', { ...input, waitSeconds: WAIT_SECONDS });
     if (answer.status !== 'UNDOING') return answer;
   }
 };
@@ -183,11 +180,7 @@ export const rewind: Act = async (sent) => {
         }
       : ((await unlessOvertaken(sent, () => planPage(sent, input, confirmed), undefined)) ??
         busyPage(sent, input));
-  const now = await unlessOvertaken(
-    sent,
-    () => sent.ask('rewind-session', { ...input, dryRun: true }),
-    undefined,
-  );
+  const now = await unlessOvertaken(sent, () => sent.ask('rewind', { ...input, dryRun: true }), undefined);
   // A rewind that has begun goes on, whatever is left of its plan.
   if (now === undefined || (now.status === 'PLANNED' && digest(now) !== confirmed)) return again();
   const { epoch, residue } = now;

@@ -2,9 +2,9 @@
  * Counts the effects that a rewind of a session is about, including those for which its answer has no room.
  * Pure.
  */
-import type { RewindSessionAnswer } from '../../contract/rewind.ts';
+import type { RewindAnswer } from '../../contract/rewind.ts';
 
-type Told = Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>;
+type Told = Pick<RewindAnswer, 'sagas' | 'sagasNotListed'>;
 
 export const sagasIn = ({ sagas, sagasNotListed }: Told): number =>
   sagas.length + (sagasNotListed?.sagas ?? 0);

@@ -1,5 +1,5 @@
 /** Keeps what a session's rewind says about its sagas within the size of a Lambda answer. Pure. */
-import type { RewindSessionAnswer, RewoundSaga } from '../../contract/rewind.ts';
+import type { RewindAnswer, RewoundSaga } from '../../contract/rewind.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { firstThatFit } from '../shared/bounded.ts';
 import { jsonBytes } from '../shared/json-bytes.ts';
@@ -9,7 +9,7 @@ const MAX_BYTES = 4 * MIB;
 /** Part of `MAX_BYTES` for one line per saga without its plan: about ten thousand lines. */
 const MAX_LINES_BYTES = 2 * MIB;
 
-type Told = Pick<RewindSessionAnswer, 'sagas' | 'sagasNotListed'>;
+type Told = Pick<RewindAnswer, 'sagas' | 'sagasNotListed'>;
 
 /** A saga that stops the rewind is listed before the others. */
 const isStopped = ({ status }: RewoundSaga): boolean => status === 'COMPENSATION_FAILED';

@@ -4,7 +4,7 @@
  * comes last. No file is touched until every effect is taken back. A repeated request continues where it was.
  */
 import { type Asked, nameOf } from '../../contract/identity.ts';
-import type { RewindSessionAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
+import type { RewindAnswer, RewoundSaga, SessionRewind } from '../../contract/rewind.ts';
 import type { Checkpoint, Session } from '../checkpoint/model.ts';
 import { touch } from '../checkpoint/session/session-item.ts';
 import { mayBegin, requireActive, requireSession } from '../checkpoint/session/session-rules.ts';
@@ -161,10 +161,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     return outcome.existing;
   };
 
-  const rewind = async (
-    request: Asked<SessionRewind>,
-    invocation: Invocation,
-  ): Promise<RewindSessionAnswer> => {
+  const rewind = async (request: Asked<SessionRewind>, invocation: Invocation): Promise<RewindAnswer> => {
     const { sessionId, requestId, scope = 'all', guidance, acceptResidue = false, dryRun = false } = request;
     requireReason('reason', request, request.reason);
     const session = await requireSession(sessions, sessionId);
@@ -178,11 +175,7 @@ export const createRewindSession = (dependencies: SessionRewindDependencies) => 
     const takesEffects = scope === 'all' || scope === 'effects';
     const takesFiles = scope === 'all';
     const named = { sessionId, requestId, checkpointId: target.checkpointId, by: request.by };
-    const answer = (
-      status: RewindSessionAnswer['status'],
-      sagas: RewoundSaga[],
-      files?: RewindSessionAnswer['files'],
-    ) => ({
+    const answer = (status: RewindAnswer['status'], sagas: RewoundSaga[], files?: RewindAnswer['files']) => ({
       requestId,
       status,
       checkpointId: target.checkpointId,

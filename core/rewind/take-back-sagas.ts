@@ -21,9 +21,9 @@ import { move } from '../saga/run/move.ts';
 import { tellMachine } from '../saga/run/tell-machine.ts';
 import { wake } from '../saga/run/wake.ts';
 import {
-  type Found,
   type LastSteps,
   nothingFound,
+  type SagaCache,
   type SagaSince,
   sagasSince,
 } from '../saga/view/session-sagas.ts';
@@ -171,7 +171,11 @@ const tell = async (dependencies: TakeBackDependencies, one: SagaSince, order: L
 };
 
 /** Looks once at all of them, and gives the command to those whose turn it is. */
-const look = async (dependencies: TakeBackDependencies, order: Looking, found: Found): Promise<TakenBack> => {
+const look = async (
+  dependencies: TakeBackDependencies,
+  order: Looking,
+  found: SagaCache,
+): Promise<TakenBack> => {
   const sagas = await sagasSince(dependencies.store, order.sessionId, order.isAfter, found);
   const open: SagaSince[] = [];
   for (const one of sagas) {
@@ -196,7 +200,7 @@ const look = async (dependencies: TakeBackDependencies, order: Looking, found: F
 const advance = async (
   dependencies: TakeBackDependencies,
   order: Looking,
-  found: Found,
+  found: SagaCache,
 ): Promise<TakenBack> => {
   const isKnown = found.atRest.size > 0;
   const taken = await look(dependencies, order, found);

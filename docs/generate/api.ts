@@ -47,6 +47,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   AnswerOf: 'What a function answers, as [functions.md](functions.md) has it.',
   CallableName:
     'The name of a function that takes a request ([functions.md](functions.md)), without `walkback-`.',
+  RewindRequest:
+    'What `rewind` takes ([functions.md](functions.md#walkback-rewind)), of a saga and of a session.',
   CheckpointAnswer: "`Answer<'checkpoint'>`",
   RollbackAnswer: "`Answer<'rollback'>`",
   StandingEffect: "One of `effects` of `Answer<'rollback'>`",

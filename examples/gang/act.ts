@@ -107,7 +107,7 @@ const branchFails = async (act: Act): Promise<Observation> => {
 const reviewerRewinds = async (act: Act): Promise<Observation> => {
   const { invoke, screen, providers } = act;
   screen.chapter('A reviewer does not approve that, and takes it back two steps');
-  screen.line(`walkback saga rewind ${ROOT} --steps 2 \\`);
+  screen.line(`walkback rewind --saga ${ROOT} --steps 2 \\`);
   screen.line(`  --guidance "${GUIDANCE}"`);
   providers.closedFor = () => false;
   providers.refusesMail = false;

@@ -77,8 +77,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
     'states:SendTaskSuccess':
       'wakes an execution that waits for the approval of a step (core/saga/interactive/close.ts)',
   },
-  rewind: { 'dynamodb:GetItem': SUBMITTED },
-  'rewind-session': { 'dynamodb:GetItem': SUBMITTED, 's3:GetObject': LACKING },
+  rewind: { 'dynamodb:GetItem': SUBMITTED, 's3:GetObject': LACKING },
   'advance-saga': {
     'states:StartExecution': 'continues in a new execution after 20,000 events (core/saga/run/move.ts)',
     'states:DescribeExecution': FIRST,

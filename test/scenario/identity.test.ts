@@ -1,39 +1,20 @@
 /** Who approves, from the sign-in to the ledger: the issuer, the functions and the store of the embedded cloud. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signIn } from '../../cli/identity/device-flow.ts';
-import { type Issuer, issuerOf } from '../../cli/identity/issuer.ts';
-import type { LedgerRow, SteppedSaga } from '../../contract/saga-answers.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { type Issuer } from '../../cli/identity/issuer.ts';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 
 let sagas: SagaCloud;
 let place: Issuer;
 
 beforeAll(async () => {
   sagas = await startSagaCloud();
-  const found = issuerOf(sagas.cloud.environment);
-  if (found === undefined) throw new Error('the cloud names no issuer');
-  place = found;
+  place = issuerIn(sagas.cloud);
 });
 afterAll(() => sagas.close());
 
-const tokenOf = (name: string, roles = ['reviewer', 'operator'], at = place) =>
-  signIn(at, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
-
-const MAIL = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
-
-/** A saga that waits for the approval of a mail. */
-const asking = async (sagaId: string, requestedBy = 'agent-7') => {
-  addOrder(sagas.server, sagaId);
-  await sagas.cloud.invoke('start-saga', { sagaId, interactive: { onIdle: 'unwind' }, requestedBy });
-  const asked = (await sagas.cloud.invoke('submit-step', {
-    sagaId,
-    stepId: 'mail',
-    tool: 'send_customer_confirmation',
-    arguments: MAIL,
-  })) as unknown as SteppedSaga;
-  expect(asked.step.status).toBe('awaiting');
-  return asked.saga?.awaiting?.argumentsHash ?? '';
-};
+const tokenOf = (name: string, roles?: string[], at = place) => tokenFrom(at, name, roles);
 
 const answer = (sagaId: string, more: object) =>
   sagas.cloud.invoke('answer', { sagaId, stepId: 'mail', decision: 'approve', ...more });
@@ -41,7 +22,7 @@ const refused = (name: string) => expect.objectContaining({ errorType: name });
 
 describe('an approval with a proof', () => {
   test('is in the ledger with the person, and says who it was', async () => {
-    const argumentsHash = await asking('proven');
+    const argumentsHash = await sagas.askForMail('proven');
     const proof = await tokenOf('rita@example.com');
     const answered = await answer('proven', { proof, argumentsHash });
     const person = { iss: place.issuer, sub: 'rita@example.com', email: 'rita@example.com', dev: true };
@@ -58,7 +39,7 @@ describe('an approval with a proof', () => {
   });
 
   test('of other arguments than were shown changes nothing', async () => {
-    await asking('shown');
+    await sagas.askForMail('shown');
     const proof = await tokenOf('rita@example.com');
     await expect(answer('shown', { proof, argumentsHash: 'b'.repeat(64) })).rejects.toEqual(
       refused('AnswerConflict'),
@@ -67,7 +48,7 @@ describe('an approval with a proof', () => {
   });
 
   test('of who started the saga is refused, and of somebody else is taken', async () => {
-    await asking('four-eyes', 'Rita@Example.com');
+    await sagas.askForMail('four-eyes', 'Rita@Example.com');
     await expect(answer('four-eyes', { proof: await tokenOf('rita@example.com') })).rejects.toEqual(
       refused('SamePerson'),
     );
@@ -75,7 +56,7 @@ describe('an approval with a proof', () => {
   });
 
   test('needs a role that may answer', async () => {
-    await asking('role');
+    await sagas.askForMail('role');
     await expect(answer('role', { proof: await tokenOf('otto', ['operator']) })).rejects.toEqual(
       refused('RoleMissing'),
     );
@@ -104,12 +85,12 @@ describe('where proofs are required', () => {
   test('a claim neither answers, cancels nor rewinds, and a proof does', async () => {
     sagas.cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'true' });
     try {
-      await asking('strict');
+      await sagas.askForMail('strict');
       const calls: [string, object][] = [
         ['answer', { sagaId: 'strict', stepId: 'mail', decision: 'approve' }],
         ['operate-saga', { sagaId: 'strict', action: 'cancel' }],
         ['rewind', { sagaId: 'strict', to: { steps: 1 }, requestId: 'r' }],
-        ['rewind-session', { sessionId: 's', to: { messageId: 'm' }, requestId: 'r' }],
+        ['rewind', { sessionId: 's', to: { messageId: 'm' }, requestId: 'r' }],
       ];
       for (const [name, input] of calls) {
         await expect(sagas.cloud.invoke(name, { ...input, by: 'ada' })).rejects.toEqual(

@@ -1,6 +1,6 @@
 /** A session with a real sandbox and a real machine is rewound: effects, then files, then the conversation (L6, L7). */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { RewindSessionAnswer } from '../../contract/rewind.ts';
+import type { RewindAnswer } from '../../contract/rewind.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -48,7 +48,7 @@ test('files and effects of two messages go back together, or the files stay wher
     by: 'rita',
   };
   const rewind = async (more: Record<string, unknown> = {}) =>
-    (await cloud.invoke('rewind-session', { ...request, ...more })) as unknown as RewindSessionAnswer;
+    (await cloud.invoke('rewind', { ...request, ...more })) as unknown as RewindAnswer;
 
   // A rollback says what it would leave standing (L7).
   const plan = await cloud.invoke('rollback', {

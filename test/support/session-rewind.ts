@@ -1,6 +1,6 @@
 /** A session with files and sagas, both in memory, that is rewound: files and effects over the real core. */
 import type { Asked } from '../../contract/identity.ts';
-import type { RewindSessionAnswer, SessionRewind } from '../../contract/rewind.ts';
+import type { RewindAnswer, SessionRewind } from '../../contract/rewind.ts';
 import type { SubmitStepInput } from '../../contract/saga-inputs.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { createCheckEpoch } from '../../core/checkpoint/session/check-epoch.ts';
@@ -89,8 +89,8 @@ export const rewindStage = async (
     await submit('third', 'm2');
   }
   // It waits for a person when the rewind comes, in the midst of its execution.
-  let first: RewindSessionAnswer | Error | undefined;
-  const askFirst = async (ask: () => Promise<RewindSessionAnswer>): Promise<RewindSessionAnswer> => {
+  let first: RewindAnswer | Error | undefined;
+  const askFirst = async (ask: () => Promise<RewindAnswer>): Promise<RewindAnswer> => {
     reached['asks'] = async () => {
       delete reached['asks'];
       first = await ask().catch((error: Error) => error);
@@ -127,7 +127,7 @@ export const rewindStage = async (
   };
 
   /** Repeats the request, with the machine at work in between, until it is through or stopped. */
-  const carryOut = async (more: Partial<Asked<SessionRewind>> = {}): Promise<RewindSessionAnswer> => {
+  const carryOut = async (more: Partial<Asked<SessionRewind>> = {}): Promise<RewindAnswer> => {
     for (let call = 0; call < 20; call += 1) {
       const answer = await rewind(more);
       if (answer.status !== 'UNDOING') return answer;

@@ -42,7 +42,7 @@ const NAMING: [string, string[], 'requestedBy' | 'by'][] = [
   ['operate-saga', ['saga', 'retry', 's'], 'by'],
   ['operate-saga', ['saga', 'undo', 's', '--yes'], 'by'],
   ['operate-saga', ['locks', 'break', 's', 'r', '--reason', 'x'], 'by'],
-  ['rewind', ['saga', 'rewind', 's', '--steps', '1', '--dry-run'], 'by'],
+  ['rewind', ['rewind', '--saga', 's', '--steps', '1', '--dry-run'], 'by'],
 ];
 
 test.each(NAMING)('who is signed in is who asks or acts: walkback-%s %j', async (name, argv, member) => {

@@ -51,7 +51,7 @@ describe('walkback rewind', () => {
   test('what it prints to be copied works where it worked', async () => {
     const words = [...WORDS, '--yes', '--data', '/my data'];
     const { stdout } = await runCommand(words, {
-      answers: { 'walkback-rewind-session': DONE },
+      answers: { 'walkback-rewind': DONE },
       env,
       sandboxes,
     });
@@ -64,7 +64,7 @@ describe('walkback rewind', () => {
       .spyOn(process.stderr, 'write')
       .mockImplementation((text) => question.push(String(text)) > 0);
     const { calls, stdout, stderr, failure } = await runCommand([...WORDS, '--guidance', 'Ask first.'], {
-      answers: { 'walkback-rewind-session': asked, 'walkback-timeline': TIMELINE },
+      answers: { 'walkback-rewind': asked, 'walkback-timeline': TIMELINE },
       env,
       sandboxes,
       typed: 'yes\n',
@@ -72,7 +72,7 @@ describe('walkback rewind', () => {
     expect(spy).toHaveBeenCalled();
     expect(failure).toBeUndefined();
     const input = { ...INPUT, guidance: 'Ask first.' };
-    expect(calls.filter(({ name }) => name === 'walkback-rewind-session').map((call) => call.input)).toEqual([
+    expect(calls.filter(({ name }) => name === 'walkback-rewind').map((call) => call.input)).toEqual([
       { ...input, dryRun: true },
       { ...input, epoch: 2, to: { ...INPUT.to, checkpointId: PLAN.checkpointId }, waitSeconds: 20 },
     ]);
@@ -91,7 +91,7 @@ describe('walkback rewind', () => {
   test('only plans with --dry-run, and says what nothing takes back', async () => {
     const stands = [{ ...step('mail'), reason: 'irreversible' }];
     const { calls, stdout } = await runCommand([...WORDS, '--dry-run'], {
-      answers: { 'walkback-rewind-session': { ...PLAN, sagas: [saga(stands)] } },
+      answers: { 'walkback-rewind': { ...PLAN, sagas: [saga(stands)] } },
       env,
     });
     expect(calls).toMatchObject([{ input: { dryRun: true } }]);
@@ -101,7 +101,7 @@ describe('walkback rewind', () => {
   test('asks nobody about what would be refused, and says how it would not be', async () => {
     const stands = [{ ...step('mail'), reason: 'irreversible' }];
     const answers = {
-      'walkback-rewind-session': { ...PLAN, sagas: [saga(stands)] },
+      'walkback-rewind': { ...PLAN, sagas: [saga(stands)] },
       'walkback-timeline': TIMELINE,
     };
     const { calls, failure } = await runCommand(WORDS, { answers, env, typed: 'yes\n' });
@@ -121,13 +121,13 @@ describe('walkback rewind', () => {
     const stands = [{ ...step('mail'), reason: 'irreversible' }];
     const plan = { ...PLAN, sagas: [saga(stands)], residue: 'now' };
     const answers = {
-      'walkback-rewind-session': ({ dryRun }: { dryRun?: boolean }) => (dryRun === true ? plan : DONE),
+      'walkback-rewind': ({ dryRun }: { dryRun?: boolean }) => (dryRun === true ? plan : DONE),
       'walkback-timeline': TIMELINE,
     };
     const words = [...WORDS, '--accept-residue', '--reason', 'they have read it'];
     const accepted = async (argv: string[], typed?: string) => {
       const { calls } = await runCommand(argv, { answers, env, ...(typed === undefined ? {} : { typed }) });
-      return calls.findLast(({ name }) => name === 'walkback-rewind-session')?.input;
+      return calls.findLast(({ name }) => name === 'walkback-rewind')?.input;
     };
     expect(await accepted(words, 'yes\n')).toMatchObject({
       acceptResidue: true,
@@ -142,7 +142,7 @@ describe('walkback rewind', () => {
     const unfinished = await runCommand(words, {
       answers: {
         ...answers,
-        'walkback-rewind-session': ({ dryRun }: { dryRun?: boolean }) =>
+        'walkback-rewind': ({ dryRun }: { dryRun?: boolean }) =>
           dryRun === true ? plan : { ...DONE, status: 'STOPPED' },
       },
       env,
@@ -155,7 +155,7 @@ describe('walkback rewind', () => {
 
   test.each([
     [...WORDS, '--residue', 'now', '--yes'],
-    ['saga', 'rewind', 's', '--steps', '1', '--residue', 'now', '--yes'],
+    ['rewind', '--saga', 's', '--steps', '1', '--residue', 'now', '--yes'],
     ['saga', 'undo', 's', '--residue', 'now', '--yes'],
   ])('%s %s: what a plan named is not accepted by naming it alone', async (...argv) => {
     const { failure, calls } = await runCommand(argv, { answers: { 'walkback-timeline': TIMELINE }, env });
@@ -164,14 +164,14 @@ describe('walkback rewind', () => {
   });
 
   test.each([
-    ['effects', { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'effects', waitSeconds: 20 } }],
+    ['effects', { name: 'walkback-rewind', input: { ...INPUT, scope: 'effects', waitSeconds: 20 } }],
     [
       'conversation',
-      { name: 'walkback-rewind-session', input: { ...INPUT, scope: 'conversation', waitSeconds: 20 } },
+      { name: 'walkback-rewind', input: { ...INPUT, scope: 'conversation', waitSeconds: 20 } },
     ],
   ])('takes the scope %s and goes ahead with --yes', async (scope, call) => {
     const { calls, failure } = await runCommand([...WORDS, '--scope', scope, '--yes', '--json'], {
-      answers: { 'walkback-rewind-session': DONE },
+      answers: { 'walkback-rewind': DONE },
       env,
     });
     expect(failure).toBeUndefined();
@@ -197,7 +197,7 @@ describe('walkback rewind', () => {
     const failed = { ...saga(), status: 'COMPENSATION_FAILED' };
     const { files: _, ...stopped } = { ...PLAN, status: 'STOPPED', sagas: [failed] };
     const { stdout, failure } = await runCommand([...WORDS, '--yes', '--guidance', 'Ask first.'], {
-      answers: { 'walkback-rewind-session': stopped },
+      answers: { 'walkback-rewind': stopped },
       env,
     });
     expect(stdout).toContain('files are untouched');
@@ -212,7 +212,7 @@ describe('walkback rewind', () => {
   test('that stopped before what nothing takes back says how it is let stand', async () => {
     const { files: _, ...stopped } = { ...PLAN, status: 'STOPPED' };
     const { stdout, failure } = await runCommand([...WORDS, '--yes'], {
-      answers: { 'walkback-rewind-session': stopped },
+      answers: { 'walkback-rewind': stopped },
       env,
     });
     expect(stdout).toContain('next  rewind again with --accept-residue');
@@ -226,7 +226,7 @@ describe('walkback rewind', () => {
   test('repeats its request while effects are undone, and fails when the time is up', async () => {
     let now = 0;
     const { calls, failure, stdout } = await runCommand([...WORDS, '--yes', '--timeout', '30'], {
-      answers: { 'walkback-rewind-session': { ...PLAN, status: 'UNDOING', files: undefined } },
+      answers: { 'walkback-rewind': { ...PLAN, status: 'UNDOING', files: undefined } },
       env,
       now: () => new Date((now += 5000)),
     });
@@ -239,12 +239,12 @@ describe('walkback rewind', () => {
   });
 
   test('asks nobody about one that is done, and shows what is left of one that is begun', async () => {
-    const done = await runCommand(WORDS, { answers: { 'walkback-rewind-session': DONE }, env });
+    const done = await runCommand(WORDS, { answers: { 'walkback-rewind': DONE }, env });
     expect(done.failure).toBeUndefined();
     expect(done.stdout).toContain('Rewound to msg-2');
     const begun = await runCommand(WORDS, {
       answers: {
-        'walkback-rewind-session': { ...PLAN, status: 'UNDOING', files: undefined },
+        'walkback-rewind': { ...PLAN, status: 'UNDOING', files: undefined },
         'walkback-timeline': TIMELINE,
       },
       env,
@@ -262,7 +262,7 @@ describe('walkback rewind', () => {
     };
     const { failure } = await runCommand([...WORDS, '--yes', '--scope', 'effects'], {
       signal: controller.signal,
-      answers: { 'walkback-rewind-session': never },
+      answers: { 'walkback-rewind': never },
       env,
     });
     expect(failure).toMatchObject({

@@ -50,7 +50,7 @@ const ANSWERS = {
   timeline: () => ({ session: session('s'), checkpoints: [CHECKPOINT], messages: [MESSAGE] }),
   rollback: () => PLAN,
   revert: () => PLAN,
-  'rewind-session': () => ({
+  rewind: () => ({
     status: 'PLANNED',
     sagas: [],
     files: PLAN,

@@ -239,7 +239,7 @@ test('a timeline says what made a checkpoint, and takes no merge and no undo poi
   for (const told of [
     'undo point: what was there before a rollback or revert by rita (claimed)',
     'took back one message',
-    'merged the work of a fork',
+    'merged the work of another session',
     'undo point: what was there before a rollback, revert or merge',
   ])
     expect(text).toContain(told);
@@ -299,7 +299,7 @@ test('a message whose checkpoints are on another page of the timeline has no lin
 test('the plan of a rewind says where it would stop, and not that nothing is left there', async () => {
   const saga = { sagaId: 's', epoch: 0, after: null, plan: { undo: [], stands: [] } };
   const { fetchPage, enter } = made({
-    'rewind-session': () => ({
+    rewind: () => ({
       requestId: 'r',
       status: 'PLANNED',
       sagas: [

@@ -411,7 +411,7 @@ describe('what somebody else was quicker with', () => {
       throw new WalkbackError(name, 'somebody else is at work');
     };
     const { fetchPage, enter, calls } = made({
-      'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+      rewind: ({ dryRun }: { dryRun?: boolean }) => {
         if (dryRun !== true) return refuse();
         looks += 1;
         if (when === 'planned' && looks === 2) return refuse();
@@ -429,7 +429,7 @@ describe('what somebody else was quicker with', () => {
     // What was written is not lost.
     expect(text.includes('Ask the customer first.')).toBe(says.includes('Nothing was done'));
     const asked = calls.flatMap(({ name, input }) =>
-      name !== 'rewind-session' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
+      name !== 'rewind' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
     );
     expect(asked).toMatchObject(when === 'asked' ? [{ epoch: 1, residue: 'seen', requestId: 'r-1' }] : []);
   });
@@ -439,7 +439,7 @@ describe('what somebody else was quicker with', () => {
     const stands = [{ step: 'mail', tool: 'mail', externalRef: null, reason: 'irreversible' }];
     const plan = { undo: [], stands };
     const { fetchPage, fetchOnly, enter, calls } = made({
-      'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+      rewind: ({ dryRun }: { dryRun?: boolean }) => {
         if (dryRun === true)
           return {
             requestId: 'r',
@@ -464,7 +464,7 @@ describe('what somebody else was quicker with', () => {
     const sent = await fetchPage('/sessions/s/rewind', { headers: { cookie, origin: ORIGIN }, form });
     expect(await sent.text()).toContain(`value="${reason}"`);
     const asked = calls.flatMap(({ name, input }) =>
-      name !== 'rewind-session' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
+      name !== 'rewind' || (input as { dryRun?: true }).dryRun === true ? [] : [input],
     );
     expect(asked).toMatchObject([{ acceptResidue: true, residue: 'seen', reason }]);
   });
@@ -474,7 +474,7 @@ describe('what somebody else was quicker with', () => {
     async (guidance) => {
       let [epoch, isBusy] = [1, true];
       const { fetchOnly, enter } = made({
-        'rewind-session': ({ dryRun }: { dryRun?: boolean }) => {
+        rewind: ({ dryRun }: { dryRun?: boolean }) => {
           if (dryRun === true && (epoch === 1 || !isBusy))
             return { requestId: 'r', status: 'PLANNED', epoch, sagas: [] };
           epoch = 2;
@@ -513,7 +513,7 @@ describe('what somebody else was quicker with', () => {
 
   test('the lines of a text are kept and shown as they were written, and not as browsers send them', async () => {
     const { fetchPage, enter, calls } = made({
-      'rewind-session': ({ dryRun, guidance }: { dryRun?: boolean; guidance?: string }) => ({
+      rewind: ({ dryRun, guidance }: { dryRun?: boolean; guidance?: string }) => ({
         requestId: 'r-1',
         status: dryRun === true ? 'PLANNED' : 'REWOUND',
         epoch: 1,
@@ -592,7 +592,7 @@ describe('errors and twins', () => {
   test.each([
     ['SagaNotFound', 404, 'the page Sagas lists them'],
     ['AnswerConflict', 409, 'the queue shows what is asked now'],
-    ['InvalidInput', 400, 'go back, and mend what the message names'],
+    ['InvalidInput', 400, 'go back, and correct what the message names'],
     ['CompensationFailed', 502, 'the queue has the forms'],
     ['StorageUnavailable', 503, 'call again a little later'],
   ] as const)('%s is status %i, with its name, and what to do on pages: %s', async (name, status, advice) => {
@@ -643,6 +643,16 @@ describe('errors and twins', () => {
   });
 });
 
+const NO_TOTALS = {
+  all: [],
+  byTool: [],
+  byAgent: [],
+  byDay: [],
+  byStatus: [],
+  reconciliations: [],
+  secondsToReconcile: null,
+};
+
 test.each([
   // A reference of a provider chooses effects and totals too.
   ['view=effects&from=&to=&saga=&ref=re_1&status=', { externalRef: 're_1', view: 'effects' }, undefined],
@@ -671,20 +681,11 @@ test.each([
     'All entries of these days are shown, whatever their doubt.',
   ],
 ])('the ledger page, of another view than the form was of: %s', async (asked, input, said) => {
-  const none = {
-    all: [],
-    byTool: [],
-    byAgent: [],
-    byDay: [],
-    byStatus: [],
-    reconciliations: [],
-    secondsToReconcile: null,
-  };
   const { fetchPage, enter, calls } = made({
     ...NO_SAGA,
     'query-ledger': ({ view }: { view?: string }) =>
       view === 'totals'
-        ? { totals: none }
+        ? { totals: NO_TOTALS }
         : { entries: [], effects: [], evidence: { head: null, findings: [] } },
   });
   const { cookie } = await enter();
@@ -697,21 +698,12 @@ test.each([
 test.each(['effects', 'totals'])(
   'the %s of a saga say that it runs others, whose money is not in them',
   async (view) => {
-    const none = {
-      all: [],
-      byTool: [],
-      byAgent: [],
-      byDay: [],
-      byStatus: [],
-      reconciliations: [],
-      secondsToReconcile: null,
-    };
     const { fetchPage, enter } = made({
       ...NO_SAGA,
       'query-ledger': (asked: { view?: string }) =>
         asked.view === undefined
           ? { entries: [], evidence: { head: null, findings: [] } }
-          : { effects: [], totals: none, below: ['s.kid'] },
+          : { effects: [], totals: NO_TOTALS, below: ['s.kid'] },
     });
     const { cookie } = await enter();
     const page = async (more: string) =>

@@ -39,8 +39,8 @@ describe('of one saga', () => {
     const undo = (more: object) => machine.operate({ sagaId: 's', action: 'undo', by: 'olga', ...more });
     const rewind = async (more: object) => {
       const asked = { sagaId: 's', to: { steps: 2 }, requestId: 'back', by: 'olga', ...more };
-      const { saga, ...answer } = await machine.rewind(asked);
-      return { ...answer, plan: saga.plan };
+      const { sagas, ...answer } = await machine.rewind(asked);
+      return { ...answer, plan: sagas[0]?.plan };
     };
     const act = way === 'undo' ? undo : rewind;
     const why = way === 'undo' ? { evidence: 'it may stay' } : { reason: 'it may stay' };

@@ -31,6 +31,13 @@ const mailed = async (): Promise<Saga> => {
   return saga;
 };
 
+/** Takes the mail back over what stays of it. */
+const rewindToPay = async ({ machine }: Saga, requestId: string): Promise<void> => {
+  const accepted = { acceptResidue: true, reason: 'it may stay', by: 'rita' };
+  await machine.rewind({ sagaId: SAGA, to: { stepId: 'pay' }, requestId, ...accepted });
+  await machine.settle();
+};
+
 type Way = 'undo' | 'rewind';
 
 /** Takes `mailed` back, over the mail. */
@@ -189,16 +196,7 @@ test('what a rewind left is resolved while the saga goes forward, and does not h
   });
   await saga.begin();
   await saga.machine.settle();
-  const to = { stepId: 'pay' };
-  await saga.machine.rewind({
-    sagaId: SAGA,
-    to,
-    requestId: 'r',
-    acceptResidue: true,
-    reason: 'it may stay',
-    by: 'rita',
-  });
-  await saga.machine.settle();
+  await rewindToPay(saga, 'r');
   const { state, observation, isSound } = await saga.seen();
   expect(isSound).toBe(true);
   expect(state.status).toBe('COMPLETED');
@@ -210,24 +208,10 @@ test('what a rewind left is resolved while the saga goes forward, and does not h
 });
 
 test('of a step that was let stand twice, each is resolved with its own evidence', async () => {
-  const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
-  const rewind = async (requestId: string) => {
-    const to = { stepId: 'pay' };
-    await saga.machine.rewind({
-      sagaId: SAGA,
-      to,
-      requestId,
-      acceptResidue: true,
-      reason: 'it may stay',
-      by: 'rita',
-    });
-    await saga.machine.settle();
-  };
-  await saga.begin();
-  await saga.machine.settle();
-  await rewind('one');
+  const saga = await mailed();
+  await rewindToPay(saga, 'one');
   await saga.machine.operate(operation('resolve', 'mail', 'called them'));
-  await rewind('two');
+  await rewindToPay(saga, 'two');
   for (const [evidence, left] of [
     ['called them', 1],
     ['called again', 0],
@@ -245,21 +229,8 @@ test('of a step that was let stand twice, each is resolved with its own evidence
 });
 
 test('of a step that was let stand twice, one is resolved by its epoch, and the other stays', async () => {
-  const saga = await scriptedSaga({ tools: TOOLS, answer: () => committed() });
-  await saga.begin();
-  await saga.machine.settle();
-  for (const requestId of ['one', 'two']) {
-    const to = { stepId: 'pay' };
-    await saga.machine.rewind({
-      sagaId: SAGA,
-      to,
-      requestId,
-      acceptResidue: true,
-      reason: 'it may stay',
-      by: 'rita',
-    });
-    await saga.machine.settle();
-  }
+  const saga = await mailed();
+  for (const requestId of ['one', 'two']) await rewindToPay(saga, requestId);
   const request = { ...operation('resolve', 'mail', 'recalled the second'), epoch: 1 };
   for (const _ of [1, 2]) await saga.machine.operate(request);
   const { observation, isSound } = await saga.seen();

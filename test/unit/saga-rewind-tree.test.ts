@@ -48,7 +48,7 @@ describe('an irreversible step of a grandchild', () => {
       });
       expect(saga.headOf(ROOT)).toEqual(before);
       const planned = await acts[name](saga, true);
-      const plan = 'saga' in planned ? planned.saga.plan : planned.plan;
+      const plan = 'sagas' in planned ? planned.sagas[0]?.plan : planned.plan;
       expect(plan?.stands).toMatchObject([{ step: 'tell/deep/mail', tool: 'mail' }]);
     },
   );
@@ -88,7 +88,7 @@ test('the step whose children still run is the last one: one step back takes bac
   });
   await saga.start();
   await saga.machine.settle();
-  expect(planned?.saga).toMatchObject({
+  expect(planned?.sagas[0]).toMatchObject({
     after: 'second',
     plan: { undo: [{ step: 'below' }, { step: 'below/inner' }] },
   });

@@ -52,7 +52,7 @@ describe('a completed saga that is rewound', () => {
     expect(asked).toMatchObject({
       status: 'UNDOING',
       guidance: 'Ship to Bern.',
-      saga: { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book' }] } },
+      sagas: [{ after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book' }] } }],
     });
     await saga.machine.settle();
     expect(saga.calls().slice(4)).toEqual([
@@ -81,8 +81,8 @@ describe('a completed saga that is rewound', () => {
     await saga.machine.settle();
     const again = await saga.machine.rewind(rewind());
     await saga.machine.settle();
-    expect(again).toMatchObject({ status: 'REWOUND', saga: { epoch: 1, plan: { undo: [] } } });
-    expect(again.saga.observation?.status).toBe('COMPLETED');
+    expect(again).toMatchObject({ status: 'REWOUND', sagas: [{ epoch: 1, plan: { undo: [] } }] });
+    expect(again.sagas[0]?.observation?.status).toBe('COMPLETED');
     expect((await saga.seen()).state.epoch).toBe(1);
     const other = saga.machine.rewind(rewind({ to: { steps: 1 } }));
     await expect(other).rejects.toMatchObject({ name: 'RequestConflict' });
@@ -123,7 +123,9 @@ describe('a completed saga that is rewound', () => {
     const planned = await saga.machine.rewind(rewind({ dryRun: true }));
     expect(planned).toMatchObject({
       status: 'PLANNED',
-      saga: { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book', partly: true }], stands: [] } },
+      sagas: [
+        { after: 'pay', plan: { undo: [{ step: 'ship' }, { step: 'book', partly: true }], stands: [] } },
+      ],
     });
     expect((await saga.seen()).head).toEqual(before.head);
   });
@@ -205,7 +207,7 @@ describe('what nothing takes back', () => {
     });
     expect((await saga.seen()).head).toEqual(before.head);
     expect(await saga.machine.rewind(rewind({ dryRun: true }))).toMatchObject({
-      saga: { plan: { undo: [{ step: 'pay' }], stands: [{ step: 'mail', reason: 'irreversible' }] } },
+      sagas: [{ plan: { undo: [{ step: 'pay' }], stands: [{ step: 'mail', reason: 'irreversible' }] } }],
     });
   });
 
@@ -462,8 +464,8 @@ describe('a rewind that names what its plan said', () => {
     let planned: SagaRewind['planned'];
     const saga: Awaited<ReturnType<typeof made>> = await made({
       onAwait: async () => {
-        const { epoch, after } = (await saga.machine.rewind(rewind({ dryRun: true }))).saga;
-        planned = { epoch, after };
+        const [before] = (await saga.machine.rewind(rewind({ dryRun: true }))).sagas;
+        planned = { epoch: before?.epoch ?? -1, after: before?.after ?? null };
         await saga.machine.answer({ sagaId: SAGA, stepId: 'ship', decision: 'approve', by: 'rita' });
         return true;
       },

@@ -19,7 +19,7 @@ import {
   put,
   ROOT,
   runTree,
-  standingIn,
+  standingSteps,
   treeSaga,
 } from '../support/tree-saga.ts';
 
@@ -59,7 +59,7 @@ describe('a tree', () => {
       expect(calls).toBeGreaterThan(at);
       const status = expectSettledTree(saga);
       expect(status).toBe(at === 6 ? status : 'COMPENSATED');
-      if (status === 'COMPENSATED') expect(standingIn(saga)).toEqual([]);
+      if (status === 'COMPENSATED') expect(standingSteps(saga)).toEqual([]);
     },
   );
 
@@ -80,7 +80,7 @@ describe('a tree', () => {
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPLETED');
     expect(saga.headOf('root.all.b').state.status).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual(['after', 'before', 'ka']);
+    expect(standingSteps(saga)).toEqual(['after', 'before', 'ka']);
   });
 
   test('whose time is over cancels what still runs', async () => {
@@ -97,7 +97,7 @@ describe('a tree', () => {
     });
     expect(status).toBe('COMPENSATED');
     expect(saga.headOf(ROOT).state.failure?.error.name).toBe('ChildrenOverdue');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
   });
 
   test('an approval in a child is answered at the child', async () => {
@@ -144,7 +144,7 @@ describe('a tree', () => {
       status: 'COMPENSATED',
       failure: { error: { name: 'ChildUndone' } },
     });
-    expect(standingIn(saga)).toEqual(['mine']);
+    expect(standingSteps(saga)).toEqual(['mine']);
     expect(saga.headOf('root.inner').state).toMatchObject({ status: 'COMPLETED' });
     expect(saga.headOf('root.inner').state.sealed).toBeUndefined();
   });
@@ -163,7 +163,7 @@ describe('a tree', () => {
     expect(expectSettledTree(saga)).toBe('COMPLETED');
     expect(saga.headOf('root.all.b.deep').state.status).toBe('COMPENSATED');
     expect(saga.headOf('root.all.b.E1.deep').state.status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['after', 'before', 'ka', 'one', 'three', 'two']);
+    expect(standingSteps(saga)).toEqual(['after', 'before', 'ka', 'one', 'three', 'two']);
     const child = { sagaId: 'root.all.a.E1', to: { steps: 1 }, requestId: 'c', by: 'op' };
     await expect(rewind(child)).rejects.toMatchObject({ name: 'OperationRefused' });
     const undo = { sagaId: 'root.all.a.E1', action: 'undo' as const, by: 'op' };
@@ -201,7 +201,7 @@ describe('a tree', () => {
     await saga.machine.operate({ sagaId: ROOT, action: 'undo', by: 'op' });
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
   });
 
   test('is told with a line for each child, and with what waits and what stands below', async () => {
@@ -366,9 +366,11 @@ describe('a tree', () => {
     });
     const asked = { sagaId: ROOT, to: { steps: 1 }, requestId: 'r', by: 'op' };
     const planned = await rewind({ ...asked, dryRun: true });
-    expect(planned.saga.plan.undo).toMatchObject([{ step: 'all', partly: true }, ...below]);
-    expect((await rewind(asked)).saga.plan).toEqual(planned.saga.plan);
-    const lines = undoPlanLines(planned.saga.plan, createPaint(false)).join('\n');
+    expect(planned.sagas[0]?.plan.undo).toMatchObject([{ step: 'all', partly: true }, ...below]);
+    expect((await rewind(asked)).sagas[0]?.plan).toEqual(planned.sagas[0]?.plan);
+    const lines = undoPlanLines(planned.sagas[0]?.plan ?? { undo: [], stands: [] }, createPaint(false)).join(
+      '\n',
+    );
     expect(lines).toContain('all/deep/q part  ref-q  5.00 EUR  of saga root.all.b.deep  a part only');
   });
 

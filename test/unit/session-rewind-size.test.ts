@@ -1,7 +1,7 @@
 /** What a rewind tells of a session whose sagas did more than an answer has room for. */
 import { expect } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
-import { plannedSessionRewind, whatGoesBack } from '../../cli/view/session-rewind-view.ts';
+import { plannedRewind, whatGoesBack } from '../../cli/view/rewind-view.ts';
 import type { RewoundSaga } from '../../contract/rewind.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { undoneIn } from '../../core/rewind/count-effects.ts';
@@ -42,7 +42,7 @@ test('effects for which there is no room are counted, and what stands is told be
   });
   const answer = { requestId: 'rw', status: 'PLANNED' as const, ...told };
   expect(whatGoesBack(answer, 'effects', '')).toBe('undo 4000 effects of 40 sagas (40 effects will stand)');
-  const text = plannedSessionRewind(answer, { to: 'm1', paint: createPaint(false), width: 80 });
+  const text = plannedRewind(answer, { sessionId: 's', to: 'm1', paint: createPaint(false), width: 80 });
   expect(text).toContain(`${EFFECTS} more are taken back`);
 });
 
@@ -56,7 +56,7 @@ test('what was let stand before is counted too, and named with what stands', () 
   expect((told?.letStand?.length ?? 0) + (told?.letStandNotListed ?? 0)).toBe(many.length);
   expect(told?.letStandNotListed).toBeGreaterThan(0);
   const answer = { requestId: 'rw', status: 'PLANNED' as const, ...fittingSagas([few]) };
-  const text = plannedSessionRewind(answer, { to: 'm1', paint: createPaint(false), width: 80 });
+  const text = plannedRewind(answer, { sessionId: 's', to: 'm1', paint: createPaint(false), width: 80 });
   expect(text).toContain('mail pay');
   expect(text).toContain('stays: skipped by an operator: kept');
 });

@@ -15,7 +15,7 @@ import { documentClient } from '../document-client.ts';
 import { checkFormat, SAGA_FORMAT } from '../item-format.ts';
 import { sessionKey } from '../sessions/session-keys.ts';
 import { createTable, type Table } from '../table.ts';
-import type { Stored } from '../table-reads.ts';
+import type { Key, Stored } from '../table-reads.ts';
 import { type Check, isUnstorable, transact, type Write } from '../table-writes.ts';
 import {
   BUSY,
@@ -152,9 +152,13 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
     return item === undefined ? undefined : readRewind(item);
   };
 
-  const getPark: SagaStore['getPark'] = async (sessionId, requestId) => {
-    const item = await sagas.get(parkKey(sessionId, requestId));
-    return item === undefined ? undefined : readPark(item);
+  /** Create-only: answers what is there instead. */
+  const createOnce = async <T extends object>(key: Key, record: T, read: (item: Stored) => T) => {
+    const item = { ...key, ...record };
+    const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);
+    if (written) return { written };
+    const existing = await sagas.get(key);
+    return { written, ...(existing === undefined ? {} : { existing: read(existing) }) };
   };
 
   const listByStatus: SagaStore['listByStatus'] = async (status, limit, cursor, since) => {
@@ -198,21 +202,8 @@ export const createSagaStore = (options: SagaStoreOptions): SagaStore => {
         throw error;
       }
     },
-    createPark: async (record) => {
-      const item = { ...parkKey(record.sessionId, record.requestId), ...record };
-      const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);
-      if (written) return { written };
-      const existing = await getPark(record.sessionId, record.requestId);
-      return { written, ...(existing === undefined ? {} : { existing }) };
-    },
-    getPark,
-    createRewind: async (record) => {
-      const item = { ...rewindKey(record.sessionId, record.requestId), ...record };
-      const { written } = await transact(client, [{ tableName: sagasTable, item, condition: isNew }], BUSY);
-      if (written) return { written };
-      const existing = await getRewind(record.sessionId, record.requestId);
-      return { written, ...(existing === undefined ? {} : { existing }) };
-    },
+    createPark: (record) => createOnce(parkKey(record.sessionId, record.requestId), record, readPark),
+    createRewind: (record) => createOnce(rewindKey(record.sessionId, record.requestId), record, readRewind),
     getRewind,
     finishRewind: async (record) => {
       await sagas.put({ ...rewindKey(record.sessionId, record.requestId), ...record });

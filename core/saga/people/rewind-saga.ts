@@ -48,7 +48,7 @@ const requestIn = (entries: readonly ToldEntry[], requestId: string): Request | 
   return asked?.status === 'rewind_requested' ? asked : undefined;
 };
 
-const statusOf = (
+const rewindStatus = (
   head: SagaHead,
   entries: readonly ToldEntry[],
   { requestId, seq }: Request,
@@ -67,7 +67,7 @@ const answerOf = (
   status: RewindAnswer['status'],
   saga: RewoundSaga,
   guidance: string | undefined,
-): RewindAnswer => ({ requestId, status, saga, ...(guidance === undefined ? {} : { guidance }) });
+): RewindAnswer => ({ requestId, status, sagas: [saga], ...(guidance === undefined ? {} : { guidance }) });
 
 /** How far a recorded rewind is. */
 const standing = async (
@@ -76,7 +76,7 @@ const standing = async (
   entries: readonly ToldEntry[],
   asked: Request,
 ): Promise<RewindAnswer> => {
-  const status = statusOf(head, entries, asked);
+  const status = rewindStatus(head, entries, asked);
   const isThrough = status === 'REWOUND' || status === 'CANCELLED';
   const stories = storiesOf(head, entries);
   const saga = {
@@ -110,7 +110,8 @@ const requireRewindable = ({ sagaId, state, parent, root }: SagaHead): void => {
   );
 };
 
-const placeOf = (after: string | null): string => (after === null ? 'its beginning' : `after step ${after}`);
+const stepPlace = (after: string | null): string =>
+  after === null ? 'its beginning' : `after step ${after}`;
 
 /**
  * Refuses when the saga went on since the plan: a number of steps then leads elsewhere, and after a rewind
@@ -124,7 +125,7 @@ const requirePlanned = (
   if (planned === undefined || (planned.after === after && planned.epoch === state.epoch)) return;
   const why =
     planned.epoch === state.epoch
-      ? `went on since the plan was made: this rewind leads to ${placeOf(after)} by now, and not to ${placeOf(planned.after)}`
+      ? `went on since the plan was made: this rewind leads to ${stepPlace(after)} by now, and not to ${stepPlace(planned.after)}`
       : `was rewound since the plan was made (epoch ${planned.epoch}, now ${state.epoch})`;
   throw new WalkbackError(
     'OperationConflict',

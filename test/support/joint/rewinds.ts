@@ -1,7 +1,7 @@
 /** Rewinds of the session, and what must hold when one is through. */
 
 import type { Asked } from '../../../contract/identity.ts';
-import type { RewindSessionAnswer, SessionRewind } from '../../../contract/rewind.ts';
+import type { RewindAnswer, SessionRewind } from '../../../contract/rewind.ts';
 import type { Checkpoint } from '../../../core/checkpoint/model.ts';
 import { createRewindSession } from '../../../core/rewind/rewind-session.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
@@ -111,7 +111,7 @@ export const createRewinds = (dependencies: RewindDependencies) => {
       ).length;
 
   /** Its status, or undefined when nobody heard one. */
-  const carryOn = async (rewind: Rewind): Promise<RewindSessionAnswer['status'] | undefined> => {
+  const carryOn = async (rewind: Rewind): Promise<RewindAnswer['status'] | undefined> => {
     const { request } = rewind;
     const before = {
       interruptions: interruptions(),
