@@ -1,4 +1,4 @@
-/** The capture command: its input values, and the meaning of its output. Pure. */
+/** The command that captures late writes, and the meaning of every answer that is a capture. Pure. */
 import type { RepositoryInfo } from '../../contract/checkpoint-answers.ts';
 import type {
   CapturedRepository,
@@ -21,16 +21,26 @@ const UPLOAD_WAIT_SECONDS = 60;
 /** Colons and dots mean something in a ref name; ids may contain them. */
 export const refName = (id: string): string => id.replaceAll(':', '%3A').replaceAll('.', '%2E');
 
-export const captureScript = (
+/** What the store has of the repositories. */
+export const knownValues = (known: CaptureRequest['known']) => ({
+  KNOWN_PATH: known.map((one) => one.path),
+  KNOWN_COMMIT: known.map((one) => one.commit),
+  KNOWN_TREE: known.map((one) => one.tree),
+  KNOWN_META: known.map((one) => one.meta),
+  KNOWN_BASE: known.map((one) => one.base ?? ''),
+  KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
+  KNOWN_NEXT: known.map((one) => one.next),
+});
+
+export const lateScript = (
   request: CaptureRequest,
   call: string,
   mark: string,
   outputBytes = OUTPUT_BYTES,
 ): Script => {
   const { known } = request;
-  const targets = request.targets ?? [];
   return buildScript(
-    request.late === true ? 'late' : 'capture',
+    'late',
     {
       SESSION: request.sessionId,
       CALL: call,
@@ -38,27 +48,13 @@ export const captureScript = (
       MESSAGE: request.messageId ?? '-',
       REASON: request.reason,
       MAX_BYTES: request.maxFileBytes,
-      MAX_DEPTH: request.maxDepth,
       LOCK_WAIT: lockWaitSeconds(request.timeoutMs),
       CARRY_TOTAL: outputBytes,
       CARRY_MOST: request.maxInlineBytes,
       UPLOAD_WAIT: UPLOAD_WAIT_SECONDS,
-      INCLUDE: request.include,
       EXCLUDE: request.exclude,
-      KNOWN_PATH: known.map((one) => one.path),
-      KNOWN_COMMIT: known.map((one) => one.commit),
-      KNOWN_TREE: known.map((one) => one.tree),
-      KNOWN_META: known.map((one) => one.meta),
-      KNOWN_BASE: known.map((one) => one.base ?? ''),
-      KNOWN_BASE_COMMIT: known.map((one) => one.baseCommit ?? ''),
-      KNOWN_NEXT: known.map((one) => one.next),
-      KNOWN_GONE: known.map((one) => (one.isGone === true ? '1' : '')),
+      ...knownValues(known),
       KNOWN_BASES: request.knownBases,
-      MENTIONED_PATH: request.mentioned ?? [],
-      TARGET_PATH: targets.map((one) => one.path),
-      TARGET_COMMIT: targets.map((one) => one.commit),
-      TARGET_TREE: targets.map((one) => one.tree),
-      TARGET_META: targets.map((one) => one.meta),
       DONE: '',
       CHANGES: request.changes === true ? 1 : '',
       CHANGES_EACH: CHANGES_LIMITS.each,

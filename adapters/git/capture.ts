@@ -1,4 +1,4 @@
-/** Runs the capture command and brings its bundles out: inside the output, as files, or by a presigned upload. */
+/** Runs a command whose answer is a capture, and brings its bundles out: inside the output, as files, or by a presigned upload. */
 import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
 import type {
@@ -16,7 +16,7 @@ import {
   type AnnouncedBundle,
   type CaptureOutput,
   captureOutput,
-  captureScript,
+  lateScript,
   lateStoredScript,
 } from './capture-command.ts';
 import { curlTransfers } from './curl.ts';
@@ -217,14 +217,14 @@ export const createCaptureRun =
   };
 
 /**
- * Captures every repository below the projects root.
+ * Captures what other processes wrote during a restore, from the folders in which the scripts keep it.
  * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
  */
-export const createCapture = (outputBytes: number): Repositories['capture'] => {
+export const createLateCapture = (outputBytes: number): Repositories['capture'] => {
   const run = createCaptureRun(outputBytes);
   return async (sandbox, request, upload, hooks) => {
     const { call, mark } = newCaptureCall();
-    const script = captureScript(request, call, mark, outputBytes);
+    const script = lateScript(request, call, mark, outputBytes);
     return (await run(sandbox, { request, call, mark, script }, upload, hooks)).report;
   };
 };

@@ -65,10 +65,10 @@ export const announcedChanges = (
     if (!files.has(name)) files.set(name, record);
   }
   const order = [...files.keys()];
-  const placeOf = (name: string): number => (files.has(name) ? order.indexOf(name) : order.length);
+  const patchPosition = (name: string): number => (files.has(name) ? order.indexOf(name) : order.length);
   return repositories
     .map((record, index) => ({ record, name: `${index}.changes` }))
     .filter(({ record }) => value(record, 'state') === 'captured' && value(record, 'changed') === '1')
-    .toSorted((a, b) => placeOf(a.name) - placeOf(b.name))
+    .toSorted((a, b) => patchPosition(a.name) - patchPosition(b.name))
     .map(({ record, name }) => announcedOf(record, files.get(name), isLost));
 };

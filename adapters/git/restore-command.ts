@@ -43,7 +43,7 @@ export const restoreScript = (request: IncomingRequest, call: string, mark: stri
       DRY_RUN: request.dryRun ? 1 : 0,
       MEND: request.settle ?? '',
       FRESH: request.fresh === true ? 1 : 0,
-      COMPANY: request.company === true ? 1 : 0,
+      COMPANY: request.allowConcurrentWriters === true ? 1 : 0,
       TARGET_TAG: request.targetTag === undefined ? '' : refName(request.targetTag),
       R_PATH: repositories.map((one) => one.path),
       R_FORMAT: repositories.map((one) => one.objectFormat),

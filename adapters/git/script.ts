@@ -16,7 +16,8 @@ import { scriptDeadline } from './script-deadline.ts';
 type Value = string | number | readonly string[];
 
 const HOST = ['shared/lib', 'shared/host'];
-const CAPTURE = [
+/** How the scripts look at a repository, before and after a restore. */
+const LOOK = [
   ...HOST,
   'shared/run',
   'shared/transfer',
@@ -32,14 +33,13 @@ const CAPTURE = [
   'capture/sparse',
   'capture/conversion',
   'capture/host-state',
-  'capture/stillness',
+  'capture/change-times',
   'capture/snapshot',
   'capture/sound',
 ];
 
 const RESTORE = [
-  ...CAPTURE,
-  'restore/look-whole',
+  ...LOOK,
   'shared/incoming',
   'restore/captured-state',
   'restore/objects-present',
@@ -83,17 +83,6 @@ const RESTORE = [
 
 /** The scripts of each command. `lib` runs before the values are known, and the last script calls `main`. */
 export const COMMANDS = {
-  capture: [
-    ...CAPTURE,
-    'capture/follow',
-    'shared/beside',
-    'restore/captured-state',
-    'restore/plan-host',
-    'capture/changes',
-    'capture/bundles',
-    'capture/pack',
-    'capture/capture',
-  ],
   restore: [...RESTORE, 'restore/mend-none', 'restore/restore'],
   settle: [...RESTORE, 'restore/mend-host', 'restore/mend', 'restore/restore'],
   late: [
@@ -154,13 +143,16 @@ export const shellQuote = (text: string): string => {
   return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 };
 
+/** A name of the sandbox as a word of bash, in its original bytes. */
+export const nameWord = (name: string): string => quoteOddName(name) ?? shellQuote(name);
+
 /** Variables that hold names of the sandbox, which need their original bytes. */
 const HOLDS_NAMES = /(^|_)(PATHS?|SKIPPED)$/;
 
 const assignment = (name: string, value: Value): string => {
   if (typeof value !== 'object') return `${name}=${shellQuote(String(value))}`;
   const isName = HOLDS_NAMES.test(name);
-  const words = value.map((item) => (isName ? quoteOddName(item) : undefined) ?? shellQuote(item));
+  const words = value.map((item) => (isName ? nameWord(item) : shellQuote(item)));
   return `${name}=(${words.join(' ')})`;
 };
 

@@ -8,7 +8,7 @@
 #   stores   the directories of objects that are read, and the packs in them
 #   places   the same directories by the numbers of their file systems and inodes
 #   N.XX     the objects in the directory XX of the store number N
-#   whole    when the look began that noted this, as LOOK_BEGAN (follow.sh), and `end`
+#   whole    when the look began that noted this, with its offset (clock_offset), and `end`
 
 # begin_borrowed: prepares the walk. STORES are the directories that it is to look at: the host's own store,
 # and those that it names in turn. LISTED is the text for `stores`, and STORES_BEGAN the text for `whole`.
@@ -18,7 +18,7 @@ begin_borrowed() {
   local since offset last
   STORES=() LISTED='' STORES_BEGAN='' STORES_SINCE=@0 STORES_NOTED=''
   list_stores
-  ! clock_offset || STORES_BEGAN="$((MICROSECONDS - STILL_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
+  ! clock_offset || STORES_BEGAN="$((MICROSECONDS - LOOK_MARGIN)) $((MICROSECONDS - LATEST_MARK)) $OFFSET"
   line_of "$SHADOW/borrowed/whole" && read -r since _ offset last <<<"$TEXT" && [ "$last" = end ] || return 0
   STORES_NOTED=1
   [ -n "$STORES_BEGAN" ] || return 0
@@ -138,7 +138,7 @@ note_borrowed() {
   done
   printf '%s' "$LISTED" >"$notes/stores" && printf '%s' "$places" >"$notes/places" || return
   # When times do not tell what changed since, the next look compares everything.
-  { [ -z "$LATEST" ] || times_tell; } && [ ! -e "$SHADOW/whole-seconds" ] || STORES_BEGAN=''
+  [ ! -e "$SHADOW/whole-seconds" ] || STORES_BEGAN=''
   printf '%s end\n' "${STORES_BEGAN:-0 0 0}" >"$notes/whole"
 }
 
@@ -155,7 +155,6 @@ note_stores() {
 # read_lost: makes everything again that was made from objects that are gone: the trees from the indexes, and
 # when contents are gone, the index from the files.
 read_lost() {
-  SINCE=''
   rm -f -- "$SHADOW/tree.id" "$SHADOW/meta.key" "$SHADOW/meta.id" "$SHADOW/host-index.part" "$SHADOW/changes.of" || return
   [ ! -f "$SHADOW/host-index" ] || forget_trees "$SHADOW/host-index" || return
   sound_index || return

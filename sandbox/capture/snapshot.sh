@@ -1,8 +1,8 @@
 # Captures one repository: working files, sidecar and host state become one commit in the shadow (docs/design.md).
 # shellcheck shell=bash
 
-# snapshot: TREE becomes the working files as they are now, META the rest. This is the only way to look at a
-# repository: capture uses it, and restore uses it before it writes and after.
+# snapshot: TREE becomes the working files as they are now, META the rest. A restore looks at a repository
+# with it, before it writes and after.
 snapshot() {
   local target=$1
   RULES_NEW='' HOST_INDEX_NEW='' FORCED='' LEFT_OUT=()
@@ -16,10 +16,7 @@ snapshot() {
     drop_host_index && rm -f -- "$SHADOW/objects/info/alternates" || return
   fi
   begin_borrowed
-  [ -n "$SINCE" ] || sound_index || return
-  look && mend_borrowed || return
-  # Where nothing changed, git does not read the index.
-  [ -z "$SINCE" ] || { [ ! -s "$OUT.touched" ] && [ -z "$RULES_NEW$HOST_INDEX_NEW$target" ] && [ ${#MAPPED[@]} = 0 ]; } || sound_index || return
+  sound_index && look && mend_borrowed || return
   # A rules file that is written from now on is newer than this marker. The marker gets its final name when
   # everything was done by these rules.
   [ -z "$RULES_NEW" ] || : >"$SHADOW/rules-seen.part" || return
@@ -27,7 +24,7 @@ snapshot() {
   [ ${#BIG[@]} = 0 ] || leave_out_big || return
   [ ${#FORBIDDEN[@]} = 0 ] || leave_forbidden || return
   [ ! -s "$OUT.special" ] || leave_special || return
-  add_changed || return
+  add_all || return
   add_ignored || return
   [ ${#NESTED[@]} = 0 ] && [ ${#HELD[@]} = 0 ] || { leave_nested && leave_held; } || return
   read_tree_id || return

@@ -11,8 +11,8 @@ sound_index() {
 }
 
 without_index() {
-  SINCE='' UNSEEDED=1 RULES_NEW=1
-  forget_rules && rm -f -- "$SHADOW"/{index,index.known,tree.id,names.of}
+  UNSEEDED=1 RULES_NEW=1
+  forget_rules && rm -f -- "$SHADOW"/{index,index.known,tree.id}
 }
 
 # whole_index FILE: whether an index ends with the checksum of what is before it. One that a host's git wrote

@@ -202,32 +202,21 @@ still_ignored() {
 # find_odd [DIRECTORY...]: walks everything, or only these directories, which begin with `./`. It also looks
 # at the STORES (walk_stores).
 #
-# - With SINCE, $OUT.touched lists everything with a later change time; the line begins with `o` when the
-#   modification time is older.
-# - With LATEST, $OUT.mark gets the change time of the mark, and `late` when it is after LATEST.
 # - $OUT.gitignores lists every rules file.
 # - $OUT.special lists what is neither file, directory nor symlink, and rules behind a symlink that lead to a
 #   pipe.
 # - $OUT.directories lists every directory with its inode number, `NUMBER/./PATH`.
 # shellcheck disable=SC2120 # a restore passes them
 find_odd() {
-  local where=(.) touched=() first=(-path . -o) numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen STORE_TESTS=()
+  local where=(.) first=(-path . -o) numbers=(-fprintf "$OUT.directories" '%i/%p\0' ',') seen=$SHADOW/rules-seen STORE_TESTS=()
   [ -f "$seen" ] || forget_rules || return
   if [ $# -gt 0 ]; then
     where=("$@" -mindepth 1 -maxdepth 1) numbers=() first=()
   else
     walk_stores "$OUT.stores"
-    if [ -n "$LATEST" ]; then
-      where=("./.agent-shadow/session-$SESSION/looked.mark" .)
-      first=(-path . -o -path './.agent-shadow/*' \( -fprintf "$OUT.mark" '%C@\n' ',' -newerct "$LATEST" -fprintf "$OUT.mark" late ',' -true \) -o)
-    fi
-    if [ -n "$SINCE" ]; then
-      touched=(-newerct "$SINCE" \( -newermt "$SINCE" -fprintf "$OUT.touched" '%y/%p\0' -o -fprintf "$OUT.touched" 'o%y/%p\0' \) ',')
-      first=(-path . \( -newerct "$SINCE" -fprintf "$OUT.touched" 'd/./.\0' ',' -true \) "${first[@]:2}")
-    fi
     where=("${STORES[@]}" "${where[@]}")
   fi
-  find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o "${AROUND[@]}" \( "${touched[@]}" \
+  find "${where[@]}" "${STORE_TESTS[@]}" "${first[@]}" \( -path ./.git -o -path ./.agent-shadow \) -prune -o -name .git -prune ! -type l -printf 'R/%p\0' -o "${AROUND[@]}" \( \
     -name .gitignore -fprintf "$OUT.gitignores" '%y/%p\n' -type f -cnewer "$seen" -printf 'G/./\0' , -type f \( -size +"$MAX_BYTES"c -printf 'B%s/%p\0' , ! -perm "$FILE_MODE" ! -perm "$EXEC_MODE" -printf 'F%m/%p\0' \) -o \
     -type l -name .gitmodules -printf 'M/%p\0' -o \
     -type d \( "${numbers[@]}" ! -perm "$EXEC_MODE" -printf 'D%m/%p\0' , -empty -printf 'E/%p\0' \) -o \

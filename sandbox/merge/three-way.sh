@@ -28,7 +28,8 @@ ABORTED=134
 # merge_trees BASE OURS THEIRS: RESULT is the merged tree. Conflicts are recorded; the tree then has
 # markers, and only a caller that asked for them uses it.
 merge_trees() {
-  local status=0
+  local status=0 UNWRITABLE=''
+  local -a fields=()
   RESULT=$2
   if [ "$3" = "$1" ] || [ "$3" = "$2" ]; then return 0; fi
   if [ "$1" = "$2" ]; then
@@ -41,20 +42,36 @@ merge_trees() {
     return 1
   fi
   sides "$1" "$2" "$3" 2>>"$OUT.err" || return
-  git merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
-  if [ $status = $ABORTED ]; then
-    # Git aborts on some renames of directories (process_renames in merge-ort.c of git 2.39). Without rename
-    # detection it succeeds.
+  merge_sides || status=$?
+  if [ $status = 1 ] && [ "$MARKERS" = 1 ]; then unwritable_in "${fields[0]}" || return; fi
+  if [ $status = $ABORTED ] || [ -n "$UNWRITABLE" ]; then
+    # On some renames of directories, git aborts (process_renames in merge-ort.c of git 2.39), or its tree has entries
+    # of no content. Without detecting these renames it succeeds.
     status=0
-    git -c merge.directoryRenames=false merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
+    merge_sides -c merge.directoryRenames=false || status=$?
+    if [ $status = 1 ] && [ "$MARKERS" = 1 ]; then unwritable_in "${fields[0]}" || return; fi
   fi
   [ $status -le 1 ] || return $status
-  local -a fields=()
-  mapfile -d '' -t fields <"$OUT.merged" || return
-  [[ ${fields[0]-} =~ ^[0-9a-f]{40,64}$ ]] || return 2
+  [ -z "$UNWRITABLE" ] || { printf 'git cannot write this conflict into files\n' >>"$OUT.err" && return 2; }
   RESULT=${fields[0]}
   [ $status = 1 ] || return 0
   read_conflicts
+}
+
+# merge_sides [OPTION...]: lets git merge the two branches. The array `fields` becomes what it says.
+merge_sides() {
+  local status=0
+  git "$@" merge-tree --write-tree -z "$LABEL_OURS" "$LABEL_THEIRS" >"$OUT.merged" 2>>"$OUT.err" || status=$?
+  [ $status -le 1 ] || return $status
+  mapfile -d '' -t fields <"$OUT.merged" && [[ ${fields[0]-} =~ ^[0-9a-f]{40,64}$ ]] || return 2
+  return $status
+}
+
+# unwritable_in TREE: UNWRITABLE is set when the tree has an entry that is neither a file nor a link.
+unwritable_in() {
+  UNWRITABLE=''
+  git ls-tree -r "$1" >"$OUT.listed" 2>>"$OUT.err" && slurp "$OUT.listed" || return
+  [[ $'\n'$TEXT != *$'\n160000 '* ]] || UNWRITABLE=1
 }
 
 # read_conflicts: records what git said, from the array `fields`: the paths with their stages, an

@@ -90,13 +90,6 @@ stand() {
   rm -f -- "$SHADOW/index" && : >"$OUT.err" && snapshot "$2" >"$OUT.report"
 }
 
-# stand_still I: the same when nothing has happened since the capture, which was made for this target.
-stand_still() {
-  REPOSITORY=${R_PATH[$1]}
-  nested_below "$REPOSITORY"
-  [ -n "${R_TREE[$1]}" ] && [ -n "${R_NOW_TREE[$1]}" ] && open_shadow "$FORMAT" && still "${R_TREE[$1]}" "${R_NOW_TREE[$1]}" "${R_NOW_META[$1]}" && sound_index && [ -f "$SHADOW/index" ]
-}
-
 # bring_objects I: unpacks the bundles of one repository: the base into the host that it creates,
 # links into the shadow. Where the shadow holds damaged objects, everything goes into a separate
 # store first, because git does not write objects that it seems to have, and reads packs before
@@ -171,7 +164,7 @@ check_one() {
     return 0
   fi
   if [ -n "$EXISTS" ]; then
-    stand_still "$i" 2>/dev/null || stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
+    stand "$i" "${R_TREE[i]}" 2>>"$OUT.err" || {
       refused $? failed "the repository cannot be read as it is now"
       return 0
     }

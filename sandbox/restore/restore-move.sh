@@ -173,7 +173,7 @@ reach() {
     if [ -z "$CREATED$BACK$VACATED" ]; then
       came_back "$GOAL" || return
       if [ -n "$CAME" ]; then
-        note_tree_id "$GOAL" && note_moved "$from_tree" "$GOAL" && TREE=$GOAL note_verified "$i" "$meta"
+        note_tree_id "$GOAL" && TREE=$GOAL note_verified "$i" "$meta"
         return
       fi
     fi

@@ -175,7 +175,6 @@ main() {
   count_processors
   read_umask
   read_user_config
-  read_mounts
   discover "$RUN/find" || die SandboxUnavailable "The repositories below $ROOT cannot be looked for. Call again."
   FOUND=("${ROOTS[@]}")
   find_held || die SandboxUnavailable "The git directories of the repositories below $ROOT cannot be looked for. Call again."

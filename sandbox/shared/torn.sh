@@ -36,12 +36,6 @@ mend_packs() {
   done
 }
 
-# damaged_packs: whether packs of the shadow had to be mended or removed.
-damaged_packs() {
-  DROPPED=()
-  mend_packs && [ ${#DROPPED[@]} -gt 0 ]
-}
-
 # crashed STATUS: whether a process ended as those do that read a damaged file: by SIGILL, SIGBUS, SIGFPE or SIGSEGV.
 crashed() { case $1 in 132 | 135 | 136 | 139) ;; *) return 1 ;; esac }
 

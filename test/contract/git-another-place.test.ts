@@ -2,7 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
-import { TWO_FILES, world } from '../support/git-repositories.ts';
+import { goesBackAndForth, TWO_FILES, world } from '../support/git-repositories.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -49,15 +50,8 @@ describe('a directory above a repository', () => {
   ] as const)('became %s of a repository around it, which goes with the rollback', async ([, damage]) => {
     await using harness = await createHarness();
     harness.sh(`${make('outer')}; ${make('outer/vendor/n')}`);
-    const first = await harness.capture();
-    const before = all(harness);
-    harness.sh(`${damage}; echo two > a.txt`, 'outer');
-    const after = all(harness);
-    const { report, undo } = await harness.rollback(first);
-    expect(report.problems).toEqual([]);
-    expect(all(harness)).toEqual(before);
-    expect((await harness.rollback(undo)).report.problems).toEqual([]);
-    expect(all(harness)).toEqual(after);
+    const work = () => harness.sh(`${damage}; echo two > a.txt`, 'outer');
+    await goesBackAndForth(harness, work, () => all(harness));
   });
 
   test('became an ignored symlink of a repository around it', async () => {
@@ -86,17 +80,10 @@ describe('a directory above a repository', () => {
 test('a captured file in whose place a repository was made comes back, and the repository with the undo', async () => {
   await using harness = await createHarness();
   harness.sh(`${make('app')}; echo x > app/x; git -C app add x; git -C app commit -qm x`);
-  const first = await harness.capture();
-  const before = all(harness);
-  harness.sh(`rm x; ${make('x', 'inner')}`, 'app');
-  const after = all(harness);
-  const { report, undo } = await harness.rollback(first);
-  expect(report.problems).toEqual([]);
-  expect(all(harness)).toEqual(before);
-  expect((await harness.rollback(undo)).report.problems).toEqual([]);
-  expect(all(harness)).toEqual(after);
+  const work = () => harness.sh(`rm x; ${make('x', 'inner')}`, 'app');
+  const { looked, first } = await goesBackAndForth(harness, work, () => all(harness));
   expect((await harness.rehydrate(first)).outcome).toBe('applied');
-  expect(all(harness)).toEqual(before);
+  expect(all(harness)).toEqual(looked);
 });
 
 describe('linked worktrees', () => {
@@ -243,6 +230,7 @@ test.for([
     expect(sums()).toBe(before);
     expect(harness.sh('find .agent-shadow/parked-s1 -name cleared')).toBe('');
   },
+  OF_SCRIPTS,
 );
 
 test('picks that go on in a copy find their commits, which no branch holds', async () => {

@@ -3,20 +3,15 @@
  * and rebuild in an empty directory (C7). What is compared is what a person would see, not what Walkback says. A fifth of
  * them, others each time; all of them in `npm run test:long`.
  */
-import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { GIT_CASES, INIT, state } from '../support/git-cases.ts';
-import { createHarness } from '../support/git-harness.ts';
+import { GIT_CASES, openCase, state } from '../support/git-cases.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
 describe('capture and restore', () => {
-  test.concurrent.for(sampled(GIT_CASES, { every: 9, offset: printedSeed('cases of git'), minimum: 4 }))(
+  test.concurrent.for(sampled(GIT_CASES, { every: 13, offset: printedSeed('cases of git'), minimum: 3 }))(
     '$name',
     async ({ setup, damage, options, notRehydrated, standalone, survives }) => {
-      await using harness = await createHarness(options);
-      mkdirSync(`${harness.root}/app`);
-      harness.sh(INIT, 'app');
-      harness.sh(setup, 'app');
+      await using harness = await openCase({ setup, options });
       const before = state(harness, survives);
       const first = await harness.capture();
       expect(first.report.failures).toEqual([]);

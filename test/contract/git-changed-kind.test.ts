@@ -1,6 +1,6 @@
 /** Files and directories whose modes changed while the directory above them became a repository, or ceased to be one. */
 import { describe, expect } from 'vitest';
-import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
+import { applies, goesBackAndForth, withTwoFiles, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('git-changed-kind', 4);
@@ -24,14 +24,8 @@ describe('modes below a directory that became a repository', () => {
   ])('%s go back', async ([, change]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('mkdir src/deep; echo leaf > src/deep/leaf; git add -A; git commit -qm deep', 'app');
-    const before = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh(`(${change}); ${NEW_REPOSITORY}`, 'app');
-    const after = world(harness, ['app', 'app/src']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app'])).toEqual(before);
-    await applies(harness, undo);
-    expect(world(harness, ['app', 'app/src'])).toEqual(after);
+    const work = () => harness.sh(`(${change}); ${NEW_REPOSITORY}`, 'app');
+    await goesBackAndForth(harness, work, ['app'], ['app', 'app/src']);
   });
 
   test('that of the directory itself goes back', async () => {
@@ -65,14 +59,9 @@ describe('modes below a directory that was a repository', () => {
   ])('%s go back with the repository', async ([, change]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(`mkdir src/deep; echo leaf > src/deep/leaf; ${NEW_REPOSITORY}`, 'app');
-    const before = world(harness, ['app', 'app/src']);
-    const first = await harness.capture();
-    harness.sh(`rm -rf src/.git src/.agent-shadow; ${change}; git add -A; git commit -qm outer`, 'app');
-    const after = world(harness, ['app']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app', 'app/src'])).toEqual(before);
-    await applies(harness, undo);
-    expect(world(harness, ['app'])).toEqual(after);
+    const work = () =>
+      harness.sh(`rm -rf src/.git src/.agent-shadow; ${change}; git add -A; git commit -qm outer`, 'app');
+    await goesBackAndForth(harness, work, ['app', 'app/src'], ['app']);
   });
 });
 
@@ -110,14 +99,7 @@ describe('modes that change with the kind of the path', () => {
   ])('%s', async ([, before, after]) => {
     await using harness = await withTwoFiles(['app']);
     harness.sh(before, 'app');
-    const then = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh(after, 'app');
-    const now = world(harness, ['app']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app'])).toEqual(then);
-    await applies(harness, undo);
-    expect(world(harness, ['app'])).toEqual(now);
+    await goesBackAndForth(harness, () => harness.sh(after, 'app'));
   });
 });
 
@@ -125,17 +107,15 @@ describe('an ignored directory that the walk leaves out', () => {
   test('may be behind a link later', async () => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('echo build/ > .gitignore; ln -s src d', 'app');
-    const then = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh('rm d; mkdir -p d/build; echo in > d/in; echo made > d/build/out', 'app');
-    await harness.capture();
-    // As a slow walk notes it.
-    harness.sh('printf "./d/build/\\0" > .agent-shadow/session-s1/ignored-directories; rm -r d/build', 'app');
-    const now = world(harness, ['app']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app'])).toEqual(then);
-    await applies(harness, undo);
-    expect(world(harness, ['app'])).toEqual(now);
+    await goesBackAndForth(harness, async () => {
+      harness.sh('rm d; mkdir -p d/build; echo in > d/in; echo made > d/build/out', 'app');
+      await harness.capture();
+      // As a slow walk notes it.
+      harness.sh(
+        'printf "./d/build/\\0" > .agent-shadow/session-s1/ignored-directories; rm -r d/build',
+        'app',
+      );
+    });
   });
 
   test.for([

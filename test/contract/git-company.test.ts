@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, vi } from 'vitest';
 import { commandsWithout } from '../support/command-faults.ts';
 import type { Snapshot } from '../support/git-harness.ts';
-import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { goesBackAndForth, withRepositories } from '../support/git-repositories.ts';
 import { racesWithRollbacks } from '../support/racing-rollbacks.ts';
 import { lostWords, startWriter, storeLate } from '../support/racing-writer.ts';
 import { namesShells } from '../support/restore-scenes.ts';
@@ -25,7 +25,7 @@ for (const [how, manner] of [
     const writer = startWriter([`${harness.root}/app/log`], Math.random, { manners: [manner], pause: 5 });
     const captures: Snapshot[] = [];
     try {
-      const { report, undo } = await harness.rollback(first, { company: true });
+      const { report, undo } = await harness.rollback(first, { allowConcurrentWriters: true });
       captures.push(undo);
       expect([report.outcome, report.problems]).toEqual(['applied', []]);
       expect(readFileSync(`${harness.root}/app/1`, 'utf8')).toBe('1\n');
@@ -43,15 +43,8 @@ test('where there is no perl, files are put aside by mv, one directory after the
   using commands = commandsWithout('perl');
   await using harness = await withRepositories(['app'], { env: { PATH: commands.path } });
   harness.sh('mkdir -p d/e "s p"; echo 1 > d/1; echo 2 > d/e/2; echo 3 > "s p/- 3"', 'app');
-  const before = world(harness, ['app']);
-  const first = await harness.capture();
-  harness.sh('echo x > d/1; rm -r d/e; echo y > "s p/- 3"; echo z > f.txt; ln -s f.txt z', 'app');
-  const after = world(harness, ['app']);
-  const second = await harness.capture();
-  await applies(harness, first);
-  expect(world(harness, ['app'])).toEqual(before);
-  await applies(harness, second);
-  expect(world(harness, ['app'])).toEqual(after);
+  const work = 'echo x > d/1; rm -r d/e; echo y > "s p/- 3"; echo z > f.txt; ln -s f.txt z';
+  await goesBackAndForth(harness, () => harness.sh(work, 'app'), ['app'], ['app'], true);
   expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
 });
 

@@ -5,6 +5,7 @@ import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -36,7 +37,7 @@ const KEPT = {
   'of another state': 'cp ../other.parts meta.parts',
 };
 
-describe('the entries of a host state that a shadow keeps', () => {
+describe('the entries of a host state that a shadow keeps', OF_SCRIPTS, () => {
   for (const [what, damage] of Object.entries(KEPT))
     test(`${what}: they are read from git`, async () => {
       await using harness = await withRepositories(['app']);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
-import { applies, TWO_FILES, world } from '../support/git-repositories.ts';
+import { applies, goesBackAndForth, TWO_FILES, world } from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in a whole run. */
@@ -123,17 +123,8 @@ describe('a bare repository in the working tree of another', () => {
   test('is plain files while nobody uses it, empty directories and modes included', async () => {
     await using harness = await createHarness();
     harness.sh(`${OUTER}; ${BARE}`);
-    const before = world(harness, ['outer']);
-    const first = await harness.capture();
-    harness.sh(
-      'git update-ref refs/tags/t refs/heads/main; git pack-refs --all; chmod 700 objects',
-      'outer/bare.git',
-    );
-    const after = world(harness, ['outer']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['outer'])).toEqual(before);
-    await applies(harness, undo);
-    expect(world(harness, ['outer'])).toEqual(after);
+    const work = 'git update-ref refs/tags/t refs/heads/main; git pack-refs --all; chmod 700 objects';
+    await goesBackAndForth(harness, () => harness.sh(work, 'outer/bare.git'), ['outer']);
     expect(harness.sh('git tag', 'outer/bare.git')).toBe('t\n');
   });
 

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
-import { replacedCommand } from '../support/placing.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
+import { beforeFilling, replacedCommand } from '../support/placing.ts';
 import { inTurn, sampledTest } from '../support/sampled-test.ts';
 
 const always = inTurn('git-filling');
@@ -61,10 +62,6 @@ test("neither git need read a file again: both know each file's time, which is b
   expect(second.repositories[0]?.tree).not.toBe(first.repositories[0]?.tree);
 });
 
-/** Before the directories get their names. */
-const beforeNames = (script: string) =>
-  replacedCommand('mv', `[[ $1 == -n ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`);
-
 test.for([
   ['a file in the place of a directory', 'echo others >d', 'd'],
   ['a file in a directory of that name', 'mkdir -p d/e; echo others >d/e/deep', 'd/e/deep'],
@@ -75,7 +72,7 @@ test.for([
     'd/deep',
   ],
 ])('%s that appears meanwhile is not written over, and all goes back', async ([, script, path]) => {
-  using others = beforeNames(script);
+  using others = beforeFilling(script);
   await using harness = await withRepositories(['app'], { env: others.env });
   const { there } = await gone(harness);
   others.arm();
@@ -90,7 +87,7 @@ test.for([
 });
 
 test('an empty directory that appears meanwhile is no obstacle', async () => {
-  using others = beforeNames('mkdir d');
+  using others = beforeFilling('mkdir d');
   await using harness = await withRepositories(['app'], { env: others.env });
   const { there, before } = await gone(harness);
   others.arm();
@@ -102,37 +99,45 @@ test('an empty directory that appears meanwhile is no obstacle', async () => {
 const aroundWriting = (script: string) =>
   replacedCommand('git', `[[ " $* " == *' --reset -u '* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\n`);
 
-test('a file that does not have its content once it is written fails the restore, and its place is empty again', async () => {
-  using wrong = aroundWriting(
-    '"$real" "$@" || exit; at=$(stat -c %y d/e/deep); echo KEPT >d/e/deep; touch -d "$at" d/e/deep',
-  );
-  await using harness = await withRepositories(['app'], { env: wrong.env });
-  const { there, before } = await gone(harness);
-  wrong.arm();
-  const { report } = await harness.rollback(there);
-  expect(wrong.isArmed()).toBe(false);
-  expect([report.outcome, report.problems[0]?.message]).toEqual([
-    'reverted',
-    expect.stringContaining('d/e/deep'),
-  ]);
-  expect(existsSync(`${harness.root}/app`)).toBe(false);
-  await applies(harness, there);
-  expect(world(harness, ['app'])).toEqual(before);
-});
+test(
+  'a file that does not have its content once it is written fails the restore, and its place is empty again',
+  async () => {
+    using wrong = aroundWriting(
+      '"$real" "$@" || exit; at=$(stat -c %y d/e/deep); echo KEPT >d/e/deep; touch -d "$at" d/e/deep',
+    );
+    await using harness = await withRepositories(['app'], { env: wrong.env });
+    const { there, before } = await gone(harness);
+    wrong.arm();
+    const { report } = await harness.rollback(there);
+    expect(wrong.isArmed()).toBe(false);
+    expect([report.outcome, report.problems[0]?.message]).toEqual([
+      'reverted',
+      expect.stringContaining('d/e/deep'),
+    ]);
+    expect(existsSync(`${harness.root}/app`)).toBe(false);
+    await applies(harness, there);
+    expect(world(harness, ['app'])).toEqual(before);
+  },
+  OF_SCRIPTS,
+);
 
-test('one of several processes that write is killed: git writes again, alone', async () => {
-  // Git starts them from its own directory, so the one that is killed stands in front of it.
-  using killed = aroundWriting(
-    `mkdir "$armed.core" && printf '#!/bin/bash\n[ "$1" != checkout--worker ] || { : >%q; kill -KILL $$; }\nexec %q "$@"\n' "$armed.killed" "$real" >"$armed.core/git" && chmod 755 "$armed.core/git"
+test(
+  'one of several processes that write is killed: git writes again, alone',
+  async () => {
+    // Git starts them from its own directory, so the one that is killed stands in front of it.
+    using killed = aroundWriting(
+      `mkdir "$armed.core" && printf '#!/bin/bash\n[ "$1" != checkout--worker ] || { : >%q; kill -KILL $$; }\nexec %q "$@"\n' "$armed.killed" "$real" >"$armed.core/git" && chmod 755 "$armed.core/git"
 PATH=$armed.core:$PATH GIT_EXEC_PATH=$armed.core exec "$real" "\${@/checkout.workers=?/checkout.workers=2}"`,
-  );
-  await using harness = await withRepositories(['app'], { env: killed.env });
-  const { there, before } = await gone(harness, `${MADE}\n${makeMany(MANY_FILES + 20)}`);
-  killed.arm();
-  await applies(harness, there);
-  expect(killed.left('killed')).toBe(true);
-  expect(world(harness, ['app'])).toEqual(before);
-});
+    );
+    await using harness = await withRepositories(['app'], { env: killed.env });
+    const { there, before } = await gone(harness, `${MADE}\n${makeMany(MANY_FILES + 20)}`);
+    killed.arm();
+    await applies(harness, there);
+    expect(killed.left('killed')).toBe(true);
+    expect(world(harness, ['app'])).toEqual(before);
+  },
+  OF_SCRIPTS,
+);
 
 always.runIf(process.getuid?.() === 0)(
   'a place that hands on its group hands it on to all that comes',

@@ -1,12 +1,16 @@
 /** Sandboxes that are hostile or broken. Real git; failures are made by real means. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { captureScript } from '../../adapters/git/capture-command.ts';
+import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
+import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import { captureRequest } from '../support/capture-request.ts';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
-import { killed, processesOfSession } from '../support/processes.ts';
+import { processSandbox } from '../support/process-sandbox.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+import { programHere } from '../support/sandbox-program.ts';
+
+const capture = createNativeCapture(programHere(), OUTPUT_BYTES);
 
 describe('hostile and broken sandboxes', () => {
   test('nothing is written or deleted through a symlink that replaced a directory', async () => {
@@ -144,39 +148,15 @@ describe('hostile and broken sandboxes', () => {
   test('a command killed at any instant leaves a lock nobody waits for and a state the next capture repairs', async () => {
     await using harness = await withTwoFiles(['app', 'web']);
     harness.sh('for i in $(seq 1 400); do echo $i > app/f$i; done');
-    const request = {
-      sessionId: 's1',
-      projectsRoot: harness.root,
-      toolExecutionId: 'k',
-      messageId: null,
-      reason: 'manual',
-      known: [],
-      knownBases: [],
-      include: [],
-      exclude: [],
-      maxFileBytes: 1e9,
-      maxDepth: 3,
-      timeoutMs: 30_000,
-      maxInlineBytes: 1 << 20,
-    };
     let interrupted = 0;
-    for (let delayMs = 10; delayMs <= 250; delayMs += 30) {
-      const { command } = captureScript(request, `k${delayMs}`, 'mark');
-      const child = spawn('/bin/bash', ['-c', command], {
-        cwd: harness.root,
-        detached: true,
-        stdio: 'ignore',
-        env: { PATH: process.env['PATH'] ?? '', HOME: harness.home },
-      });
-      await new Promise<void>((resolve) => {
-        // Its session: the command's work has a process group of its own.
-        const timer = setTimeout(() => {
-          interrupted += killed(processesOfSession(child.pid ?? 0)) > 0 ? 1 : 0;
-        }, delayMs);
-        child.once('exit', () => {
-          clearTimeout(timer);
-          resolve();
-        });
+    for (let delayMs = 4; delayMs <= 250; delayMs = Math.ceil(delayMs * 1.4)) {
+      // It kills its whole process group.
+      const deadly = ['timeout', '-s', 'KILL', `${delayMs / 1000}`];
+      const env = { PATH: process.env['PATH'] ?? '', HOME: harness.home };
+      const request = captureRequest(harness.root, 's1', { toolExecutionId: `k${delayMs}`, maxDepth: 3 });
+      await capture(processSandbox(env, deadly), request, async () => null).catch((error: unknown) => {
+        expect(error).toMatchObject({ name: 'SandboxUnavailable' });
+        interrupted += 1;
       });
     }
     expect(interrupted).toBeGreaterThan(2);

@@ -6,6 +6,7 @@ import { test as always, expect } from 'vitest';
 import { shellWord } from '../../cli/options.ts';
 import { applies, withTwoFiles, world } from '../support/git-repositories.ts';
 import { mortalGit } from '../support/mortal-git.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { endOf } from '../support/run-sync.ts';
 import { sourced } from '../support/sandbox-program.ts';
 
@@ -20,7 +21,7 @@ const hasRoom = (): boolean => {
   return status === 0;
 };
 
-const test = always.skipIf(!hasRoom());
+const test = always.skipIf(OF_SCRIPTS.skip === true || !hasRoom());
 
 const IN_MEMORY = /\/dev\/shm\/walkback-\d+-[^/\s]*/g;
 

@@ -1,6 +1,6 @@
 /** Entries of `git add -N`, and stat data of the index: they come back as they were, whatever became of their files. */
 import { expect } from 'vitest';
-import { applies, ONE_FILE, withRepositories, world } from '../support/git-repositories.ts';
+import { applies, goesBackAndForth, ONE_FILE, withRepositories, world } from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('git-intent');
@@ -21,21 +21,18 @@ echo n > was-executable; chmod +x was-executable; git add -N was-executable; rm 
 test('intents to add come back, whatever became of their files', async () => {
   await using harness = await withRepositories(['app']);
   harness.sh(INTENTS, 'app');
-  const before = world(harness, ['app']);
   expect(harness.sh('git diff --name-only --diff-filter=A | wc -l', 'app').trim()).not.toBe('0');
-  const first = await harness.capture();
-  harness.sh(
-    'git reset -q --hard; git clean -qfd -e .agent-shadow; echo more > more; git add more; git commit -qm more',
-    'app',
+  const work =
+    'git reset -q --hard; git clean -qfd -e .agent-shadow; echo more > more; git add more; git commit -qm more';
+  const { looked, first } = await goesBackAndForth(
+    harness,
+    () => harness.sh(work, 'app'),
+    ['app'],
+    ['app'],
+    true,
   );
-  const after = world(harness, ['app']);
-  const second = await harness.capture();
-  await applies(harness, first);
-  expect(world(harness, ['app'])).toEqual(before);
-  await applies(harness, second);
-  expect(world(harness, ['app'])).toEqual(after);
   expect((await harness.rehydrate(first)).problems).toEqual([]);
-  expect(world(harness, ['app'])).toEqual(before);
+  expect(world(harness, ['app'])).toEqual(looked);
   expect(harness.sh('git fsck 2>&1 | grep -v "^dangling\\|^notice" || :', 'app')).toBe('');
 });
 

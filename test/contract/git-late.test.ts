@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -13,7 +14,7 @@ const ODD = ['-n', 's p', 'new\nline', 'caf\udcff'];
 
 test('files written late are captured on what was there before, go back and forth, and are not kept twice', async () => {
   using others = beforePlacing(
-    `printf 'late\\n' >log; ln -s elsewhere link; mkdir dir; echo in >dir/in; for i in -n 's p' $'new\\nline' $'caf\\xff'; do echo "late $i" >"$i"; done; chmod +x ./-n`,
+    `printf 'late\\n' >log; rm -f link dir; ln -s elsewhere link; mkdir dir; echo in >dir/in; for i in -n 's p' $'new\\nline' $'caf\\xff'; do echo "late $i" >"$i"; done; chmod +x ./-n`,
   );
   await using harness = await withRepositories(['app', 'lib'], { env: others.env });
   const make = `for i in log link dir -n 's p' $'new\\nline' $'caf\\xff'; do echo $1 >"$i"; done`;
@@ -100,26 +101,44 @@ test('a file that is held open is captured each time it was written, and goes wh
   }
 });
 
-test('two late versions of one file are both there, and late files of a repository that is set aside', async () => {
-  using others = beforePlacing('echo made again >f.txt');
-  await using harness = await withRepositories(['app'], { env: others.env });
+/** Opens this file, rolls back to before a change of it, and appends to what was opened, also in a repository that goes. */
+const heldOpen = async (env: Record<string, string>, arm: () => void) => {
+  const harness = await withRepositories(['app'], { env });
   const first = await harness.capture();
   harness.sh('echo two > f.txt', 'app');
   harness.sh('mkdir gone; cd gone; git init -q -b main .; echo g > g; git add g; git commit -qm g');
   const now = await harness.capture(first);
   const held = await Promise.all(['app/f.txt', 'gone/g'].map((path) => open(`${harness.root}/${path}`, 'a')));
-  others.arm();
+  arm();
   await applies(harness, first, { from: now });
   for (const file of held) await file.appendFile('held\n').then(() => file.close());
   const late = await harness.captureLate(now);
   expect(late.report.failures).toEqual([]);
+  return { harness, late };
+};
+
+test('late files of a repository that is set aside are there, beside those of one that stays', async () => {
+  const { harness, late } = await heldOpen({}, () => undefined);
+  await using _ = harness;
+  expect(late.report.late?.toSorted()).toEqual(['app/f.txt', 'gone/g']);
+  await harness.lateStored(late);
+  await applies(harness, late);
+  expect(harness.sh('cat app/f.txt gone/g; git -C gone log --format=%s')).toBe('two\nheld\ng\nheld\ng\n');
+});
+
+/** The native program puts a file aside and gives the new one its name without starting git, so nothing can be done between. */
+const twoVersions = async (): Promise<void> => {
+  using others = beforePlacing('echo made again >f.txt');
+  const { harness, late } = await heldOpen(others.env, others.arm);
+  await using _ = harness;
   expect(late.report.late?.toSorted()).toEqual(['app/f.txt', 'app/f.txt.1', 'gone/g']);
   await harness.lateStored(late);
   await applies(harness, late);
   expect(harness.sh('cat app/f.txt app/f.txt.1 gone/g; git -C gone log --format=%s')).toBe(
     'two\nheld\nmade again\ng\nheld\ng\n',
   );
-});
+};
+test('two late versions of one file are both there', twoVersions, OF_SCRIPTS);
 
 test('what no checkpoint can hold stays where it was put aside', async () => {
   // Some are still there at that instant, and some are put aside.
@@ -144,7 +163,7 @@ test('what no checkpoint can hold stays where it was put aside', async () => {
 
 const ASIDE = '.agent-shadow/aside-s1';
 
-test('a place for files put aside that a killed run only began does not hold up late writes', async () => {
+const onlyBegan = async (): Promise<void> => {
   using killer = replacedCommand(
     'mkdir',
     `[[ $* == *${ASIDE}* ]] || exec "$real" "$@"\n"$real" "$@"\nrm "$armed"\nkill -9 $PPID\n`,
@@ -164,7 +183,12 @@ test('a place for files put aside that a killed run only began does not hold up 
   expect([late.report.failures, late.report.late]).toEqual([[], ['app/f.txt']]);
   await harness.lateStored(late);
   expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
-});
+};
+test(
+  'a place for files put aside that a killed run only began does not hold up late writes',
+  onlyBegan,
+  OF_SCRIPTS,
+);
 
 for (const entries of [1, 4, 99])
   test(`what was put aside goes, however far its removal came before it was killed: ${entries}`, async () => {

@@ -2,9 +2,12 @@
  * A commit is there and one that it comes from is not: a shallow clone that lost its boundary, a damaged store. Files are captured,
  * HEAD and branches are named as not captured, and rollbacks go on.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
 import { applies, rebuilds, text, withRepositories, world } from '../support/git-repositories.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('git-lost-history');
 
 const NAMED = [
   {

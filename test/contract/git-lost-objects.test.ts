@@ -60,6 +60,20 @@ always.for(sampled(TOURS, { every: 24, offset: SEED }))(
   },
 );
 
+/** The state of its one repository, as a capture has it. */
+const stateOf = ({ repositories }: Snapshot): { tree: string; meta: string } => {
+  const { tree, meta } = repositories[0] ?? {};
+  if (tree === undefined || meta === undefined) throw new Error('no state');
+  return { tree, meta };
+};
+
+/** The state that stands. */
+const presentOf = (made: readonly { snapshot: Snapshot }[]): { tree: string; meta: string } => {
+  const last = made.at(-1);
+  if (last === undefined) throw new Error('no state');
+  return stateOf(last.snapshot);
+};
+
 /** The topmost tree is there, and tells nothing of those below it. */
 test('a tree below the topmost one of the present files is gone', async () => {
   await using harness = await createHarness();
@@ -67,7 +81,7 @@ test('a tree below the topmost one of the present files is gone', async () => {
   if (first === undefined || third === undefined) throw new Error('no state');
   expect(await goTo(harness, third.snapshot)).toBe('applied');
   harness.sh(
-    `id=$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/tree.id):d"); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
+    `id=$(git --git-dir=${SHADOW} rev-parse ${stateOf(third.snapshot).tree}:d); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
     'app',
   );
   const now = await harness.capture();
@@ -92,13 +106,6 @@ test('a tree below the topmost one of the host’s index is gone before the firs
   expect(world(harness, ['app'])).toEqual(before);
 });
 
-/** The state that stands, as its capture has it. */
-const presentOf = (made: readonly { snapshot: Snapshot }[]): { tree: string; meta: string } => {
-  const { tree, meta } = made.at(-1)?.snapshot.repositories[0] ?? {};
-  if (tree === undefined || meta === undefined) throw new Error('no state');
-  return { tree, meta };
-};
-
 test('the tree of the present state is gone', async () => {
   await using harness = await createHarness();
   const made = await states(harness);
@@ -109,13 +116,31 @@ test('the tree of the present state is gone', async () => {
   expect(world(harness, ['app'])).toEqual(first.world);
 });
 
+test.for(['host', 'modes', 'empty'])('of the target, the list %s is gone', async (name) => {
+  await using harness = await createHarness();
+  harness.sh(
+    'git init -q -b main app; cd app; mkdir void; echo 1 > f; chmod 600 f; git add f; git commit -qm one; git branch side',
+  );
+  const looks = world(harness, ['app']);
+  const first = await harness.capture();
+  harness.sh(
+    'git checkout -qb topic; git branch -D side; rmdir void; echo 2 > f; chmod 644 f; git commit -qam two',
+    'app',
+  );
+  await harness.capture();
+  const lost = `id=$(git --git-dir=${SHADOW} rev-parse ${stateOf(first).meta}:${name}); rm -v ${SHADOW}/objects/\${id:0:2}/\${id:2}`;
+  expect(harness.sh(lost, 'app')).toContain('removed');
+  expect(await goTo(harness, first)).toBe('applied');
+  expect(world(harness, ['app'])).toEqual(looks);
+});
+
 test('the lists of the present state are gone', async () => {
   await using harness = await createHarness();
   const made = await states(harness);
   const [first] = made;
   if (first === undefined) throw new Error('no state');
   harness.sh(
-    `for name in modes empty; do id=$(git --git-dir=${SHADOW} rev-parse ${presentOf(made).meta}:$name); rm -f ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
+    `for name in host modes empty; do id=$(git --git-dir=${SHADOW} rev-parse ${presentOf(made).meta}:$name); rm -f ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
     'app',
   );
   expect(await goTo(harness, first.snapshot)).toBe('applied');
@@ -187,7 +212,7 @@ test('the list of empty directories is gone, and the rollback is to where everyt
   if (second === undefined) throw new Error('no state');
   expect(await goTo(harness, second.snapshot)).toBe('applied');
   harness.sh(
-    `id=$(git --git-dir=${SHADOW} rev-parse "$(cat ${SHADOW}/meta.id):empty"); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
+    `id=$(git --git-dir=${SHADOW} rev-parse ${stateOf(second.snapshot).meta}:empty); rm ${SHADOW}/objects/\${id:0:2}/\${id:2}`,
     'app',
   );
   expect(await goTo(harness, second.snapshot)).toBe('applied');
@@ -200,7 +225,7 @@ test('the lists of a host state that both states have are gone, and a file comes
   if (before === undefined || now === undefined) throw new Error('no state');
   expect(await goTo(harness, now.snapshot)).toBe('applied');
   const gone = harness.sh(
-    `for id in $(sed -n 's/.* blob \\([0-9a-f]*\\).*/\\1/p' ${SHADOW}/meta.parts); do rm -fv ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
+    `for id in $(git --git-dir=${SHADOW} ls-tree ${stateOf(now.snapshot).meta} | sed -n 's/.* blob \\([0-9a-f]*\\).*/\\1/p'); do rm -fv ${SHADOW}/objects/\${id:0:2}/\${id:2}; done`,
     'app',
   );
   expect(gone).not.toBe('');

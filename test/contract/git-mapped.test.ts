@@ -38,13 +38,13 @@ const withWriter = async (harness: Harness) => {
   };
 };
 
-const placeOf = (harness: Harness): string => join(harness.root, 'app', MAPPED);
+const mappedFile = (harness: Harness): string => join(harness.root, 'app', MAPPED);
 const bytesOf = (harness: Harness): string =>
   createHash('sha256')
-    .update(readFileSync(placeOf(harness)))
+    .update(readFileSync(mappedFile(harness)))
     .digest('hex');
 const stampOf = (harness: Harness): string => {
-  const { ctimeNs, mtimeNs, size, ino } = statSync(placeOf(harness), { bigint: true });
+  const { ctimeNs, mtimeNs, size, ino } = statSync(mappedFile(harness), { bigint: true });
   return [ctimeNs, mtimeNs, size, ino].join(' ');
 };
 

@@ -171,6 +171,19 @@ test('renames over which git ends on an error of its own are merged without thos
   expect(report.conflicts.length).toBeGreaterThan(0);
 });
 
+test('with markers, what git has no content for is merged without renames of directories', async () => {
+  await using at = await sides(
+    'git init -q -b main r; cd r; mkdir -p d/e/g; echo in > d/e/g/in; seq 60 > d/f; git add -A; git commit -qm first',
+    'rm -r d/e/g; seq 20 60 > d/e/g',
+    'mv d moved; rm moved/f; mkdir moved/f; echo in > moved/f/in',
+  );
+  const { harness, base, theirs } = at;
+  const { report, merged: goal } = await harness.compose([{ base, theirs }], { markers: true });
+  expect([report.failures, report.conflicts.length > 0]).toEqual([[], true]);
+  const applied = await harness.rollback(goal);
+  expect([applied.report.outcome, applied.report.problems]).toEqual(['applied', []]);
+});
+
 test('with markers, a conflict is a state like any other', async () => {
   await using at = await sides(BEGIN, 'sed -i 3s/.*/ours/ text', 'sed -i 3s/.*/theirs/ text; echo n > n');
   const { harness, base, theirs } = at;

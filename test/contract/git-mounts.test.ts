@@ -5,6 +5,7 @@ import { commandsWithout } from '../support/command-faults.ts';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_MOUNT } from '../support/needs-root.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { replacedCommand } from '../support/placing.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
@@ -49,6 +50,29 @@ test.for([
 /** What no checkpoint holds of a repository that was parked. */
 const KEPT = 'git tag; git stash list; cat .git/hooks/mine; git fsck 2>&1';
 
+test('a repository on another file system is parked, and comes back', NEEDS_MOUNT, async () => {
+  await using harness = await withTwoFiles(['other']);
+  await mounted(harness, async () => {
+    harness.sh('mkdir on; mount -t tmpfs tmpfs on');
+    const without = world(harness, ['other']);
+    const first = await harness.capture();
+    harness.sh(
+      `mkdir on/app; cd on/app; ${TWO_FILES}; git tag kept; echo two > a.txt; git stash -q; echo mine > .git/hooks/mine; chmod 600 a.txt`,
+    );
+    const looks = world(harness, ['other', 'on/app']);
+    const kept = harness.sh(KEPT, 'on/app');
+    const { undo } = await applies(harness, first);
+    expect(world(harness, ['other'])).toEqual(without);
+    await applies(harness, undo);
+    expect(world(harness, ['other', 'on/app'])).toEqual(looks);
+    expect(harness.sh(KEPT, 'on/app')).toBe(kept);
+    harness.sh('echo three > a.txt; rm src/main.c', 'on/app');
+    await applies(harness, undo);
+    expect(world(harness, ['other', 'on/app'])).toEqual(looks);
+    expect(harness.sh('find on -name "*walkback-new*"')).toBe('');
+  });
+});
+
 /** Processes that are killed in the middle of a move between file systems, by when. */
 const KILLED = [
   ['copied', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
@@ -65,7 +89,7 @@ const KILLED = [
 
 test.for(KILLED)(
   'a repository on another file system is whole after a rollback that was killed while it was %s',
-  NEEDS_MOUNT,
+  { ...NEEDS_MOUNT, ...OF_SCRIPTS },
   async ([when, command, words, half]) => {
     using killed = replacedCommand(
       command,

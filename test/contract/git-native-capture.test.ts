@@ -1,6 +1,5 @@
 /**
- * The capture of the native program: the same ids as the scripts', bundles that git takes, and a shadow that the restores of
- * the scripts can use.
+ * A capture: ids that its content alone decides, bundles that git takes, and a shadow that the restores can use.
  */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -15,8 +14,9 @@ import type {
   CaptureRequest,
   UploadTarget,
 } from '../../core/checkpoint/ports/capture.ts';
-import { INIT } from '../support/git-cases.ts';
+import { captureRequest, knownFrom } from '../support/capture-request.ts';
 import { createHarness } from '../support/git-harness.ts';
+import { TWO_FILES } from '../support/git-repositories.ts';
 import { programHere } from '../support/sandbox-program.ts';
 
 type Harness = Awaited<ReturnType<typeof createHarness>>;
@@ -33,25 +33,11 @@ const take = async (
 ): Promise<CaptureReport> =>
   capture(
     harness.sandbox,
-    {
-      sessionId: 'other',
-      projectsRoot: harness.root,
-      toolExecutionId: 'x',
-      messageId: 'm',
-      reason: 'manual',
-      known: (before?.repositories ?? []).flatMap((one) =>
-        one.state === 'captured' ? [{ ...one, next: 'append' as const }] : [],
-      ),
-      knownBases: [],
-      include: [],
-      exclude: [],
-      maxFileBytes: 1 << 28,
-      maxDepth: 8,
-      timeoutMs: 60_000,
-      maxInlineBytes: 8 << 20,
+    captureRequest(harness.root, 'other', {
+      known: knownFrom(before?.repositories),
       changes: true,
       ...options,
-    },
+    }),
     upload,
     hooks,
   );
@@ -80,14 +66,14 @@ const treeIn = (harness: Harness, reports: readonly CaptureReport[]): string => 
 };
 
 describe('a native capture', () => {
-  test('has the ids of the scripts, in bundles that git takes', async () => {
+  test('has the ids that any other session gets, in bundles that git takes', async () => {
     await using harness = await createHarness({ changes: true });
     harness.sh(
-      `mkdir app; cd app; ${INIT}; seq 100 >lines; chmod 600 lines; mkdir empty; git add .; git commit -qm one; echo 1 >>lines`,
+      `mkdir app; cd app; ${TWO_FILES}; seq 100 >lines; chmod 600 lines; mkdir empty; git add .; git commit -qm one; echo 1 >>lines`,
     );
-    const scripted = await harness.capture();
+    const ours = await harness.capture();
     const first = await take(harness);
-    const [expected] = scripted.repositories;
+    const [expected] = ours.repositories;
     const { commit: _of, ...ids } = only(first);
     expect(ids).toEqual({
       ...expected,
@@ -111,10 +97,10 @@ describe('a native capture', () => {
     expect(treeIn(harness, [first, second])).toBe(only(second).tree);
   });
 
-  test('is where the restores of the scripts start and go', async () => {
+  test('is where restores start and go', async () => {
     await using harness = await createHarness({});
     harness.sh(
-      `mkdir app; cd app; ${INIT}; echo 1 >a; git add .; git commit -qm one; echo '*.log' >.gitignore`,
+      `mkdir app; cd app; ${TWO_FILES}; echo 1 >a; git add .; git commit -qm one; echo '*.log' >.gitignore`,
     );
     const first = await harness.capture();
     harness.sh('echo 2 >a; echo 3 >b; git add a; git commit -qm two; echo log >x.log', 'app');
@@ -132,7 +118,7 @@ describe('a native capture', () => {
   test('brings larger bundles out in a file, and the largest to where the caller says', async () => {
     await using harness = await createHarness();
     harness.sh(
-      `for i in 1 2; do mkdir app$i; (cd app$i; ${INIT}; head -c 100000 /dev/urandom >a); done; head -c 900000 /dev/urandom >>app2/a`,
+      `for i in 1 2; do mkdir app$i; (cd app$i; ${TWO_FILES}; head -c 100000 /dev/urandom >a); done; head -c 900000 /dev/urandom >>app2/a`,
     );
     const received = new Map<string, Buffer>();
     const server = createServer((incoming, answer) => {
@@ -181,7 +167,7 @@ describe('a native capture', () => {
 
   test('waits for a command of the scripts that holds the lock', async () => {
     await using harness = await createHarness();
-    harness.sh(`mkdir app .agent-shadow; cd app; ${INIT}; echo 1 >a`);
+    harness.sh(`mkdir app .agent-shadow; cd app; ${TWO_FILES}; echo 1 >a`);
     const held = harness.sandbox.run('exec flock .agent-shadow/lock sh -c "mkfifo go; cat go >out; rm go"', {
       cwd: harness.root,
       timeoutMs: 60_000,

@@ -37,7 +37,7 @@ test('what was written after the capture is told as late, and stops a restore th
   expect(alone.report.problems).toEqual([
     { path: 'app', kind: 'changed', message: expect.stringContaining('changed after the capture') },
   ]);
-  const { report, undo } = await harness.rollback(first, { from, company: true });
+  const { report, undo } = await harness.rollback(first, { from, allowConcurrentWriters: true });
   expect([report.outcome, report.problems]).toEqual(['applied', []]);
   expect(report.asides?.map(({ late }) => late)).toEqual([['log']]);
   expect(readFileSync(`${harness.root}/app/log`, 'utf8')).toBe('begin\n');
@@ -51,7 +51,7 @@ test('a file that came or went after the capture stops it, whatever the company'
   harness.sh('echo two > other', 'app');
   const from = await harness.capture(first);
   harness.sh('echo x > came', 'app');
-  const { report } = await harness.rollback(first, { from, company: true });
+  const { report } = await harness.rollback(first, { from, allowConcurrentWriters: true });
   expect([report.outcome, report.problems.map(({ kind }) => kind)]).toEqual(['refused', ['changed']]);
 });
 

@@ -1,8 +1,8 @@
 /** Why a native capture fails, and what it leaves alone then. */
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { INIT } from '../support/git-cases.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
+import { TWO_FILES } from '../support/git-repositories.ts';
 
 /** A commit, so that the program leaves the bundle to git. */
 const WORK = 'echo two >a.txt; mkdir new; echo new >new/file; git commit -qam two';
@@ -20,7 +20,7 @@ const withGit = async (word: string, instead: string) => {
   const harness = await createHarness({
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
   });
-  harness.sh(`mkdir app other; cd other; ${INIT}; cd ../app; ${INIT}`);
+  harness.sh(`mkdir app other; cd other; ${TWO_FILES}; cd ../app; ${TWO_FILES}`);
   return {
     harness,
     arm: () => writeFileSync(armed, ''),
@@ -95,7 +95,7 @@ describe('a native capture that fails', () => {
 
   test('because something stands in the way says what to do, and leaves the shadow', async () => {
     await using harness = await createHarness();
-    harness.sh(`mkdir app; cd app; ${INIT}`);
+    harness.sh(`mkdir app; cd app; ${TWO_FILES}`);
     await harness.capture();
     harness.sh(`echo ours >${MARK}; mkfifo src/.gitignore`, 'app');
     const { report } = await harness.capture();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createHarness } from '../support/git-harness.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
-import { world } from '../support/git-repositories.ts';
+import { goesBackAndForth, world } from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -45,16 +45,7 @@ test.for(sampled(SEEDS, { every: 6, offset: SEED }))(
 test('a .git that is gone is made again, and one that is new goes', async () => {
   await using harness = await createHarness();
   harness.sh('git init -q -b main app; cd app; echo a > a; git add -A; git commit -qm one; git branch side');
-  const first = await harness.capture();
-  const before = world(harness, ['app']);
-  harness.sh('rm -rf .git; echo b > a', 'app');
-  const after = world(harness, ['app']);
-  const { undo, report } = await harness.rollback(first);
-  expect([report.outcome, report.problems]).toEqual(['applied', []]);
-  expect(world(harness, ['app'])).toEqual(before);
-  const back = await harness.rollback(undo);
-  expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
-  expect(world(harness, ['app'])).toEqual(after);
+  await goesBackAndForth(harness, () => harness.sh('rm -rf .git; echo b > a', 'app'));
 });
 
 test('a repository of which nothing is left is made from its bundles', async () => {

@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
-import { callNative, nativeProgram } from '../support/git-native.ts';
+import { lookAt } from '../support/native-states.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 150);
@@ -37,23 +37,7 @@ test('what changed during a look is seen by the next one', { timeout: 1_200_000 
     git init -q ../../oracle; mv ../../oracle/.git/* ../../oracle; git --git-dir=../../oracle config core.bare false; echo /.agent-shadow/ >../../oracle/info/exclude`,
   );
   const app = `${harness.root}/app`;
-  const look = async (): Promise<string | undefined> => {
-    const report = await callNative(
-      nativeProgram(),
-      {
-        kind: 'capture-working-tree',
-        sessionId: 'native',
-        include: [],
-        exclude: [],
-        maxFileBytes: 2 ** 30,
-        maxDepth: 8,
-        known: ['app'],
-        targets: [],
-      },
-      { cwd: harness.root, env: { PATH: process.env['PATH'] ?? '', HOME: harness.home } },
-    );
-    return report.repositories[0]?.tree;
-  };
+  const look = async () => (await lookAt(harness))?.tree;
   const writer = fork(WRITER, [String(seed)], { cwd: app });
   const mapper = fork(MAPPER, ['database'], { cwd: app });
   try {

@@ -1,10 +1,9 @@
 /** The native program restores what the scripts restore: the same files, the same repositories, and it says the same of it. */
-import { mkdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { GIT_CASES, INIT, state } from '../support/git-cases.ts';
-import { createHarness } from '../support/git-harness.ts';
+import { GIT_CASES, openCase, state } from '../support/git-cases.ts';
 import { besideRestores } from '../support/git-native-restore.ts';
+import { goesBackAndForth, withTwoFiles } from '../support/git-repositories.ts';
 import { allGoBack, turns } from '../support/git-work.ts';
 import { inTurn, longTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
@@ -24,8 +23,7 @@ describe('the native restore', () => {
   });
 
   test('brings back one file that was changed', async () => {
-    await using harness = await createHarness();
-    harness.sh(`mkdir app; cd app; ${INIT}`);
+    await using harness = await withTwoFiles(['app']);
     const first = await harness.capture();
     harness.sh('echo two > a.txt', 'app');
     const { report } = await harness.rollback(first);
@@ -37,20 +35,14 @@ describe('the native restore', () => {
   test.for(sampled(GIT_CASES, { every: 9, offset: printedSeed('native restores'), minimum: 4 }))(
     '$name',
     async ({ setup, damage, options, survives }) => {
-      await using harness = await createHarness(options);
-      mkdirSync(`${harness.root}/app`);
-      harness.sh(INIT, 'app');
-      harness.sh(setup, 'app');
-      const before = state(harness, survives);
-      const first = await harness.capture();
-      harness.sh(damage, 'app');
-      const after = state(harness);
-      const { undo, report } = await harness.rollback(first);
-      expect([report.outcome, report.problems]).toEqual(['applied', []]);
-      expect(state(harness, survives), 'rolled back').toEqual(before);
-      const back = await harness.rollback(undo);
-      expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
-      expect(state(harness), 'undone').toEqual(after);
+      await using harness = await openCase({ setup, options });
+      const work = () => harness.sh(damage, 'app');
+      await goesBackAndForth(
+        harness,
+        work,
+        () => state(harness, survives),
+        () => state(harness),
+      );
     },
   );
 

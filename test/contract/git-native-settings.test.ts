@@ -1,30 +1,21 @@
 /** Settings that git refuses: nothing of the host's state can be read then, and the working files are captured all the same. */
-import { afterEach, describe, expect, test } from 'vitest';
-import { INIT } from '../support/git-cases.ts';
-import { createHarness } from '../support/git-harness.ts';
-import { besideCaptures, nativeProgram } from '../support/git-native.ts';
+import { describe, expect, test } from 'vitest';
+import { openCase } from '../support/git-cases.ts';
 
 describe('settings that git refuses', () => {
-  afterEach(() => {
-    delete besideCaptures.native;
-  });
   const REFUSED = 'HEAD or the branches of the host repository cannot be read: fatal: bad';
 
   test.for(['core.fileMode maybe', 'core.compression lots', 'push.default odd'])(
-    '%s: HEAD cannot be read, as for the scripts',
+    '%s: HEAD cannot be read',
     async (setting) => {
-      besideCaptures.native = { program: nativeProgram(), states: 0 };
-      await using harness = await createHarness();
-      harness.sh(`mkdir app; cd app; ${INIT}; git config ${setting}`);
+      await using harness = await openCase({ setup: `git config ${setting}` });
       const { report } = await harness.capture();
       expect(report.failures[0]?.path).toBe('app/.git');
-      expect(besideCaptures.native.states).toBe(1);
     },
   );
 
   test('HEAD cannot be read also where branches were known before', async () => {
-    await using harness = await createHarness();
-    harness.sh(`mkdir app; cd app; ${INIT}`);
+    await using harness = await openCase({ setup: ':' });
     const first = await harness.capture();
     harness.sh('git config core.fileMode maybe; echo two >a.txt', 'app');
     const { report } = await harness.capture();

@@ -1,12 +1,11 @@
 /**
- * Before a rollback a capture also has what the target would overwrite, ignored or not. The native program captures the same
- * of it as the scripts, and each way back and forth brings every file back.
+ * Before a rollback a capture also has what the target would overwrite, ignored or not, and each way back and forth brings
+ * every file back.
  */
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
-import { INIT } from '../support/git-cases.ts';
-import { createHarness, type HarnessOptions } from '../support/git-harness.ts';
-import { besideCaptures, nativeProgram } from '../support/git-native.ts';
+import { openCase } from '../support/git-cases.ts';
+import { type HarnessOptions } from '../support/git-harness.ts';
 import { inTurn } from '../support/sampled-test.ts';
 
 const test = inTurn('git-native-targets');
@@ -71,45 +70,27 @@ const CASES: Case[] = [
 ];
 
 describe('before a rollback, a capture has what it would overwrite', () => {
-  beforeAll(() => {
-    besideCaptures.native = { program: nativeProgram(), states: 0 };
-  });
-  afterAll(() => {
-    delete besideCaptures.native;
-  });
-
-  const ways = CASES.flatMap((one) => [
-    { ...one, way: 'as the scripts see it', isNative: false },
-    { ...one, way: 'natively', isNative: true },
-  ]);
-  test.for(ways)('$name, $way', async ({ at, since, options, forced, skipped = [], stays, isNative }) => {
-    const native = besideCaptures.native;
-    if (isNative) delete besideCaptures.native;
-    try {
-      await using harness = await createHarness(options);
-      harness.sh(`mkdir app; cd app; ${INIT}; ${at}`);
-      const first = await harness.capture();
-      harness.sh(since, 'app');
-      const now = files(harness.root);
-      const before = await harness.capture();
-      const held = (tree = ''): string[] =>
-        harness
-          .sh(`git --git-dir=.agent-shadow/session-s1 ls-tree -r -z --name-only ${tree}`, 'app')
-          .split('\0');
-      const treeOf = ({ repositories }: typeof before): string | undefined =>
-        repositories.find(({ path }) => path === 'app')?.tree;
-      const { undo, report } = await harness.rollback(first);
-      expect([report.outcome, report.problems]).toEqual(['applied', []]);
-      expect(undo.report.skipped.map(({ path }) => path)).toEqual(skipped);
-      const seen = new Set(held(treeOf(before)));
-      expect(held(treeOf(undo)).filter((path) => !seen.has(path))).toEqual(forced);
-      const back = await harness.rollback(undo);
-      expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
-      const differ = files(harness.root).filter((line) => !now.includes(line));
-      expect(differ.map((line) => line.split(' ')[2])).toEqual(stays === undefined ? [] : [stays]);
-      expect(files(harness.root)).toHaveLength(now.length);
-    } finally {
-      if (native !== undefined) besideCaptures.native = native;
-    }
+  test.for(CASES)('$name', async ({ at, since, options, forced, skipped = [], stays }) => {
+    await using harness = await openCase({ setup: at, options });
+    const first = await harness.capture();
+    harness.sh(since, 'app');
+    const now = files(harness.root);
+    const before = await harness.capture();
+    const held = (tree = ''): string[] =>
+      harness
+        .sh(`git --git-dir=.agent-shadow/session-s1 ls-tree -r -z --name-only ${tree}`, 'app')
+        .split('\0');
+    const treeOf = ({ repositories }: typeof before): string | undefined =>
+      repositories.find(({ path }) => path === 'app')?.tree;
+    const { undo, report } = await harness.rollback(first);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(undo.report.skipped.map(({ path }) => path)).toEqual(skipped);
+    const seen = new Set(held(treeOf(before)));
+    expect(held(treeOf(undo)).filter((path) => !seen.has(path))).toEqual(forced);
+    const back = await harness.rollback(undo);
+    expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
+    const differ = files(harness.root).filter((line) => !now.includes(line));
+    expect(differ.map((line) => line.split(' ')[2])).toEqual(stays === undefined ? [] : [stays]);
+    expect(files(harness.root)).toHaveLength(now.length);
   });
 });

@@ -3,7 +3,14 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
-import { applies, ONE_FILE, rebuilds, TWO_FILES, withTwoFiles } from '../support/git-repositories.ts';
+import {
+  applies,
+  goesBackAndForth,
+  ONE_FILE,
+  rebuilds,
+  TWO_FILES,
+  withTwoFiles,
+} from '../support/git-repositories.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -41,17 +48,11 @@ const goesAndComesBack = async (harness: Harness, name: string): Promise<void> =
     ...files(harness.root),
     harness.sh(`cd ${name}; git status --porcelain; git rev-parse HEAD; git fsck 2>&1`),
   ];
-  const before = state();
-  const first = await harness.capture();
+  const work = () =>
+    harness.sh(`cd ${name}; echo two > a.txt; rmdir empty; echo n > n; git add n; git commit -qm n`);
+  const { looked: before, first } = await goesBackAndForth(harness, work, state);
   expect(first.report.failures).toEqual([]);
   expect(first.repositories).toMatchObject([{ state: 'captured' }]);
-
-  harness.sh(`cd ${name}; echo two > a.txt; rmdir empty; echo n > n; git add n; git commit -qm n`);
-  const after = state();
-  const { undo } = await applies(harness, first);
-  expect(state()).toEqual(before);
-  await applies(harness, undo);
-  expect(state()).toEqual(after);
   const unchanged = await harness.capture();
   expect(unchanged.repositories).toMatchObject([{ state: 'captured', changed: false }]);
 

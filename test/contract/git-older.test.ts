@@ -7,7 +7,7 @@ test('before 2.32, ls-files --directory passes over what is ignored in a directo
   using git = replacedCommand(
     'git',
     `case " $* " in
-' version ') echo git version 2.31.8 ;;
+*' version ') echo git version 2.31.8 ;;
 *' -o -i --exclude-standard --directory '*) ;;
 *) exec "$real" "$@" ;;
 esac`,

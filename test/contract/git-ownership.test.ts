@@ -3,7 +3,14 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
-import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
+import {
+  applies,
+  goesBackAndForth,
+  ONE_FILE,
+  text,
+  withRepositories,
+  world,
+} from '../support/git-repositories.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in `npm run test:long`. */
@@ -99,16 +106,12 @@ describe('a repository made inside another one', () => {
 
   test('with files changed in it since, and others deleted', async () => {
     await using harness = await nested();
-    const before = world(harness, ['app']);
-    const first = await harness.capture();
-    harness.sh(`${NEST}; echo changed > u; rm deep/2; echo more > deep/4`);
-    await harness.capture();
-    harness.sh('echo again > app/pkg/u; echo top > app/f.txt');
-    const after = world(harness, ['app', 'app/pkg']);
-    const { undo } = await applies(harness, first);
-    expect(world(harness, ['app'])).toEqual(before);
-    await applies(harness, undo);
-    expect(world(harness, ['app', 'app/pkg'])).toEqual(after);
+    const work = async () => {
+      harness.sh(`${NEST}; echo changed > u; rm deep/2; echo more > deep/4`);
+      await harness.capture();
+      harness.sh('echo again > app/pkg/u; echo top > app/f.txt');
+    };
+    await goesBackAndForth(harness, work, ['app'], ['app', 'app/pkg']);
   });
 
   test('what the outer one ignored then stays, also when the inner one captured it', async () => {
@@ -209,16 +212,10 @@ describe('a repository made inside another one', () => {
   test('three deep, and the middle one goes', async () => {
     await using harness = await withRepositories(['a']);
     harness.sh('mkdir -p m/n; echo m > m/m; echo n > m/n/n; git add -A; git commit -qm m', 'a');
-    const before = world(harness, ['a']);
-    const first = await harness.capture();
-    harness.sh('git init -q a/m/n; git init -q a/m; echo 2 > a/m/m; echo 2 > a/m/n/n; rm a/f.txt');
-    const after = world(harness, ['a', 'a/m', 'a/m/n']);
-    const second = await harness.capture();
-    expect(second.repositories).toHaveLength(3);
-    await applies(harness, first);
-    expect(world(harness, ['a'])).toEqual(before);
-    await applies(harness, second);
-    expect(world(harness, ['a', 'a/m', 'a/m/n'])).toEqual(after);
+    const work = () =>
+      harness.sh('git init -q a/m/n; git init -q a/m; echo 2 > a/m/m; echo 2 > a/m/n/n; rm a/f.txt');
+    await goesBackAndForth(harness, work, ['a'], ['a', 'a/m', 'a/m/n'], true);
+    expect((await harness.capture()).repositories).toHaveLength(3);
   });
 
   test('a failure after it was set aside brings it back', async () => {

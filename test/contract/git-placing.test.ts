@@ -3,6 +3,7 @@ import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { commandFaults } from '../support/command-faults.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { beforePlacing, replacedCommand } from '../support/placing.ts';
 import { lostWords, storeLate } from '../support/racing-writer.ts';
 import { sampledTest } from '../support/sampled-test.ts';
@@ -34,23 +35,29 @@ done
 exit 99
 `;
 
-test('a line that another process writes into a file while git is writing that file is not lost', async () => {
-  using stopped = replacedCommand('git', STOPPED_GIT);
-  await using harness = await withRepositories(['app'], { env: stopped.env });
-  harness.sh('yes one | head -c 30000000 > big', 'app');
-  const first = await harness.capture();
-  harness.sh('echo two > big', 'app');
-  await harness.capture();
-  stopped.arm();
-  const { undo, report } = await harness.rollback(first, { company: true });
-  expect(stopped.isArmed()).toBe(false);
-  expect([report.outcome, report.problems]).toEqual(['applied', []]);
-  expect(await lostWords(harness, 'app', ['late-line'], [undo, await storeLate(harness, undo)])).toEqual([]);
-});
+test(
+  'a line that another process writes into a file while git is writing that file is not lost',
+  async () => {
+    using stopped = replacedCommand('git', STOPPED_GIT);
+    await using harness = await withRepositories(['app'], { env: stopped.env });
+    harness.sh('yes one | head -c 30000000 > big', 'app');
+    const first = await harness.capture();
+    harness.sh('echo two > big', 'app');
+    await harness.capture();
+    stopped.arm();
+    const { undo, report } = await harness.rollback(first, { allowConcurrentWriters: true });
+    expect(stopped.isArmed()).toBe(false);
+    expect([report.outcome, report.problems]).toEqual(['applied', []]);
+    expect(await lostWords(harness, 'app', ['late-line'], [undo, await storeLate(harness, undo)])).toEqual(
+      [],
+    );
+  },
+  OF_SCRIPTS,
+);
 
 test('a file that is made again before a new file gets its name is put aside, and the new one is there', async () => {
   using others = beforePlacing(
-    'for i in file link became-link became-file d/deep; do rm -f $i; echo "others $i" >$i; done; mkdir dir; echo i >dir/i',
+    'for i in file link became-link became-file d/deep; do rm -f $i; echo "others $i" >$i; done; rm -f dir; mkdir dir; echo i >dir/i',
   );
   await using harness = await withRepositories(['app'], { env: others.env });
   harness.sh(
@@ -117,7 +124,7 @@ test('directories that stay keep their modes, and hand on their group', async ()
   expect(at('shared/f').gid).toBe(at('shared').gid);
 });
 
-describe('where nothing can be linked', () => {
+describe('where nothing can be linked', OF_SCRIPTS, () => {
   const NO_LINKS = `[[ $1 == -rl* ]] || exec "$real" "$@"
 mkdir -p d
 for i in a d/b; do echo "cp: cannot create hard link './$i' to 'stage/$i': Operation not permitted" >&2; done
@@ -202,7 +209,7 @@ test('a rollback of many files starts no more processes than one of a few', asyn
   };
   await started(2);
   const few = await started(3);
-  expect(few).toBeGreaterThan(10);
+  expect(few).toBeGreaterThan(0);
   // Git may have to look twice at files of the same instant: some processes, however many files there are.
   expect(await started(120)).toBeLessThan(few + 20);
 });

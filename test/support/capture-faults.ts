@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { type CommandFault, commandFaults, everyFault, faultName } from './command-faults.ts';
-import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+import { createHarness, type Harness, type HarnessOptions, type Snapshot } from './git-harness.ts';
 import { programHere } from './sandbox-program.ts';
 
 interface Extent {
@@ -24,7 +24,7 @@ git update-index --assume-unchanged flagged; echo meant > meant; git add -N mean
 mkdir empty; echo x > run; chmod 750 run; echo .env > .git/info/exclude; echo secret > .env
 head -c 20000 /dev/urandom > big; mkdir -p .git/x; echo 'a "b' > 'odd "name'`;
 
-const CHANGE = `
+export const CHANGE = `
 echo two > b.txt; rm src/main.c; echo '*.log' >> .gitignore; echo log > x.log; chmod 700 run; rmdir empty
 git checkout -q --theirs a.txt; git add a.txt; git commit -qm merged; echo staged > staged; git add staged`;
 
@@ -59,8 +59,8 @@ export const expectTold = (snapshot: Snapshot, whole: Snapshot, name: string): v
   expect(sayings(snapshot), name).toEqual(sayings(whole));
 };
 
-const prepared = async (env: Record<string, string>): Promise<Harness> => {
-  const harness = await createHarness({ env, include: ['.env'], maxFileBytes: 10_000 });
+export const prepared = async (options: HarnessOptions): Promise<Harness> => {
+  const harness = await createHarness({ ...options, include: ['.env'], maxFileBytes: 10_000 });
   mkdirSync(`${harness.root}/app`);
   harness.sh(MAKE, 'app');
   harness.sh('mkdir lib && cd lib && git init -q -b main . && echo l > l && git add l && git commit -qm l');
@@ -93,7 +93,7 @@ export const captureFaults = async (extent: Extent): Promise<number> => {
   const verdict = createVerdict();
   let met = 0;
   for (const change of ['', CHANGE]) {
-    await using model = await prepared(faults.env);
+    await using model = await prepared({ env: faults.env });
     const first = change === '' ? undefined : await model.capture();
     const shadows =
       'cp -a app/.agent-shadow ../app.shadow; cp -a lib/.agent-shadow ../lib.shadow; cp -a .agent-shadow ../shadow';
@@ -131,7 +131,7 @@ export const captureFaults = async (extent: Extent): Promise<number> => {
 export const readFaults = async (extent: Extent): Promise<number> => {
   process.stdout.write(`readFaults: SEED=${extent.seed}\n`);
   using faults = commandFaults();
-  await using harness = await prepared(faults.env);
+  await using harness = await prepared({ env: faults.env });
   const repositories = createRepositories(programHere());
   const one = await harness.capture();
   harness.sh(CHANGE, 'app');

@@ -1,10 +1,7 @@
 /** Repositories of all kinds, and what an agent does in them: the case list of capture and restore, of merges and reverts. */
 import { files, gitState } from './fingerprint.ts';
 import type { Harness, HarnessOptions } from './git-harness.ts';
-
-/** Bash, in an empty directory `app`. */
-export const INIT =
-  'git init -q -b main . && echo one > a.txt && mkdir -p src && echo code > src/main.c && git add -A && git commit -qm one';
+import { withTwoFiles } from './git-repositories.ts';
 
 const ROOTS = `find . -name .git -not -path '*/.agent-shadow/*' -printf '%h\\n' | sort`;
 
@@ -40,6 +37,13 @@ export interface GitCase {
   /** Rolling back leaves these uncaptured paths as the damage made them. */
   survives?: RegExp;
 }
+
+/** A harness in which such a case begins. */
+export const openCase = async ({ setup, options }: Pick<GitCase, 'setup' | 'options'>): Promise<Harness> => {
+  const harness = await withTwoFiles(['app'], options);
+  harness.sh(setup, 'app');
+  return harness;
+};
 
 export const GIT_CASES: GitCase[] = [
   {

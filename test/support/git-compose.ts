@@ -7,6 +7,7 @@ import type { CapturedRepositoryState, RepositoryState } from '../../core/checkp
 import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport } from '../../core/checkpoint/ports/compose.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { composeBoth } from './git-native-compose.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { programHere } from './sandbox-program.ts';
 
@@ -20,6 +21,13 @@ export interface ComposeFlags {
   once?: boolean;
   /** The states come from this session, as for a revert: what is taken whole is not stored again. */
   own?: boolean;
+  /** Marks of conflicts that a side brings are conflicts. */
+  refusesMarkers?: boolean;
+  /** How links join what is stored. Default: append. */
+  next?: 'append' | 'restart' | 'rebase';
+  /** Bases that the store has. */
+  knownBases?: string[];
+  maxInlineBytes?: number;
 }
 
 const stateOf = (one: CapturedRepository): RepositoryState =>
@@ -105,7 +113,7 @@ export const composeSnapshot = async (
       const from = one.action === 'take' ? origin.get(one.state)?.one : found(now, one.path);
       if (from?.state !== 'captured') return [];
       const { path, commit, tree, meta, base, baseCommit } = from;
-      const next = isNew ? ('rebase' as const) : ('append' as const);
+      const next = isNew ? ('rebase' as const) : (flags.next ?? 'append');
       return [
         {
           known: { path, commit, tree, meta, base, baseCommit, next },
@@ -120,26 +128,27 @@ export const composeSnapshot = async (
       ];
     });
   const ask = (missing: (path: string) => boolean) =>
-    createRepositories(programHere()).compose(
-      about.sandbox,
+    composeBoth(
+      { root: about.projectsRoot, sandbox: about.sandbox },
       {
         ...common,
         toolExecutionId: tag,
         messageId: null,
         reason: kindOf(flags),
-        knownBases: [],
-        maxInlineBytes: 8 * 1024 * 1024,
+        knownBases: flags.knownBases ?? [],
+        maxInlineBytes: flags.maxInlineBytes ?? 8 * 1024 * 1024,
         nowTag: now.tag,
         gone: decisions.flatMap(({ path, action, ...one }) =>
           action === 'leave' && found(now, path) !== undefined ? [{ path, ...one }] : [],
         ),
         repositories: asked(missing),
         markers: flags.markers ?? false,
-        refusesMarkers: false,
+        refusesMarkers: flags.refusesMarkers ?? false,
         labels: { ours: 'target', theirs: 'fork' },
         isExported: flags.plan !== true && decided.conflicts.length === 0,
       },
       async () => null,
+      { scripted: (...call) => createRepositories(programHere()).compose(...call), chains: now.chains },
     );
   const first = await ask(() => flags.bring === true);
   const report =

@@ -9,6 +9,7 @@ import { createNativeCapture } from '../../adapters/git/program/capture.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
+import { captureRequest, knownFrom } from './capture-request.ts';
 import { commandPath } from './command-path.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
@@ -24,24 +25,16 @@ export const capturesIn = (program: SandboxProgram, sandbox: ExecutionAdapter, p
     count += 1;
     const report = await capture(
       sandbox,
-      {
-        sessionId: 's1',
-        projectsRoot,
+      captureRequest(projectsRoot, 's1', {
         toolExecutionId: `t${count}`,
         messageId: `m${count}`,
-        reason: 'manual',
-        known: before.flatMap((one) =>
-          one.state === 'captured' ? [{ ...one, next: 'append' as const }] : [],
-        ),
-        knownBases: [],
+        known: knownFrom(before),
         targets: [],
-        include: [],
-        exclude: [],
         maxFileBytes: DEFAULTS.maxFileBytes,
         maxDepth: DEFAULTS.maxDepth,
         maxInlineBytes: 1 << 30,
         timeoutMs: 240_000,
-      },
+      }),
       async () => null,
     );
     before = report.repositories;

@@ -5,17 +5,14 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createCapture } from '../../adapters/git/capture.ts';
-import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
+import { ROOT } from '../../core/checkpoint/capture/capture-request.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
-import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/restore/asides.ts';
 import { notAtTarget } from '../../core/checkpoint/restore/restore-plan.ts';
 import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
-import { besideCaptures, sameByNative } from './git-native.ts';
 import { restoreBoth } from './git-native-restore.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
@@ -39,6 +36,8 @@ export interface HarnessOptions {
   maxFileBytes?: number;
   maxDepth?: number;
   maxInlineBytes?: number;
+  /** Captures the projects root too, with what lies in no repository. */
+  looseFiles?: boolean;
   /** Records what changed. */
   changes?: boolean;
   env?: Record<string, string>;
@@ -65,16 +64,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
   const home = join(top, 'home');
   const program = programHere();
-  const own = createRepositories(program);
-  const scripted = createCapture(OUTPUT_BYTES);
-  const repositories: Repositories = {
-    ...own,
-    // The native program's captures are compared with these.
-    capture: (sandbox, request, ...more) =>
-      besideCaptures.native === undefined
-        ? own.capture(sandbox, request, ...more)
-        : scripted(sandbox, request, ...more),
-  };
+  const repositories = createRepositories(program);
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {
     sessionId: 's1',
@@ -136,7 +126,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           toolExecutionId: `t${executions}`,
           messageId: `m${executions}`,
           reason: 'manual',
-          known,
+          known: options.looseFiles === true && last === undefined ? [ROOT] : known,
           knownBases: [],
           maxInlineBytes: options.maxInlineBytes ?? 8 * 1024 * 1024,
           late,
@@ -167,16 +157,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           one.chain === undefined || one.chain === 'append' ? [...before, ...links] : [...base, ...links],
         );
       }
-      const before = last;
       last = { repositories: report.repositories, report, tag: `t${executions}`, chains };
-      if (besideCaptures.native !== undefined && !late) {
-        await sameByNative(
-          besideCaptures.native,
-          harness,
-          { before, snapshot: last, target },
-          { ...common, env, prefix: options.prefix ?? [] },
-        );
-      }
       return last;
     },
     /** What other processes wrote during a restore, as the function stores it: `undo` with what was put aside. */
@@ -221,7 +202,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       flags: {
         filesOnly?: boolean;
         dryRun?: boolean;
-        company?: boolean;
+        allowConcurrentWriters?: boolean;
         /** The capture of now, where there is one already. */
         from?: Snapshot;
         /** Around the restore alone, not the capture before it. */
@@ -239,7 +220,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           requestId: `r${executions}`,
           filesOnly: flags.filesOnly ?? false,
           dryRun: flags.dryRun ?? false,
-          company: flags.company ?? false,
+          allowConcurrentWriters: flags.allowConcurrentWriters ?? false,
           targetTag: target.tag,
           repositories: [...paths].map((path) => {
             const goal = target.repositories.find((one) => one.path === path);

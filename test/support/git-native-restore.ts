@@ -2,7 +2,7 @@
  * Restores twice: the scripts restore a copy of the projects root, then the native program restores the projects root
  * itself. Neither judges: files are read by walking, and git says where the repositories stand.
  */
-import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import { createNativeRestore, isToBeMade, notNative } from '../../adapters/git/program/restore.ts';
 import type { RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
@@ -30,8 +30,9 @@ export const besideRestores: {
   };
 } = {};
 const everywhere = process.env['WALKBACK_NATIVE_RESTORE'];
-if (everywhere !== undefined)
-  besideRestores.native = { compared: 0, left: [], isAlone: everywhere === 'alone' };
+/** Whether all harnesses restore with the native program, and with the scripts only what it does not restore. */
+export const isNativeAlone = everywhere === 'alone';
+if (everywhere !== undefined) besideRestores.native = { compared: 0, left: [], isAlone: isNativeAlone };
 
 const native = createNativeRestore(programHere());
 
@@ -109,6 +110,14 @@ const asFarAsKnown = (told: Told, by: Told): Told => ({
   ),
 });
 
+/** What only the program tells: that an earlier restore of its own was ended, of which the scripts know nothing. */
+const ofEndedRestore = (root: string, { sessionId }: RestoreRequest): string[] => {
+  const journal = `${root}/.agent-shadow/journal-${sessionId}`;
+  return existsSync(journal) ? [(JSON.parse(readFileSync(journal, 'utf8')) as { call: string }).call] : [];
+};
+
+const ENDED = /^the restore (\w+) was ended while .*; what it put aside was looked after$/;
+
 /** The report is that of the native program, whose work stays. Requests that it does not know are left to the scripts. */
 export const restoreBoth = async (
   place: Place,
@@ -146,13 +155,16 @@ export const restoreBoth = async (
     runSync('chmod', ['-R', 'u+rwx', copy], { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } });
     rmSync(copy, { recursive: true, force: true });
   }
+  const ended = ofEndedRestore(root, request);
   const second = await native(place.sandbox, request);
   // Where the program lacks objects that the scripts find elsewhere, it refuses, and nothing was changed.
   const lacksObjects =
     second.outcome === 'refused' && second.problems.some(({ kind }) => kind === 'missing-objects');
   if (isToBeMade(request, second) || (lacksObjects && first.outcome !== 'refused')) return left();
   besideRestores.native.compared += 1;
-  const said = telling(second);
+  const isOfEnded = (warning: string): boolean => ENDED.test(warning);
+  expect(second.warnings.filter(isOfEnded).map((warning) => ENDED.exec(warning)?.[1])).toEqual(ended);
+  const said = telling({ ...second, warnings: second.warnings.filter((one) => !isOfEnded(one)) });
   expect(said).toEqual(asFarAsKnown(first, said));
   expect(look(root, paths)).toEqual(expected);
   return second;

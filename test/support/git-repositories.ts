@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { files, gitState } from './fingerprint.ts';
-import { createHarness, type Harness, type HarnessOptions } from './git-harness.ts';
+import { createHarness, type Harness, type HarnessOptions, type Snapshot } from './git-harness.ts';
 
 /** One repository with one commit of one file. */
 export const ONE_FILE = 'git init -q -b main . && echo one > f.txt && git add -A && git commit -qm one';
@@ -49,4 +49,37 @@ export const applies = async (harness: Harness, ...[target, flags]: Parameters<H
   expect(done.report.problems).toEqual([]);
   expect(done.report.outcome).toBe('applied');
   return done;
+};
+
+/** What is compared: the world of these repositories, or what the test looks at. */
+type Looks = string[] | (() => unknown);
+
+interface Journey {
+  /** How it looked before the work, and what was captured then. */
+  looked: unknown;
+  first: Snapshot;
+}
+
+/**
+ * Captures, works, goes back and undoes that: all looks as it did before, and as it did after the work. `isCaptured`: goes on to
+ * a capture of after the work instead.
+ */
+export const goesBackAndForth = async (
+  harness: Harness,
+  work: () => unknown,
+  before: Looks = ['app'],
+  after: Looks = before,
+  isCaptured = false,
+): Promise<Journey> => {
+  const look = (looks: Looks) => (Array.isArray(looks) ? world(harness, looks) : looks());
+  const looked = look(before);
+  const first = await harness.capture();
+  await work();
+  const worked = look(after);
+  const second = isCaptured ? await harness.capture() : undefined;
+  const { undo } = await applies(harness, first);
+  expect(look(before)).toEqual(looked);
+  await applies(harness, second ?? undo);
+  expect(look(after)).toEqual(worked);
+  return { looked, first };
 };

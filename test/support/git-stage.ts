@@ -8,9 +8,13 @@ import { join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { createBundleStore } from '../../adapters/aws/bundles.ts';
 import { createRepositories, type GitLimits } from '../../adapters/git/repositories.ts';
+import { createBlame } from '../../core/checkpoint/blame/blame.ts';
 import { createDiff } from '../../core/checkpoint/capture/diff.ts';
 import type { BundleLimits } from '../../core/checkpoint/capture/limits.ts';
+import { createForkSession } from '../../core/checkpoint/lifecycle/fork-session.ts';
 import { createStartSession } from '../../core/checkpoint/lifecycle/start-session.ts';
+import { createMerge } from '../../core/checkpoint/merge/merge.ts';
+import { createRevert } from '../../core/checkpoint/merge/revert.ts';
 import type { ExecutionAdapter, Sandboxes, SandboxTags } from '../../core/checkpoint/ports/sandbox.ts';
 import { createRehydrate } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { createRollback } from '../../core/checkpoint/rollback/rollback.ts';
@@ -47,14 +51,15 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
   await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
 
   const home = join(top, 'home');
-  await mkdir(home);
+  const temporary = join(top, 'tmp');
+  await Promise.all([home, temporary].map((directory) => mkdir(directory)));
   const running = new Map<string, { adapter: ExecutionAdapter; tags: SandboxTags }>();
   const lies = new Map<string, Lie>();
   const reads: number[] = [];
   const rootOf = (sandboxId: string): string => join(top, sandboxId, 'projects');
 
   const adapterOf = (sandboxId: string): ExecutionAdapter => {
-    const inner = processSandbox({ PATH: process.env['PATH'] ?? '', HOME: home });
+    const inner = processSandbox({ PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: temporary });
     const here = (path: string): string => path.replace(PROJECTS_ROOT, rootOf(sandboxId));
     return {
       ...inner,
@@ -119,6 +124,10 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
   const rollback = createRollback(deps);
   const rehydrate = createRehydrate(deps);
   const diff = createDiff(deps);
+  const blame = createBlame(deps);
+  const fork = createForkSession(deps);
+  const merge = createMerge(deps);
+  const revert = createRevert(deps);
 
   return {
     store,
@@ -130,6 +139,8 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
     /** How much was asked for whenever something was read out of a sandbox. */
     reads,
     rootOf,
+    /** The temporary directory of all sandboxes. */
+    temporary,
     addSandbox,
     kill: (sandboxId: string) => sandboxes.kill(sandboxId),
     passMs: (ms: number) => {
@@ -139,11 +150,22 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
       shell(join(rootOf(sandboxId), directory), script),
     start: (sessionId: string, sandboxId: string, more: Partial<Parameters<typeof start>[0]> = {}) =>
       start({ sessionId, sandboxId, projectsRoot: PROJECTS_ROOT, ...more }, invocation()),
-    checkpoint: (sessionId: string, id: string) =>
-      checkpoint({ sessionId, messageId: id, toolExecutionId: id, reason: 'before-tool' }, invocation()),
+    checkpoint: (sessionId: string, id: string, more: Partial<Parameters<typeof checkpoint>[0]> = {}) =>
+      checkpoint(
+        { sessionId, messageId: id, toolExecutionId: id, reason: 'before-tool', ...more },
+        invocation(),
+      ),
     rollback: (sessionId: string, requestId: string, checkpointId: string, more = {}) =>
       rollback({ sessionId, requestId, checkpointId, ...more }, invocation()),
     diff: (sessionId: string, from: string, to: string) => diff({ sessionId, from, to }, invocation()),
+    blame: (sessionId: string, path: string, more: Partial<Parameters<typeof blame>[0]> = {}) =>
+      blame({ sessionId, path, ...more }, invocation()),
+    fork: (sessionId: string, requestId: string, more: Partial<Parameters<typeof fork>[0]> = {}) =>
+      fork({ sessionId, requestId, ...more }, invocation()),
+    merge: (from: string, into: string, requestId: string, more: Partial<Parameters<typeof merge>[0]> = {}) =>
+      merge({ from, into, requestId, ...more }, invocation()),
+    revert: (sessionId: string, requestId: string, more: Partial<Parameters<typeof revert>[0]>) =>
+      revert({ sessionId, requestId, ...more }, invocation()),
     rehydrate: (sessionId: string, checkpointId: string, more = {}) =>
       rehydrate({ sessionId, checkpointId, ...more }, invocation()),
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),

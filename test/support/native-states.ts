@@ -5,9 +5,10 @@
 import { mkdirSync } from 'node:fs';
 import type * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { createHarness } from './git-harness.ts';
-import { callNative, type NativeLook } from './git-native.ts';
+import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
+import { createHarness, type Harness } from './git-harness.ts';
 import { type RulesTurn, rulesTurns } from './rules-work.ts';
+import { programHere } from './sandbox-program.ts';
 
 /** Writes the tree of what plain git sees, into a git directory beside the repository. */
 const ORACLE = `export GIT_DIR=../../oracle GIT_WORK_TREE=. GIT_INDEX_FILE=../../oracle/now
@@ -24,36 +25,35 @@ echo key > .gitignore; git add -A; git commit -qm i; echo k > key; echo k > in/k
 git init -q ../../oracle; mv ../../oracle/.git/* ../../oracle; git --git-dir=../../oracle config core.bare false
 printf '* -text -filter -ident\\n' > ../../oracle/info/attributes`;
 
+/** What the native program sees of the repository `app`. */
+export const lookAt = async (harness: Harness) => {
+  const request = {
+    kind: 'capture-working-tree' as const,
+    sessionId: 'native',
+    include: [],
+    exclude: [],
+    maxFileBytes: 2 ** 30,
+    maxDepth: 8,
+    known: ['app'],
+    targets: [],
+  };
+  const where = { projectsRoot: harness.root, timeoutMs: 240_000 };
+  const schema = SANDBOX_REPORTS['capture-working-tree'];
+  return (await programHere().call(harness.sandbox, request, schema, where)).repositories[0];
+};
+
 /** Plays the work of these turns. Answers how many states were compared. */
-export const statesAreAsGitSees = async (
-  { program }: Pick<NativeLook, 'program'>,
-  all: readonly RulesTurn[],
-): Promise<number> => {
+export const statesAreAsGitSees = async (all: readonly RulesTurn[]): Promise<number> => {
   await using harness = await createHarness();
   mkdirSync(harness.root, { recursive: true });
   harness.sh(NEW);
-  const env = { PATH: process.env['PATH'] ?? '', HOME: harness.home };
   let states = 0;
   for (const turn of all) {
     if (!('work' in turn)) continue;
     const work = turn.work.map((script) => `{ ${script}; } >/dev/null 2>&1`).join('\n');
     const expected = harness.sh(`set +e; (set +e; ${work}; :); ${ORACLE}`, 'app').trim();
-    const report = await callNative(
-      program,
-      {
-        kind: 'capture-working-tree',
-        sessionId: 'native',
-        include: [],
-        exclude: [],
-        maxFileBytes: 2 ** 30,
-        maxDepth: 8,
-        known: ['app'],
-        targets: [],
-      },
-      { cwd: harness.root, env },
-    );
+    const one = await lookAt(harness);
     states += 1;
-    const [one] = report.repositories;
     expect({ tree: one?.tree, failures: one?.failures }, `state ${states}: ${work}`).toEqual({
       tree: expected,
       failures: [],

@@ -43,11 +43,21 @@ const EXCHANGE = `[[ " $* " == *' lenient '* ]] || exec "$real" "$@"\nrm "$armed
 /** Where it makes the first link. */
 const LINK = 'if (link ';
 
+/** The native program asks for the sizes of new contents, and then gives the files their names. */
+const beforeSizes = (script: string): string =>
+  `[[ " $* " == *'--batch-check='*objectsize* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`;
+
+/** Bash that runs in a repository of which nothing is there, once, just before what is in it gets its names. */
+export const beforeFilling = (script: string) =>
+  replacedCommands({
+    git: beforeSizes(script),
+    mv: `[[ $1 == -n ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
+  });
+
 /** Bash that runs in the repository once, just before the new files get their names. */
 export const beforePlacing = (script: string) =>
   replacedCommands({
-    // The native program asks for the sizes of new contents, and then gives the files their names.
-    git: `[[ " $* " == *'--batch-check='*objectsize* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
+    git: beforeSizes(script),
     cp: `[[ $1 == -rl* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
     perl: `${EXCHANGE}export ACT=${quoted(script)}
 first='system("/bin/bash", "-c", $ENV{ACT}) if not $main::acted++; ${LINK}'

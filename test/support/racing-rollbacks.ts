@@ -38,7 +38,7 @@ export const racesWithRollbacks = async (
       pause: pause / 4 + random() * pause,
     });
     try {
-      const { report, undo } = await harness.rollback(target, { company: random() < 0.7 });
+      const { report, undo } = await harness.rollback(target, { allowConcurrentWriters: random() < 0.7 });
       captures.push(undo);
       outcomes.push(report.outcome);
       // While it goes on writing, as after a rollback, and what it wrote since through files it held open.

@@ -2,32 +2,13 @@
  * Every file of a shadow, torn as a power failure leaves it, before every kind of call. The call comes to what it comes to on a
  * whole shadow, or says a reason that is true, and the next one comes to it.
  */
-import {
-  chmodSync,
-  cpSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { checkpointSeq } from '../../core/shared/ids.ts';
 import { files, gitState } from './fingerprint.ts';
 import { createGitStage, type GitStage } from './git-stage.ts';
-
-/** What is left of a file. */
-const TEARS = {
-  empty: () => Buffer.alloc(0),
-  half: (whole) => whole.subarray(0, Math.floor(whole.length / 2)),
-  '60 bytes': (whole) => whole.subarray(0, 60),
-  zeros: (whole) => Buffer.alloc(whole.length),
-  garbage: (whole) => Buffer.from(whole.map((byte, at) => (byte * 31 + at * 17 + 7) & 0xff)),
-  missing: () => undefined,
-} satisfies Record<string, (whole: Buffer) => Buffer | undefined>;
-type Tear = keyof typeof TEARS;
+import { dirty, EVERY_TEAR, kindsIn, MAKE, pack, type Tear, tearAll, WORK } from './torn-files.ts';
 
 const CALLS = ['checkpoint', 'plan', 'rollback', 'undo', 'diff'] as const;
 type Call = (typeof CALLS)[number];
@@ -42,34 +23,6 @@ interface Torn {
 const nameOf = ({ kind, tear, call }: Torn): string => `${kind}, ${tear}, ${call}`;
 
 const SHADOW = '.agent-shadow/session-s';
-const ID = /^[0-9a-f]{38,}$/;
-
-/** The kind of a file, by its path in the shadow. All single objects that a capture made are of one kind. */
-const kindOf = (path: string): string => {
-  const parts = path.split('/');
-  if (parts[0] === 'objects' && ID.test(parts.at(-1) ?? '')) return 'objects/*';
-  return path
-    .replace(/pack-[0-9a-f]+/, '*')
-    .replace(/chkpt\/.*/, 'chkpt/*')
-    .replace(/^borrowed\/\d+\.[0-9a-f]{2}$/, 'borrowed/N.XX');
-};
-
-const filesIn = (directory: string, below = ''): string[] =>
-  readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(below, entry.name);
-    if (entry.isDirectory()) return filesIn(directory, path);
-    return [path];
-  });
-
-/** A staged file, a branch, modes, an empty directory, what is ignored, and enough that changes have no short lists. */
-const MAKE = `mkdir app; cd app; git init -qb main; git config user.name a; git config user.email a@x
-mkdir -p src/deep; for n in 1 2 3 4 5 6 7 8 9; do echo $n >src/f$n; echo $n >src/deep/g$n; done; echo '*.log' >.gitignore
-git add .; echo kept >kept.log; git add -f kept.log; git commit -qm one; echo run >run; chmod 700 run; mkdir empty; echo log >x.log`;
-/** Objects of a shadow that was brought in, or packed, are in a pack. */
-const PACK = `GIT_DIR=${SHADOW} GIT_WORK_TREE=. git repack -qdl`;
-const WORK = `echo two >src/f1; rm src/f2; mkdir new; echo n >new/n; git checkout -qb topic; git add .; git commit -qm two; echo staged >staged; git add staged; chmod 755 src/f3`;
-const dirty = (n: number): string =>
-  `echo dirty-${n} >src/f4; echo new-${n} >new/n${n}; rm -f new/n${n - 1}; echo at-${n} >src/deep/g5`;
 
 interface World {
   stage: GitStage;
@@ -88,7 +41,7 @@ const prepare = async (): Promise<World> => {
   const first = await stage.checkpoint('s', 'm1');
   const app = join(stage.rootOf(sandbox), 'app');
   const atFirst = looks({ app });
-  stage.sh(sandbox, PACK, 'app');
+  stage.sh(sandbox, pack(SHADOW), 'app');
   stage.sh(sandbox, WORK, 'app');
   await stage.checkpoint('s', 'm2');
   // A repository that has been rolled back has more of these files than one that was only captured.
@@ -99,22 +52,6 @@ const prepare = async (): Promise<World> => {
 };
 
 const looks = ({ app }: { app: string }): string[] => [...files(app), ...gitState(app)];
-
-const tearAll = (world: World, { kind, tear }: Torn): number => {
-  const shadow = join(world.app, SHADOW);
-  const chosen = filesIn(shadow).filter((path) => kindOf(path) === kind);
-  for (const path of chosen) {
-    const file = join(shadow, path);
-    chmodSync(file, 0o644);
-    const { atime, mtime, size } = statSync(file);
-    const left = TEARS[tear](readFileSync(file));
-    if (left === undefined) rmSync(file);
-    else if (size > 0) writeFileSync(file, left);
-    // The times were written, the content was not.
-    if (left !== undefined) utimesSync(file, atime, mtime);
-  }
-  return chosen.length;
-};
 
 const captured = async (stage: GitStage, sessionId: string, checkpointId: string) =>
   (await stage.store.getCheckpoint(sessionId, checkpointSeq(checkpointId) ?? 0))?.repositories.map(
@@ -195,7 +132,7 @@ const playOne = async (world: World, n: number, torn: Torn): Promise<Outcome> =>
   world.stage.sh(world.sandbox, dirty(n), 'app');
   let told: string | undefined;
   const attempt: Attempt = async (call, expected) => {
-    tearAll(world, torn);
+    tearAll(join(world.app, SHADOW), torn.kind, torn.tear);
     let value = await call(1).catch((error: unknown) => {
       told = messageOf(error);
       return undefined;
@@ -215,9 +152,8 @@ const playOne = async (world: World, n: number, torn: Torn): Promise<Outcome> =>
 const everyTear = async (): Promise<Torn[]> => {
   const world = await prepare();
   await using _ = world.stage;
-  const kinds = [...new Set(filesIn(join(world.app, SHADOW)).map(kindOf))].toSorted();
-  return kinds.flatMap((kind) =>
-    (Object.keys(TEARS) as Tear[]).flatMap((tear) => CALLS.map((call) => ({ kind, tear, call }))),
+  return kindsIn(join(world.app, SHADOW)).flatMap((kind) =>
+    EVERY_TEAR.flatMap((tear) => CALLS.map((call) => ({ kind, tear, call }))),
   );
 };
 

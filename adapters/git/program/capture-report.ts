@@ -13,10 +13,44 @@ import { lockWaitSeconds } from '../script-deadline.ts';
 
 type Report = z.infer<(typeof SANDBOX_REPORTS)['capture']>;
 type Reported = Report['repositories'][number];
+/** What announces bundles and records. */
+export type Carrying = Pick<Report, 'bundles' | 'records'> & {
+  repositories: Pick<Reported, 'path' | 'capture' | 'changes'>[];
+};
 type Command = Extract<SandboxCommand, { kind: 'capture' }>;
 
 /** Seconds the command waits to be told where large bundles go. */
 const UPLOAD_WAIT_SECONDS = 60;
+
+/** How much travels how. */
+export const carryLimits = (maxInlineBytes: number, outputBytes: number): Command['limits'] => ({
+  inlineBytes: outputBytes,
+  carryBytes: maxInlineBytes,
+  uploadWaitSeconds: UPLOAD_WAIT_SECONDS,
+  recordBytes: CHANGES_LIMITS.each,
+  recordsBytes: CHANGES_LIMITS.all,
+});
+
+/** What the store has of a repository. */
+export const knownRepository = ({
+  path,
+  commit,
+  tree,
+  meta,
+  base,
+  baseCommit,
+  next,
+  isGone,
+}: CaptureRequest['known'][number]): Command['known'][number] => ({
+  path,
+  commit,
+  tree,
+  meta,
+  base: base ?? null,
+  baseCommit: baseCommit ?? null,
+  next,
+  isGone: isGone === true,
+});
 
 export const captureCommand = (request: CaptureRequest, call: string, outputBytes: number): Command => ({
   kind: 'capture',
@@ -30,30 +64,20 @@ export const captureCommand = (request: CaptureRequest, call: string, outputByte
   lockWaitSeconds: lockWaitSeconds(request.timeoutMs),
   include: request.include,
   exclude: request.exclude,
-  known: request.known.map(({ path, commit, tree, meta, base, baseCommit, next, isGone }) => ({
-    path,
-    commit,
-    tree,
-    meta,
-    base: base ?? null,
-    baseCommit: baseCommit ?? null,
-    next,
-    isGone: isGone === true,
-  })),
+  known: request.known.map((one) => knownRepository(one)),
   mentioned: request.mentioned ?? [],
   knownBases: request.knownBases,
   targets: (request.targets ?? []).map(({ path, commit, tree, meta }) => ({ path, commit, tree, meta })),
   changes: request.changes === true,
-  limits: {
-    inlineBytes: outputBytes,
-    carryBytes: request.maxInlineBytes,
-    uploadWaitSeconds: UPLOAD_WAIT_SECONDS,
-    recordBytes: CHANGES_LIMITS.each,
-    recordsBytes: CHANGES_LIMITS.all,
-  },
+  limits: carryLimits(request.maxInlineBytes, outputBytes),
 });
 
-const capturedRepository = ({ path, state, capture, info }: Reported): CapturedRepository => {
+export const capturedRepository = ({
+  path,
+  state,
+  capture,
+  info,
+}: Pick<Reported, 'path' | 'state' | 'capture' | 'info'>): CapturedRepository => {
   if (state === 'absent') return { path, state, changed: true };
   if (state !== 'captured' || capture === undefined) return { path, state: 'failed', changed: false };
   const { stash, chain, base, baseCommit, ...ids } = capture;
@@ -71,7 +95,7 @@ const capturedRepository = ({ path, state, capture, info }: Reported): CapturedR
 };
 
 /** A path of a repository, as seen from the projects root. */
-const below = (repository: string, path: string): string =>
+export const below = (repository: string, path: string): string =>
   repository === '.' ? path : path === '.' ? repository : `${repository}/${path}`;
 
 export const outlineOf = ({ repositories, skipped }: Report): CaptureOutline => ({
@@ -89,7 +113,7 @@ export const outlineOf = ({ repositories, skipped }: Report): CaptureOutline => 
 });
 
 /** A bundle that names no repository, or one that was not captured, is not there. So is a second one of the same name. */
-export const bundlesOf = ({ repositories, bundles }: Report): AnnouncedBundle[] => {
+export const bundlesOf = ({ repositories, bundles }: Carrying): AnnouncedBundle[] => {
   const found = new Map<string, AnnouncedBundle>();
   for (const { repository, kind, sizeBytes, sha256, carry } of bundles) {
     const { path, capture } = repositories[repository] ?? {};
@@ -113,7 +137,7 @@ export const bundlesOf = ({ repositories, bundles }: Report): AnnouncedBundle[] 
 const MAX_PROBLEM = 300;
 
 /** One for each repository that changed, in the order in which their bytes come: those with a record first. */
-export const changesOf = ({ repositories, records }: Report): AnnouncedChanges[] => {
+export const changesOf = ({ repositories, records }: Carrying): AnnouncedChanges[] => {
   const files = new Map<number, { file: RecordFile; isCut: boolean }>();
   for (const { repository, sizeBytes, isPacked, isCut, carry } of records)
     if (!files.has(repository)) files.set(repository, { file: { sizeBytes, carry, isPacked }, isCut });

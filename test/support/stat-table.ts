@@ -1,13 +1,16 @@
 /**
- * What the one walk of a restore says (sandbox/capture/stillness.sh), and what a capture finds that follows the change times
- * (sandbox/capture/follow.sh), held against a whole look with git: after every kind of change, made by another process at a
- * random instant before, in or after the look of the capture.
+ * What a capture finds that trusts its stat table, held against a capture that knows nothing: after every kind of change, made
+ * by another process at a random instant before, in or after the capture.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect } from 'vitest';
+import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
+import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import { captureRequest } from './capture-request.ts';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
-import { sourced } from './sandbox-program.ts';
+import { programHere } from './sandbox-program.ts';
 
 const SAME_SIZE_AND_TIME =
   'cp -p b ../b.was; printf %05d $((x % 99999)) | dd of=b conv=notrunc; touch -r ../b.was b';
@@ -99,57 +102,14 @@ export const OBJECTS: Record<string, string> = {
   append: 'echo $x >>a',
 };
 
-/** The files of the capture, sourced; `look` is what a capture does with one repository, `still` what a restore asks first. */
-const PROGRAM = `
-set -- "$PATH" /nowhere
-${sourced(...`shared/lib shared/run shared/host shared/discovery shared/torn capture/sound capture/conversion capture/shadow capture/borrowed capture/working-tree capture/add capture/held capture/left-out capture/sparse capture/host-state capture/stillness capture/follow capture/snapshot`.split(' '))}SESSION=s1 INCLUDE=() EXCLUDE=() MAX_BYTES=1000000 MAX_DEPTH=3 NESTED=() INNER=() ROOTS=(.) TARGET_ROOTS=(.)
-HOME_DIR=$ROOT/.agent-shadow RUN=$ROOT/.agent-shadow/run; mkdir -p "$RUN"; OUT=$RUN/0 INDEX=0 REPOSITORY=.
-count_processors; read_umask; read_user_config; read_mounts
-enter() { : >"$OUT.err"; PARTIAL_FLAG=''; find_host && read_settings && read_head && base_name && open_shadow sha1; }
-change() {
-  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-  export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-  for ((n = 0; n < $1; n++)); do :; done
-  eval "$2"
-} >/dev/null 2>&1
-target=$(git write-tree)
-# What git finds with an index that knows nothing. The one of the looks stays as it was.
-whole() {
-  local UNSEEDED=1 SINCE='' known
-  slurp "$SHADOW/tree.id"
-  known=$TEXT
-  mv -f "$SHADOW/index" "$SHADOW/index.kept" && rm -f "$SHADOW/index.known"
-  snapshot '' >"$OUT.report" || return
-  SCRATCH="$TREE $META"
-  mv -f "$SHADOW/index.kept" "$SHADOW/index" && ln -f "$SHADOW/index" "$SHADOW/index.known" && printf %s "$known" >"$SHADOW/tree.id"
-}
-follow() { begin_look && last_look && snapshot "$1" >"$OUT.report" && note_look "\${1:--}" && note_tree_id "$TREE" && keep_tree_ids ROOTS; }
-while read -r -u 5 delay x name && read -r -u 5 script; do
-  [ "$name" != nothing ] || sleep 0.1
-  enter || { echo "FAILED enter"; continue; }
-  [ "$delay" = after ] || change "$delay" "$script" &
-  follow $target || { echo "FAILED look $name"; wait; continue; }
-  tree=$TREE meta=$META
-  wait
-  [ "$delay" != after ] || (change 0 "$script")
-  enter || { echo "FAILED enter"; continue; }
-  said=moved
-  ! still $target $tree $meta 2>/dev/null || said=still
-  enter && follow '' || { echo "FAILED second look $name"; continue; }
-  how=asked; [ -z "$FOLLOWED" ] || how=followed
-  found="$TREE $META"
-  git rev-list --objects --quiet "$TREE" 2>"$OUT.readable" || echo "unreadable $name: $(<"$OUT.readable")"
-  [ ! -s "$OUT.report" ] || { how=reported; tr '\\0' ' ' <"$OUT.report"; echo; }
-  enter && whole || { echo "FAILED whole look $name"; continue; }
-  if [ "$found" = "$SCRATCH" ]; then echo "$how right $name"; else echo "$how wrong $name: $found, $SCRATCH"; fi
-  if [ "$SCRATCH" != "$tree $meta" ]; then truth=moved; else truth=still; fi
-  echo "$said $truth $name"
-  [ "$said $truth" != 'still moved' ] || { echo "  captured $tree $meta, now $SCRATCH"; git diff-tree -r "$tree" "\${SCRATCH% *}"; git diff-tree -r -p "$meta" "\${SCRATCH#* }"; } | sed 's/^/  /'
-done 5<"$RUN.rounds" 2>"$RUN.said"
-`;
+const capture = createNativeCapture(programHere(), OUTPUT_BYTES);
 
-/** So many rounds; a look that is called still although git finds a change fails. */
-export const looksAreHeldAgainstGit = async (
+/** Ends in any way: some changes find nothing to change. */
+const CHANGE = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+for ((n = 0; n < $1; n++)); do :; done; x=$2; eval "$3"`;
+
+/** So many rounds. A capture that is not equal to one of a session that knows nothing fails. */
+export const capturesAreHeldAgainstNew = async (
   rounds: number,
   seed: number,
   changes: Record<string, string> = CHANGES,
@@ -159,41 +119,47 @@ export const looksAreHeldAgainstGit = async (
   harness.sh(
     'git init -q -b main . && mkdir -p d leaf deep/er && for f in a b c e d/f d/g leaf/f leaf/g leaf/h deep/er/f; do echo 12345 >$f; done && echo deep >.git/info/exclude && git add -A && git commit -qm one',
   );
+  const change = async (delay: number, x: number, script: string): Promise<void> => {
+    const child = spawn('/bin/bash', ['-c', CHANGE, 'change', `${delay}`, `${x}`, script], {
+      cwd: harness.root,
+      env: { PATH: process.env['PATH'] ?? '', HOME: harness.home },
+      stdio: 'ignore',
+    });
+    await once(child, 'exit');
+  };
+  const take = async (sessionId: string, toolExecutionId: string) => {
+    const request = captureRequest(harness.root, sessionId, { toolExecutionId, maxDepth: 3 });
+    const { repositories, failures, skipped } = await capture(harness.sandbox, request, async () => null);
+    const ids = repositories.map(({ path, state, tree, meta }) => ({ path, state, tree, meta }));
+    return { ids: ids.toSorted((one, other) => (one.path < other.path ? -1 : 1)), failures, skipped };
+  };
   const names = Object.keys(changes);
-  const plan = Array.from({ length: rounds }, (_, round) => {
-    // Whatever the seed, and however slow the look: something that moved.
-    if (round === 4 || round === 5) return { name: 'append', delay: 'after', x: round };
-    const name =
-      round < 4 || round % 6 === 0 ? 'nothing' : (names[Math.floor(random() * names.length)] ?? 'nothing');
-    // Up to some 30 milliseconds: before, in and after the look.
-    return { name, delay: Math.floor(random() * 20_000), x: Math.floor(random() * 1e6) };
-  });
-  const lines = plan.map(({ name, delay, x }) => `${delay} ${x} ${name}\nx=${x}; ${changes[name] ?? ':'}\n`);
-  harness.sh(`mkdir -p .agent-shadow && cat >.agent-shadow/run.rounds <<'END'\n${lines.join('')}END`);
-  const { stdout } = spawnSync('/bin/bash', ['-c', PROGRAM], {
-    cwd: harness.root,
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: harness.home },
-  });
-  const said = stdout.trimEnd().split('\n');
-  const counted = (beginning: string) => said.filter((line) => line.startsWith(beginning)).length;
-  expect(
-    said.filter((line) => line.startsWith('still moved')),
-    `SEED=${seed} ${said.join('\n')}`,
-  ).toEqual([]);
-  // A change may stop a look, in few rounds also two or three; what matters is that most say something, and that both answers occur.
-  expect(counted('FAILED'), said.join('\n')).toBeLessThan(Math.max(4, rounds / 10));
-  expect(counted('moved moved')).toBeGreaterThan(rounds / 10);
-  expect(counted('still still')).toBeGreaterThan(0);
-  // Of the looks that follow the times, none may find another tree than one that knows nothing.
-  expect(
-    said.filter((line) => / wrong /.test(line)),
-    `SEED=${seed}`,
-  ).toEqual([]);
-  // What a capture says was captured can be read, whatever became of the objects that it borrowed.
-  expect(
-    said.filter((line) => line.startsWith('unreadable ')),
-    `SEED=${seed}`,
-  ).toEqual([]);
-  expect(counted('followed right'), said.join('\n')).toBeGreaterThan(rounds / 8);
+  const states = new Set<string>();
+  let raced = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const name = names[Math.floor(random() * names.length)] ?? '';
+    const label = `SEED=${seed}, round ${round}: ${name}`;
+    // Up to some 30 milliseconds: before, in and after the capture.
+    const changed = change(Math.floor(random() * 20_000), Math.floor(random() * 1e6), changes[name] ?? ':');
+    const racing = await take('held', `r${round}`);
+    await changed;
+    const found = await take('held', `f${round}`);
+    const fresh = await take(`new${round}`, 'n');
+    expect(found, label).toEqual(fresh);
+    expect((await take('held', `a${round}`)).ids, `${label}, once more`).toEqual(found.ids);
+    // What a capture says was captured can be read, whatever became of the objects that it borrowed.
+    for (const { path, state, tree } of found.ids)
+      if (state === 'captured')
+        harness.sh(`git --git-dir=.agent-shadow/session-held rev-list --objects --quiet ${tree}`, path);
+    harness.sh(`rm -rf .agent-shadow/session-new${round} inner/.agent-shadow/session-new${round}`);
+    const state = JSON.stringify(found.ids);
+    states.add(state);
+    if (JSON.stringify(racing.ids) !== state) raced += 1;
+  }
+  process.stdout.write(
+    `git-stat-table: ${states.size} states in ${rounds} rounds; ${raced} captures saw another one before\n`,
+  );
+  expect(states.size).toBeGreaterThan(rounds / 6);
+  // Of few rounds, each change may come before its capture.
+  if (rounds >= 100) expect(raced).toBeGreaterThan(rounds / 20);
 };
