@@ -1,0 +1,134 @@
+//! The request. `contract/sandbox/compose.ts` mirrors it.
+
+use crate::git::id::Format;
+use crate::wire::capture::{CarryLimits, KnownRepository};
+use crate::wire::name::Name;
+use crate::wire::restore::{Bundle, State};
+use serde::Deserialize;
+
+/// One call.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Call {
+    /// Stands around the answer, and nowhere else in the output.
+    pub(crate) mark: String,
+    /// The call ends itself, and every process that it started, after this time.
+    pub(crate) timeout_ms: u64,
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Command {
+    /// Says which program this is.
+    Hello,
+    /// Makes captures from captures.
+    Compose(Box<ComposeRequest>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ComposeRequest {
+    pub(crate) session_id: String,
+    /// Names this call: its folder in `.agent-shadow` has this name.
+    pub(crate) call: String,
+    /// Names the checkpoint that is composed.
+    pub(crate) tag: String,
+    pub(crate) message: String,
+    /// `merge`, `revert` or `paths`.
+    pub(crate) reason: String,
+    pub(crate) lock_wait_seconds: u64,
+    /// Patterns of ignored files that are captured.
+    pub(crate) include: Vec<Name>,
+    /// Names of bases that are stored, so they need not be made.
+    pub(crate) known_bases: Vec<String>,
+    /// The checkpoint of now, which the composition is made from.
+    pub(crate) now_tag: String,
+    /// Repositories that now has and the result does not have.
+    pub(crate) gone: Vec<Gone>,
+    pub(crate) repositories: Vec<ComposeRepository>,
+    /// Files that a step brings, and that have marks of conflicts which their base does not have, are conflicts.
+    pub(crate) refuses_markers: bool,
+    /// Conflicts are written into the files as git does, between marks with these names.
+    pub(crate) markers: bool,
+    pub(crate) labels: Labels,
+    /// Bundles are made. A plan needs none.
+    pub(crate) is_exported: bool,
+    pub(crate) limits: CarryLimits,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Labels {
+    pub(crate) ours: String,
+    pub(crate) theirs: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Gone {
+    pub(crate) path: Name,
+    /// The capture of this session that knows what its directory held without it.
+    pub(crate) tag: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ComposeRepository {
+    /// What the store has, and the state to begin with.
+    pub(crate) known: KnownRepository,
+    /// It is not in the sandbox: `known` is the whole state of the other side.
+    pub(crate) is_new: bool,
+    /// The capture of now took the directory in its place for a repository.
+    pub(crate) is_entered: bool,
+    pub(crate) object_format: FormatName,
+    pub(crate) is_partial: bool,
+    /// Repositories inside it that only one side has.
+    pub(crate) inside: Vec<Inside>,
+    /// Applied one after the other.
+    pub(crate) steps: Vec<Step>,
+    /// Only these files and directories in it. Without any: all of it.
+    pub(crate) paths: Vec<Name>,
+    /// To be brought first, the base before the others.
+    pub(crate) bundles: Vec<Bundle>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FormatName {
+    Sha1,
+    Sha256,
+}
+
+impl FormatName {
+    pub(crate) fn format(self) -> Format {
+        match self {
+            FormatName::Sha1 => Format::Sha1,
+            FormatName::Sha256 => Format::Sha256,
+        }
+    }
+}
+
+/// One three-way merge: what happened between two states is applied to the state so far.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Step {
+    pub(crate) base: State,
+    pub(crate) theirs: State,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Inside {
+    /// In the outer repository.
+    pub(crate) path: Name,
+    /// Which side has it.
+    pub(crate) side: Side,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Side {
+    Now,
+    Change,
+}
