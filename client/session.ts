@@ -1,13 +1,15 @@
 /** One session: its checkpoints, its runs, and the ways back. */
 import type { CheckpointAnswer } from '../contract/checkpoint-answers.ts';
 import type { RequestOf } from '../contract/invoke.ts';
+import type { RewindRequest } from '../contract/rewind.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
+import { blameAnywhere } from './blame-copy.ts';
 import { diffAnywhere } from './diff-copy.ts';
 import { errors } from './errors.ts';
 import { requireFields, requireOnly } from './given.ts';
 import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
-import { checkpointAt, type Place, placeOf } from './place.ts';
+import { checkpointAt, type Place, timelinePosition } from './place.ts';
 import {
   makeRollback,
   type Plan,
@@ -17,7 +19,7 @@ import {
   type RollbackOptions,
 } from './plan.ts';
 import { type Point, targetOfPoint, withFitMessage } from './point.ts';
-import type { Answer, Asker, Request } from './requests.ts';
+import type { Answer, Request, RewindOf } from './requests.ts';
 import { createRun, type Run, type RunDeps, type RunOptions } from './run.ts';
 import { type MessageText, saidMessage, saidTool } from './said.ts';
 import { findUndo, NOTHING, type Way } from './undo.ts';
@@ -40,15 +42,7 @@ export type SomeOf<Options> = {
   [Name in keyof Options]-?: Options & Required<Pick<Options, Name>>;
 }[keyof Options];
 
-export type RewindOptions = Omit<
-  RequestOf<'rewind-session'>,
-  'sessionId' | 'to' | 'requestId' | 'by' | 'proof'
-> &
-  Asker & {
-    to: Point;
-    /** The same id goes on with the same rewind. Default: a new one. */
-    requestId?: string;
-  };
+export type RewindOptions = RewindOf<Omit<RewindRequest['session'], 'to'> & { to: Point }>;
 
 /** A request to this session. Without an id it is a new one. */
 type Composed<Name extends 'revert' | 'fork-session'> = Omit<Request<Name>, 'sessionId' | 'requestId'> & {
@@ -119,7 +113,7 @@ export interface Session {
   /** Brings in the work of a fork of this session: all repositories, or none with `ChangesetConflict`. */
   merge(from: { sessionId: string }, options?: MergeOptions, call?: CallOptions): Promise<Answer<'merge'>>;
   /** Takes back effects of sagas, then files, then says where to cut the conversation. */
-  rewind(options: RewindOptions, call?: CallOptions): Promise<Answer<'rewind-session'>>;
+  rewind(options: RewindOptions, call?: CallOptions): Promise<Answer<'rewind'>>;
   /** Rebuilds a checkpoint in a fresh sandbox: a copy to look at, or the place where the session goes on. */
   rehydrate(options?: RehydrateOptions, call?: CallOptions): Promise<Answer<'rehydrate'>>;
   /**
@@ -127,6 +121,16 @@ export interface Session {
    * this is done in a review copy, and the answer's warnings say so.
    */
   diff(options: Omit<Request<'diff'>, 'sessionId'>, call?: CallOptions): Promise<Answer<'diff'>>;
+  /**
+   * Who wrote each line of a file: the message and tool call, the fork that it came from, or the commit from before
+   * the session. `at`: a message, a checkpoint, `head` or `now` (the default). Answers at most 2,000 lines; its
+   * `nextLine` begins the next. Where the session's sandbox is gone, this is done in a review copy.
+   */
+  blame(
+    path: string,
+    options?: Omit<Request<'blame'>, 'sessionId' | 'path'>,
+    call?: CallOptions,
+  ): Promise<Answer<'blame'>>;
   /**
    * What a checkpoint or a message changed, with its patch and what was said. Needs no sandbox. Answers one
    * page; its `cursor` begins the next.
@@ -177,7 +181,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
   const place: Place = { ...begin };
 
   const refresh = async (call?: CallOptions): Promise<void> => {
-    Object.assign(place, placeOf(await invoke('timeline', { sessionId, limit: 1 }, call)));
+    Object.assign(place, timelinePosition(await invoke('timeline', { sessionId, limit: 1 }, call)));
   };
 
   const rollbacks: PlanDeps = {
@@ -278,7 +282,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
       requireFields('session.rewind', given, { to: 'point' });
       const { to, requestId = freshId('rewind'), ...options } = given;
       const target = targetOfPoint(to);
-      const answer = await invoke('rewind-session', { ...options, sessionId, requestId, to: target }, call);
+      const answer = await invoke('rewind', { ...options, sessionId, requestId, to: target }, call);
       if (answer.status !== 'PLANNED') await refresh(call);
       return answer;
     },
@@ -304,6 +308,19 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
           freshId,
         },
         { ...options, from: fitId(options.from), to: fitId(options.to), sessionId },
+      );
+    },
+    blame: async (path, options = {}, call) => {
+      requireFields('session.blame', { path, options }, { path: 'text', options: 'object' });
+      requireFields('session.blame', options, { 'at?': 'text' });
+      const { at, ...rest } = options;
+      return blameAnywhere(
+        {
+          blame: (request) => invoke('blame', request, call),
+          rehydrate: (request) => invoke('rehydrate', request, call),
+          freshId,
+        },
+        { ...rest, sessionId, path, ...(at === undefined ? {} : { at: fitId(at) }) },
       );
     },
     changes: async (options, call) => {

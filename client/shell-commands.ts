@@ -151,7 +151,7 @@ const setReads = over(
 );
 
 /** Commands of Walkback that only show something, whatever their options are. */
-const WALKBACK_LOOKS = new Set(['log', 'diff', 'changes', 'doctor', 'whoami']);
+const WALKBACK_LOOKS = new Set(['log', 'diff', 'blame', 'changes', 'doctor', 'whoami']);
 const WALKBACK_GROUPS: ReadonlyMap<string, RegExp> = new Map([
   ['session', /^list$/],
   ['copies', /^list$/],

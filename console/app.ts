@@ -11,6 +11,7 @@ import { type ConsoleEnv, createGate, type Gate } from './gate.ts';
 import { isAtWork, questionsOf } from './known-failures.ts';
 import { refuseOtherMethods } from './methods.ts';
 import { bisect, showBisect } from './pages/bisect.ts';
+import { showBlame } from './pages/blame.ts';
 import { showCatalog } from './pages/catalog.ts';
 import { showComparison } from './pages/compare.ts';
 import { openCopy } from './pages/copy.ts';
@@ -90,6 +91,7 @@ const SLOW_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
  */
 const JOINED_PAGES: Readonly<Record<string, readonly [Show, string]>> = {
   '/sessions/:id/compare': [showComparison, 'Comparing'],
+  '/sessions/:id/blame': [showBlame, 'Reading who wrote it'],
 };
 
 const ACTS: Readonly<Record<string, readonly [Act, string]>> = {

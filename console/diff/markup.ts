@@ -33,8 +33,15 @@ export interface Room {
   ofFile: number;
 }
 
-/** Where a file of the repository is shown with more lines around its changes. */
-export type Wider = (file: string) => string;
+export interface FileLinks {
+  /** Where it is shown with more lines around its changes. */
+  wider: string;
+  /** Where it is shown who wrote its lines. */
+  blame: string;
+}
+
+/** Where a file of the repository leads to. */
+export type LinksOf = (file: string) => FileLinks;
 
 export const roomFor = (anchor = 'file', lines = 2_000, ofFile = 600): Room => ({
   lines,
@@ -45,7 +52,7 @@ export const roomFor = (anchor = 'file', lines = 2_000, ofFile = 600): Room => (
 });
 
 /** Most characters of one line. */
-const LONGEST = 1_000;
+export const LONGEST = 1_000;
 /** Text after this is not even read. */
 const MOST_READ = 320 * 1024;
 
@@ -61,7 +68,7 @@ const escaped = (text: string): string =>
   printable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** Colours and changed words divide a line into parts. */
-const lineText = (text: string, pieces: readonly Piece[], spans: readonly Span[]): string => {
+export const lineText = (text: string, pieces: readonly Piece[], spans: readonly Span[]): string => {
   const kinds: { from: number; to: number; kind: string | undefined }[] = [];
   let at = 0;
   for (const { length, kind } of pieces) {
@@ -154,8 +161,16 @@ const viewedMark = ({ path, notes, hunks }: FileDiff): string =>
 /** The lines of a file that is gone can be opened. */
 const isOpen = (isDeleted: boolean): Markup => (isDeleted ? NOTHING : html` open`);
 
+/** A file that came or went has no other lines around. */
+const linksPart = ({ wider, blame }: FileLinks, name: string, { hunks }: FileDiff): Markup =>
+  html`<p class="wider">${
+    hunks.some(hasMore)
+      ? html`<a href="${wider}">More lines around<span class="unseen"> the changes of ${printableLine(name)}</span></a> `
+      : NOTHING
+  }<a href="${blame}">Who wrote each line<span class="unseen"> of ${printableLine(name)}</span></a></p>`;
+
 /** The lines of one file. `prefix`: the beginning of its name, which need not be shown again. */
-const fileMarkup = (file: FileDiff, prefix: string, room: Room, wider: Wider | undefined): Markup => {
+const fileMarkup = (file: FileDiff, prefix: string, room: Room, linksOf: LinksOf | undefined): Markup => {
   const language = languageOf(file.path);
   const all = linesOf(file);
   const most = Math.max(0, Math.min(all, room.ofFile, room.lines));
@@ -183,10 +198,8 @@ const fileMarkup = (file: FileDiff, prefix: string, room: Room, wider: Wider | u
       ? NOTHING
       : html`<div class="diff" role="group" aria-label="Lines of ${printableLine(name)}" tabindex="0"><div class="lines">${raw(hunks.join(''))}</div></div>`
   }${all > most ? html`<p class="cut">Cut here: ${plural(all - most, 'more line')} of this file.</p>` : NOTHING}${
-    // A file that came or went has no other lines.
-    wider === undefined || added + deleted === 0 || !file.hunks.some(hasMore)
-      ? NOTHING
-      : html`<p class="wider"><a href="${wider(name)}">More lines around<span class="unseen"> the changes of ${printableLine(name)}</span></a></p>`
+    // A file without lines, or one that is gone, has no writers.
+    linksOf === undefined || all === 0 || isDeleted ? NOTHING : linksPart(linksOf(name), name, file)
   }</details></div>`;
 };
 
@@ -199,13 +212,13 @@ const readPart = (diff: string): string =>
   diff.length <= MOST_READ ? diff : diff.slice(0, diff.lastIndexOf('\n', MOST_READ) + 1);
 
 /** A whole diff, as far as there is room. `name`: that of the repository, which git writes before each path. */
-export const diffMarkup = (diff: string, name: string, room: Room, wider?: Wider): Markup => {
+export const diffMarkup = (diff: string, name: string, room: Room, linksOf?: LinksOf): Markup => {
   const read = readPart(diff);
   const files = parseDiff(read);
   const parts: Markup[] = [];
   for (const file of files) {
     if (room.lines <= 0) break;
-    parts.push(fileMarkup(file, `${name}/`, room, wider));
+    parts.push(fileMarkup(file, `${name}/`, room, linksOf));
   }
   const left = files.length - parts.length;
   const rest = diff.length - read.length;

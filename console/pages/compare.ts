@@ -7,7 +7,7 @@ import { plural } from '../../core/shared/plural.ts';
 import { doesDiffer } from '../../present/checkpoint-words.ts';
 import { hostLines } from '../../present/host-lines.ts';
 import type { Show, Visit } from '../context.ts';
-import { diffMarkup, type Room, roomFor, type Wider } from '../diff/markup.ts';
+import { diffMarkup, type LinksOf, type Room, roomFor } from '../diff/markup.ts';
 import {
   badge,
   link,
@@ -21,7 +21,7 @@ import {
 } from '../parts/markup.ts';
 import { warningsPart } from '../parts/plan-parts.ts';
 import { POINTS, pointsOf } from '../parts/points.ts';
-import { contextIn, contextsPart, widerPath } from '../parts/wider.ts';
+import { blamePath, contextIn, contextsPart, fileLinks, widerPath } from '../parts/wider.ts';
 
 /** Most lines of a file that is shown alone. */
 const MOST_OF_FILE = 4_000;
@@ -35,10 +35,10 @@ const filters = ({ query: { from, to, repository, sandbox } }: Visit, timeline: 
 
 type Repository = DiffAnswer['repositories'][number];
 
-const repositoryPart = (one: Repository, room: Room, alone: string, wider: Wider): Markup =>
+const repositoryPart = (one: Repository, room: Room, alone: string, linksOf: LinksOf): Markup =>
   html`<section><h2>${repositoryName(one.path)} ${one.change === undefined ? NOTHING : badge(one.change, 'ask')} <span class="counts"><ins>+${one.added}</ins> <del>−${one.deleted}</del></span></h2>
     ${list(hostLines(one.host).map((line) => shown(line)))}
-    ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room, wider) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
+    ${one.diff === '' ? NOTHING : room.lines > 0 ? diffMarkup(one.diff, one.path, room, linksOf) : html`<p class="cut">Cut here: ${link(alone, 'show this repository alone')}.</p>`}
     ${one.truncated ? html`<p class="cut">Cut where it was made: ${link(alone, 'compare this repository alone')}.</p>` : NOTHING}</section>`;
 
 export const showComparison: Show = async (visit) => {
@@ -81,6 +81,7 @@ export const showComparison: Show = async (visit) => {
         ${contextsPart((lines) => widerPath(sessionId, points, repository, file, lines), context)}
         ${one === undefined || one.diff === '' ? html`<p class="empty">This file does not differ.</p>` : html`<div class="alone">${diffMarkup(one.diff, one.path, room)}</div>`}
         ${one?.truncated === true ? html`<p class="cut">Cut where it was made.</p>` : NOTHING}
+        <p>${link(blamePath(sessionId, { file, repository, at: to, sandbox }), 'Who wrote each line of it')}</p>
         <p>${link(alone(repository), 'All files of this repository')}</p>${back}`,
       data: answer,
       isWide: true,
@@ -91,7 +92,7 @@ export const showComparison: Show = async (visit) => {
     body: html`${filters(visit, timeline)}${warningsPart(answer.warnings)}
       ${asked['request'] ? html`<p class="hint">This answer is kept for 10 minutes under the request in the address. Compare asks anew.</p>` : NOTHING}
       <p class="hint">${differ.length} of ${plural(answer.repositories.length, 'repository', 'repositories')} ${differ.length === 1 ? 'differs' : 'differ'}.</p>
-      ${differ.map((one) => repositoryPart(one, room, alone(one.path), (name) => widerPath(sessionId, points, one.path, name)))}${back}`,
+      ${differ.map((one) => repositoryPart(one, room, alone(one.path), (name) => fileLinks(sessionId, points, one.path, name)))}${back}`,
     data: answer,
     isWide: true,
   };

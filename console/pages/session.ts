@@ -31,7 +31,7 @@ import {
   time,
 } from '../parts/markup.ts';
 import { groupsOf, isWork, linesOf, timelinePart } from '../parts/timeline.ts';
-import { widerPath } from '../parts/wider.ts';
+import { fileLinks } from '../parts/wider.ts';
 
 const PAGE = 100;
 
@@ -48,6 +48,7 @@ const acts = (visit: Visit, sessionId: string, { messageId, checkpointId }: Time
   return html`<div class="acts"><a class="button main" href="${here}/plan${of}">Go back to here…</a>
     <a class="button" href="${here}/compare${query({ from: messageId, to: 'head' })}">Compare with the head</a>
     <a class="button" href="${here}/bisect${query({ bad: messageId })}">What broke it?</a>
+    <a class="button" href="${here}/blame${query({ at: messageId })}">Who wrote a line?</a>
     ${form(`${here}/copy`, visit.formToken, { message: messageId, request: `console-${crypto.randomUUID()}` }, html`<button type="submit">Open a review copy</button>`)}
     ${permalink}</div>`;
 };
@@ -106,7 +107,7 @@ const chosenPart = (visit: Visit, { session }: TimelineAnswer, chosen: Chosen): 
   const calls = callsPart(changes?.checkpoints ?? [], {
     room,
     alone: (repository) => at({ repository }),
-    wider: ({ from, to }, repository, file) => widerPath(sessionId, { from, to }, repository, file),
+    links: ({ from, to }, repository, file) => fileLinks(sessionId, { from, to }, repository, file),
     back: (checkpoint) => `${here}/plan${query({ checkpoint })}`,
     messageId,
     headSeq,

@@ -1,5 +1,6 @@
 /** One file of a comparison, with as many lines around its changes as are asked for. */
 import { html } from 'hono/html';
+import type { FileLinks } from '../diff/markup.ts';
 import { type Markup, NOTHING, path, query } from './markup.ts';
 
 export interface Points {
@@ -30,6 +31,29 @@ const WORDS = new Map<number, string>([
   [FEWEST, '3 lines around'],
   [MOST, 'All lines'],
 ]);
+
+/** Who wrote the lines of a file, at a point. */
+export const blamePath = (
+  sessionId: string,
+  asked: {
+    file: string;
+    repository: string | undefined;
+    at?: string | undefined;
+    sandbox?: string | undefined;
+    from?: string | undefined;
+  },
+): string => `${path('sessions', sessionId, 'blame')}${query(asked)}`;
+
+/** Where a file of a comparison leads to. */
+export const fileLinks = (
+  sessionId: string,
+  points: Points,
+  repository: string,
+  file: string,
+): FileLinks => ({
+  wider: widerPath(sessionId, points, repository, file),
+  blame: blamePath(sessionId, { file, repository, at: points.to, sandbox: points.sandbox }),
+});
 
 export const contextsPart = (at: (context: number) => string, chosen: number): Markup =>
   html`<nav class="scopes" aria-label="Lines around each change">${CONTEXTS.map(

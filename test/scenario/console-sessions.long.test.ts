@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Ask } from '../../console/context.ts';
 import { exportSession } from '../../console/export/session-file.ts';
-import { startBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   comeIn,
   expectAccessible,
@@ -27,13 +27,9 @@ import {
 } from '../support/console-world.ts';
 import { shell } from '../support/world.ts';
 
-const browser: Browser | undefined = await startBrowser();
-const running = (): Browser => {
-  if (browser === undefined) throw new Error('no browser');
-  return browser;
-};
+const browser = await openBrowser();
 
-describe.skipIf(browser === undefined)('sessions at the console', () => {
+describe.skipIf(!browser.isThere)('sessions at the console', () => {
   let world: ConsoleWorld;
   const file = (path: string): string => readFileSync(join(world.world.root, path), 'utf8');
   const prices = (): string => file('api/price.ts');
@@ -44,14 +40,14 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
   });
   afterAll(async () => {
     process.stdout.write(`pictures: ${SCREENSHOTS}\n`);
-    await browser?.close();
+    await browser.close();
     await world.close();
   });
 
   /** A person whose every step takes longer than anybody waits, so that all progress is seen too. */
   const sitDown = async (isScripted: boolean): Promise<Person & AsyncDisposable> => {
     const { url } = await world.serve('rita', 1);
-    return comeIn(running(), url, { javaScriptEnabled: isScripted });
+    return comeIn(browser.running(), url, { javaScriptEnabled: isScripted });
   };
 
   const messageLink = (page: Page, message: string) =>
@@ -138,6 +134,39 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       expect(await page.locator('.lines .added').count()).toBe(1);
       await page.getByRole('link', { name: 'All files of this repository' }).click();
       await page.getByText('1 of 1 repository differs.').waitFor();
+    });
+
+    test('who wrote each line is a link away from a diff, on a phone too', async () => {
+      await using person = await sitDown(isScripted);
+      const { page } = person;
+      await choose(page, 'msg-3');
+      // By the keyboard alone.
+      await page.getByRole('link', { name: 'Who wrote each line of price.ts' }).first().focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Who wrote price.ts' }).waitFor();
+      const runs = page.locator('.run');
+      expect(await runs.count()).toBeGreaterThan(1);
+      const rounded = runs.filter({ hasText: 'Math.round' });
+      expect(await rounded.innerText()).toContain(`Edit api/price.ts`);
+      await expectOnlyText(person);
+      await look(page, `blame-${place}`);
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      expect(
+        await page.evaluate(
+          `[...document.querySelectorAll('.run *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length`,
+        ),
+      ).toBe(0);
+      await look(page, `blame-${place}-phone`);
+      await expectPrintable(page, `blame-${place}`);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      // The margin leads to the change, and to the message.
+      await rounded.getByRole('link').first().click();
+      await page.getByRole('heading', { level: 1, name: 'Compare price.ts' }).waitFor();
+      expect(await page.locator('mark').allInnerTexts()).toEqual(expect.arrayContaining(['ceil', 'round']));
+      await page.getByRole('link', { name: 'Who wrote each line of it' }).click();
+      await rounded.getByRole('link', { name: 'Rounded, not up' }).click();
+      await page.locator('.timeline a[aria-current]', { hasText: 'Rounded, not up' }).waitFor();
     });
 
     test('a rollback is planned, done and undone', async () => {
@@ -356,7 +385,7 @@ describe.skipIf(browser === undefined)('sessions at the console', () => {
       // What must be there goes beyond by a little: the frame, and what was cut.
       expect(cut.bytes).toBeLessThan(whole.bytes);
 
-      await using context = await running().newContext();
+      await using context = await browser.running().newContext();
       const page = await context.newPage();
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));

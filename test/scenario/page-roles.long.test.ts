@@ -28,6 +28,7 @@ const pagesOf = (session: string, saga: string): Record<string, string[]> => ({
     (scope) => `/sessions/${session}/plan?scope=${scope}&message=msg-2`,
   ),
   'GET /sessions/:id/compare': [`/sessions/${session}/compare?from=msg-2&to=msg-3`],
+  'GET /sessions/:id/blame': [`/sessions/${session}/blame?file=price.ts&repository=api`],
   'GET /sessions/:id/bisect': [`/sessions/${session}/bisect`],
   'GET /search': ['/search?q=refund'],
   'GET /queue': ['/queue'],
@@ -64,7 +65,6 @@ const BY_COMMAND = [
   'anchor-ledger',
   'export-ledger',
   'park-saga',
-  'rewind',
   'put-catalog',
   'sweep',
 ];

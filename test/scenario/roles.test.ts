@@ -22,7 +22,7 @@ const LEDGER = [
   ['ledger', 'verify', 'order-9'],
 ];
 const REWINDS = [
-  ['saga', 'rewind', 'order-9', '--to', 'verify', '--dry-run', '--by', 'ada'],
+  ['rewind', '--saga', 'order-9', '--to', 'verify', '--dry-run', '--by', 'ada'],
   ['rewind', '--to', 'm1', '--dry-run', '--by', 'ada', ...NO_SESSION],
 ];
 /** What the page of a session does. */
@@ -31,6 +31,8 @@ const SESSION = [
   ['log', ...NO_SESSION],
   ['diff', 'm1', 'm2', ...NO_SESSION],
   ['changes', 'm1', ...NO_SESSION],
+  ['blame', 'api/a.txt', ...NO_SESSION],
+  ['search', 'a.txt'],
   ['rehydrate', ...NO_SESSION],
   ['rollback', '--to', 'm1', '--yes', ...NO_SESSION],
   ['revert', 'm1', '--yes', ...NO_SESSION],

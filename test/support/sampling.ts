@@ -24,43 +24,71 @@ const TURNS = [
     'faults-workspace-kill',
     'saga-throttled-services',
   ],
-  // Commands in the sandbox that fail: git-restore-faults.test.ts.
-  ['git-faults-capture', 'git-late-faults', 'git-killed', 'git-merge-killed', 'git-low-memory'],
-  // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
-  ['git-size', 'git-many-at-once', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
-  // Restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
-  ['git-settle', 'git-placing', 'git-filling', 'git-verify'],
-  // Disks that are full, and objects that are torn: git-restore-faults.test.ts has every command that fails, full disks among them.
-  ['git-torn-objects', 'git-packed', 'git-no-room', 'git-torn-shadow'],
-  // Captures compared with those of the scripts: the program's own tests, git-cases.test.ts.
-  ['git-native-cases', 'git-native-targets', 'git-native-torn', 'git-mapped'],
-  // Restores of the native program, which no function asks for yet: its own tests.
+  // Commands in the sandbox that fail, and restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
   [
-    'git-native-restore',
-    'git-native-parking',
-    'git-native-instants',
-    'git-native-company',
-    'git-native-lost-objects',
-    'git-native-killed',
-    'git-native-faults',
-    'git-native-room',
+    'git-faults-capture',
+    'git-late-faults',
+    'git-killed',
+    'git-merge-killed',
+    'git-low-memory',
+    'git-settle',
+    'git-placing',
+    'git-filling',
+    'git-verify',
+    'git-disk-captures',
   ],
-  // Rules and settings: git-cases.test.ts, git-hostile.test.ts.
-  ['git-ignored-worktrees', 'git-ignored-roots', 'git-worktree-settings', 'git-conversion', 'git-warnings'],
-  // Sizes that an answer or an item may have: saga-notice-size.test.ts.
-  ['saga-observation-size', 'session-rewind-size', 'saga-lock-pages', 'saga-packed-state', 'decided-epoch'],
-  // What was lost or left out: git-cases.test.ts and git-hostile.test.ts.
+  // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
+  ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
+  // Disks that are full, objects that are torn, and what was lost or left out: git-restore-faults.test.ts has every command that fails, full disks among them; git-cases.test.ts and git-hostile.test.ts.
   [
+    'git-packed',
+    'git-torn-shadow',
     'git-directories',
     'git-lost-git',
     'git-damage',
+    'git-lost-history',
     'git-lost-objects',
     'git-left-out',
     'git-permissions',
     'git-pipes',
   ],
-  // Odd places and names: git-hostile.test.ts.
-  ['git-links', 'git-odd-names', 'git-tenants', 'git-another-place', 'git-mounts'],
+  // Captures on a torn shadow, and restores of the native program, which no function asks for yet: the program's own tests, git-cases.test.ts.
+  [
+    'git-native-torn',
+    'git-mapped',
+    'git-native-restore',
+    'git-native-parking',
+    'git-native-company',
+    'git-native-lost-objects',
+    'git-native-killed',
+    'git-native-faults',
+    'git-native-room',
+    'git-disk-restores',
+  ],
+  // Rules and settings, odd places and names: git-cases.test.ts, git-hostile.test.ts.
+  [
+    'git-ignored-roots',
+    'git-worktree-settings',
+    'git-conversion',
+    'git-warnings',
+    'git-links',
+    'git-tenants',
+    'git-another-place',
+    'git-mounts',
+  ],
+  // Of the same, what takes longest.
+  [
+    'git-no-room',
+    'git-many-at-once',
+    'git-ignored-worktrees',
+    'git-torn-objects',
+    'git-native-targets',
+    'git-odd-names',
+    'git-stash',
+    'git-native-instants',
+  ],
+  // Sizes that an answer or an item may have: saga-notice-size.test.ts.
+  ['saga-observation-size', 'session-rewind-size', 'saga-lock-pages', 'saga-packed-state', 'decided-epoch'],
   // Kinds of files, checkouts and clones: git-cases.test.ts and git-random-session.test.ts.
   [
     'git-line-ends',
@@ -72,56 +100,64 @@ const TURNS = [
     'git-ignored-since',
     'git-unseen',
     'git-late',
-    'git-stash',
   ],
-  // What writes meanwhile, laws of merges, and some paths: git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, properties-reverts.test.ts and merge.test.ts.
-  ['git-stillness', 'git-merge-laws', 'rollback-paths'],
-  // Much at once, and whole stories of a session: checkpoint-concurrency.test.ts; client-session.test.ts plays a turn that is taken back, people-api.test.ts people, and granted-calls.ts holds every scenario to what its functions may do.
+  // Hosts of agents, people at a machine, and stories of a README: claude-code-hooks.test.ts, cli-up.test.ts and client-session.test.ts.
+  ['clean', 'stash', 'client-examples', 'console-deployed'],
+  // What writes meanwhile, laws of merges and reverts, some paths, checks in copies, and who wrote a line (blame-history.test.ts and blame-output.test.ts): git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, merge.test.ts.
+  [
+    'git-stat-table',
+    'git-merge-laws',
+    'rollback-paths',
+    'properties-reverts',
+    'commitments',
+    'git-blame',
+    'git-blame-files',
+  ],
+  // Much at once, and what goes, comes back or is refused: checkpoint-concurrency.test.ts and client-session.test.ts; of people, people-api.test.ts.
   [
     'rollback-concurrency',
     'properties-session',
-    'capture-progress',
-    'checkpoint-large',
-    'checkpoint-round-trips',
     'request-counts',
-    'rehydrate-copies',
     'rollback-late',
-    'rewind',
-    'people-rollback',
     'client-content',
     'no-repositories',
-    'grants',
-  ],
-  // What goes, comes back or is refused: checkpoint-concurrency.test.ts and client-session.test.ts.
-  ['checkpoint-gone', 'checkpoint-retention', 'rehydrate-at-once', 'client-directories', 'rollback-refused'],
-  // Workspaces, and what answers say over all functions and kinds of change: merge.test.ts, the unit tests of cursors and repository-change.test.ts.
-  [
-    'commitments',
-    'bisect',
-    'workspace-tools',
-    'properties-reverts',
-    'merge-queue',
-    'changesets-example',
-    'cursors',
-    'changes-agree',
+    'checkpoint-gone',
+    'checkpoint-retention',
+    'rehydrate-at-once',
+    'rollback-refused',
   ],
   // The command at length, and sagas: cli-up.test.ts, cli-daemon.test.ts; saga-cloud.test.ts, ledger-tampering.test.ts, saga-children.test.ts of the unit tests.
-  [
-    'cli-session',
-    'cli-demo',
-    'cli-alone',
-    'cli-own-functions',
-    'cli-own-sources',
-    'own-stopped',
-    'saga-limits',
-    'saga-limits-standing',
-    'saga-children',
-    'ledger-anchors',
-  ],
+  ['own-stopped', 'saga-limits-standing', 'ledger-anchors'],
   // Functions of an embedder in threads of the cloud: own-functions.test.ts and cloud-functions.test.ts.
-  ['own-threads', 'own-edits', 'own-faults'],
+  ['own-edits', 'own-faults'],
   // Deaths at each call, on stores in memory: checkpoint-convergence.test.ts, merge-convergence.test.ts, refund-saga-matrix.test.ts and interactive-matrix.test.ts.
   ['workspace-tools-convergence', 'saga-tree-matrix'],
+  // Whole stories, each of which takes longer than the rest of a row: client-session.test.ts, claude-code-hooks.test.ts, cli-up.test.ts, merge.test.ts, saga-cloud.test.ts and checkpoint-concurrency.test.ts; of bisect, bisect-search.test.ts and bisect-faults.test.ts of the unit tests; of lists, those of cursors; granted-calls.ts holds every scenario to what its functions may do.
+  [
+    'bisect',
+    'changesets-example',
+    'grants',
+    'claude-code-commands',
+    'cli-alone',
+    'cli-session',
+    'rewind',
+    'changes-agree',
+    'capture-progress',
+    'cli-own-functions',
+    'client-directories',
+    'checkpoint-large',
+    'cli-demo',
+    'merge-queue',
+    'cursors',
+    'people-rollback',
+    'own-threads',
+    'cli-own-sources',
+    'rehydrate-copies',
+    'saga-children',
+    'saga-limits',
+    'checkpoint-round-trips',
+    'workspace-tools',
+  ],
 ] as const;
 export type TakesTurns = (typeof TURNS)[number][number];
 

@@ -24,6 +24,7 @@ describe('shell commands', () => {
   test.each([
     'walkback log --limit 20',
     'walkback diff msg-1 now | head',
+    'walkback blame api/a.ts --lines 1,9',
     'walkback session list --all',
     'walkback copies list',
     'walkback saga show saga-1 && walkback ledger verify saga-1',

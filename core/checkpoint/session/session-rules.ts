@@ -84,14 +84,20 @@ export const conflictingRequest = (requestId: string): WalkbackError =>
 const TO_COMPARE =
   'To compare, rebuild the later of the two points with walkback-rehydrate (walkback rehydrate --to POINT), then ask again with the sandboxId it answers (walkback diff --sandbox ID).';
 
+const TO_BLAME =
+  'To see who wrote the lines, rebuild the checkpoint with walkback-rehydrate (walkback rehydrate --to POINT), then ask again with the sandboxId it answers (walkback blame PATH --sandbox ID).';
+
+type Purpose = 'work' | 'diff' | 'blame' | 'context';
+
 /** How to replace a sandbox that is gone. This depends on what the caller wanted to do in it. */
-const sandboxAdvice = (session: Session, sandboxId: string, purpose: 'work' | 'diff' | 'context'): string => {
+const sandboxAdvice = (session: Session, sandboxId: string, purpose: Purpose): string => {
   const { sessionId } = session;
   if (sandboxId !== session.sandboxId) {
     return `The review copy ${sandboxId} of session "${sessionId}" is gone or paused. Make another with walkback-rehydrate (walkback rehydrate --to POINT).`;
   }
   const gone = `The sandbox of session "${sessionId}" is gone or paused.`;
   const hasEnded = session.status === 'ended';
+  if (purpose === 'blame') return `${gone} ${TO_BLAME}`;
   if (purpose === 'diff')
     return `${gone} ${TO_COMPARE}${hasEnded ? ' An ended session can be compared so, too.' : ''}`;
   if (hasEnded) {
@@ -107,7 +113,7 @@ export const withSandboxAdvice = async <T>(
   session: Session,
   work: () => Promise<T>,
   sandboxId = session.sandboxId,
-  purpose: 'work' | 'diff' | 'context' = 'work',
+  purpose: Purpose = 'work',
 ): Promise<T> => {
   try {
     return await work();

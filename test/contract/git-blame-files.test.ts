@@ -1,0 +1,554 @@
+/** Who wrote a file, where the file, the sandbox or the history is not what one would like: real git, real bundles. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { createRepositories } from '../../adapters/git/repositories.ts';
+import type { BlameAnswer } from '../../contract/blame.ts';
+import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
+import type { BlameRequest } from '../../core/checkpoint/ports/blame.ts';
+import { withTwoFiles } from '../support/git-repositories.ts';
+import { createGitStage, type GitStage } from '../support/git-stage.ts';
+import { processSandbox } from '../support/process-sandbox.ts';
+import { sampledTest } from '../support/sampled-test.ts';
+import { programHere } from '../support/sandbox-program.ts';
+
+const test = sampledTest('git-blame-files', 3);
+
+const BEGIN =
+  'git init -q -b main . && printf "one\\ntwo\\nthree\\n" > a.txt && git add -A && git commit -qm begin';
+
+/** A session over one repository, in which `script` ran before it began. */
+const open = async (stage: GitStage, sessionId: string, script = BEGIN): Promise<string> => {
+  const sandbox = await stage.addSandbox();
+  stage.sh(sandbox, `mkdir app && cd app && ${script}`);
+  await stage.start(sessionId, sandbox);
+  return sandbox;
+};
+
+const kindsOf = ({ lines, origins }: BlameAnswer) => lines.map(({ origin }) => origins[origin]?.kind);
+
+const emptyBucket = async ({ s3, bucket: Bucket }: GitStage): Promise<void> => {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
+  for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+};
+
+describe('a path', () => {
+  let stage: GitStage;
+  let sandbox: string;
+  beforeAll(async () => {
+    stage = await createGitStage();
+    sandbox = await stage.addSandbox();
+    stage.sh(
+      sandbox,
+      `mkdir -p app/src other inner && cd app && ${BEGIN} && printf '\\000\\001' > binary && ln -s a.txt link && echo kept > gone.txt && : > empty && printf 'one\\ntwo' > no-end && printf 'one\\r\\ntwo\\r\\n' > crlf &&
+printf 'ignored.txt\\n' > .gitignore && echo secret > ignored.txt && echo same > src/same.txt && head -c 5000000 /dev/zero | tr '\\000' 'a' > large.txt && git add -A && git commit -qm all && git rm -q --cached gone.txt && git commit -qm 'not any more' && git add gone.txt`,
+    );
+    stage.sh(
+      sandbox,
+      `cd other && ${BEGIN} && mkdir src && echo same > src/same.txt && echo alone > alone.txt`,
+    );
+    stage.sh(sandbox, `cd inner && ${BEGIN}`);
+    stage.sh(sandbox, `git init -q -b main app/nested && cd app/nested && ${BEGIN} && git clone -q . ../sub`);
+    await stage.start('s1', sandbox);
+    stage.sh(sandbox, 'rm app/gone.txt');
+    await stage.checkpoint('s1', 'remover');
+    await stage.checkpoint('s1', 'later');
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test.for([
+    ['app/src', 'NotATextFile', 'is a directory: name a file in it'],
+    ['app/', 'NotATextFile', '"app" is a repository'],
+    ['.', 'NotATextFile', '"." is the projects root'],
+    ['app/nested', 'NotATextFile', 'is a repository'],
+    ['app/link', 'NotATextFile', 'is a symbolic link'],
+    ['app/binary', 'NotATextFile', 'is a binary file'],
+    ['app/large.txt', 'NotATextFile', 'It has 5000000 bytes'],
+    ['app/ignored.txt', 'PathNotFound', 'what git ignores'],
+    ['app/never.txt', 'PathNotFound', 'There is no file "never.txt" in repository app now'],
+    [
+      'app/gone.txt',
+      'PathNotFound',
+      /Message "remover" removed it: cp-00000002-\w+ does not have it any more. cp-00000001-\w+ has it still/,
+    ],
+    [
+      'nowhere/a.txt',
+      'PathNotFound',
+      'neither below the projects root nor in one of its repositories: app, app/nested',
+    ],
+    [
+      'src/same.txt',
+      'PathAmbiguous',
+      /is a file of 2 repositories: app, other. Name one of them with --repository/,
+    ],
+    ['a.txt', 'PathAmbiguous', 'is a file of 5 repositories'],
+  ])('%s is refused by name', async ([path, name, message]) => {
+    await expect(stage.blame('s1', path)).rejects.toMatchObject({
+      name,
+      message:
+        typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+    });
+  });
+
+  test('what was removed is told where the point is later, and shown where it is earlier', async () => {
+    await expect(stage.blame('s1', 'app/gone.txt', { at: 'later' })).rejects.toMatchObject({
+      details: { removedBy: { messageId: 'remover', sessionId: 's1' } },
+    });
+    const [baseline] = await stage.store.listTree('s1');
+    const answer = await stage.blame('s1', 'app/gone.txt', { at: baseline?.checkpointId ?? '' });
+    expect(answer.lines.map(({ text }) => text)).toEqual(['kept']);
+  });
+
+  test('a repository, or a path that only one has, is enough', async () => {
+    const other = await stage.blame('s1', 'src/same.txt', { repository: 'other' });
+    expect([other.repository, other.path]).toEqual(['other', 'src/same.txt']);
+    const alone = await stage.blame('s1', 'alone.txt');
+    expect([alone.repository, alone.path, kindsOf(alone)]).toEqual(['other', 'alone.txt', ['before']]);
+    await expect(stage.blame('s1', 'a.txt', { repository: 'none' })).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: expect.stringContaining('There is no repository "none"'),
+    });
+  });
+
+  test('unknown points are told as everywhere', async () => {
+    await expect(stage.blame('s1', 'app/a.txt', { at: 'nobody' })).rejects.toMatchObject({
+      name: 'MessageNotFound',
+    });
+    await expect(stage.blame('s1', 'app/a.txt', { at: 'cp-00000099-0badcafe' })).rejects.toMatchObject({
+      name: 'CheckpointNotFound',
+    });
+  });
+
+  test('lines that are asked for are those that come, and none after the end', async () => {
+    const two = await stage.blame('s1', 'app/a.txt', { lines: { from: 2, to: 3 } });
+    expect([two.lines.map(({ line }) => line), two.totalLines, two.nextLine]).toEqual([[2, 3], 3, undefined]);
+    const rest = await stage.blame('s1', 'app/a.txt', { lines: { from: 3, to: 90 } });
+    expect(rest.lines.map(({ text }) => text)).toEqual(['three']);
+    await expect(stage.blame('s1', 'app/a.txt', { lines: { from: 4 } })).rejects.toMatchObject({
+      name: 'InvalidInput',
+      message: 'lines: 4 is after the end: the file has 3 lines.',
+    });
+    await expect(stage.blame('s1', 'app/empty')).resolves.toMatchObject({
+      totalLines: 0,
+      lines: [],
+      origins: [],
+    });
+    const noEnd = await stage.blame('s1', 'app/no-end');
+    expect([noEnd.totalLines, noEnd.lines.at(-1)?.text]).toEqual([2, 'two']);
+    const crlf = await stage.blame('s1', 'app/crlf');
+    expect(crlf.lines.map(({ text }) => text)).toEqual(['one\r', 'two\r']);
+  });
+});
+
+test.for([
+  ["it's; touch ran $(touch ran) `touch ran`", `'it'"'"'s; touch ran $(touch ran) \`touch ran\`'`],
+  ['*', "'*'"],
+  [':(glob)**', "':(glob)**'"],
+  ['-L1,2', './-L1,2'],
+  ['two\nlines\t"', "$'two\\nlines\\t\"'"],
+  ['n\\xffn', "$'n\\xffn'"],
+  ['\u202etxt', "$'\\xe2\\x80\\xaetxt'"],
+])('a file of the name %j is itself, and no command', async ([name, word]) => {
+  await using stage = await createGitStage();
+  const sandbox = await open(stage, 's1', `${BEGIN} && cp a.txt ${word}`);
+  stage.sh(sandbox, `LC_ALL=C.UTF-8; sed -i 2s/.*/TWO/ -- ${word}`, 'app');
+  await stage.checkpoint('s1', 'm1');
+  stage.sh(sandbox, `mv -- ${word} renamed && echo four >> renamed`, 'app');
+  const before = await stage.blame('s1', `app/${name}`, { at: 'm1' });
+  expect([before.path, kindsOf(before)]).toEqual([name, ['before', 'checkpoint', 'before']]);
+  const after = await stage.blame('s1', 'app/renamed');
+  expect(kindsOf(after)).toEqual(['before', 'checkpoint', 'before', 'now']);
+  expect(after.origins[1]).toMatchObject({ path: name });
+  expect(readdirSync(join(stage.rootOf(sandbox), 'app'))).not.toContain('ran');
+});
+
+test('text is text, whatever bytes it has, and a long line is cut', async () => {
+  await using stage = await createGitStage();
+  const sandbox = await open(stage, 's1');
+  stage.sh(
+    sandbox,
+    `printf 'a\\xffb\\n\\033[2Jred\\n' > odd.txt && head -c 3000 /dev/zero | tr '\\000' x >> odd.txt`,
+    'app',
+  );
+  const { lines } = await stage.blame('s1', 'app/odd.txt');
+  expect(lines.map(({ text }) => text.slice(0, 8))).toEqual(['a\ufffdb', '\u001b[2Jred', 'xxxxxxxx']);
+  expect(lines.map(({ isCut }) => isCut ?? false)).toEqual([false, false, true]);
+});
+
+test('an answer has at most 2,000 lines, and says where the next begins', async () => {
+  await using stage = await createGitStage();
+  const sandbox = await open(stage, 's1');
+  stage.sh(sandbox, 'seq 4500 > many.txt', 'app');
+  await stage.checkpoint('s1', 'm1');
+  const seen: string[] = [];
+  let from: number | undefined = 1;
+  for (let calls = 0; from !== undefined && calls < 5; calls++) {
+    const answer: BlameAnswer = await stage.blame('s1', 'app/many.txt', { lines: { from } });
+    expect(answer.totalLines).toBe(4500);
+    seen.push(...answer.lines.map(({ text }) => text));
+    from = answer.nextLine;
+  }
+  expect(seen).toEqual(Array.from({ length: 4500 }, (_, at) => String(at + 1)));
+  const some = await stage.blame('s1', 'app/many.txt', { lines: { from: 10, to: 20 } });
+  expect(some.nextLine).toBeUndefined();
+});
+
+test.for([
+  ["core.fsmonitor 'touch MARK'"],
+  ["diff.x.textconv 'touch MARK; cat'"],
+  ["blame.ignoreRevsFile '/nowhere'"],
+  ["mailmap.file '/work/map'"],
+])('a setting of the shadow or of the repository runs nothing: %s', async ([setting]) => {
+  const mark = join(tmpdir(), `walkback-ran-${randomUUID()}`);
+  await using stage = await createGitStage();
+  const sandbox = await open(
+    stage,
+    's1',
+    `${BEGIN} && printf '*.txt diff=x\\n' > .gitattributes && printf 'Other <o@x> <agent@example.com>\\n' > .mailmap`,
+  );
+  await stage.checkpoint('s1', 'm1');
+  for (const at of ['.', '.agent-shadow/session-s1'])
+    stage.sh(sandbox, `git -C ${at} config ${setting.replace('MARK', mark)}`, 'app');
+  expect(kindsOf(await stage.blame('s1', 'app/a.txt', { at: 'm1' }))).toEqual(['commit', 'commit', 'commit']);
+  expect(existsSync(mark)).toBe(false);
+});
+
+test('nothing is left of a call in the sandbox, and nothing in its table', async () => {
+  await using stage = await createGitStage();
+  const sandbox = await open(stage, 's1');
+  await stage.checkpoint('s1', 'm1');
+  const list = () =>
+    readdirSync(stage.rootOf(sandbox), { recursive: true })
+      .map(String)
+      .filter((name) => !name.includes('/objects/'))
+      .toSorted();
+  const before = [list(), readdirSync(stage.temporary), structuredClone(stage.store.tables)];
+  await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+  expect([list(), readdirSync(stage.temporary), structuredClone(stage.store.tables)]).toEqual(before);
+  stage.sh(sandbox, 'rm -rf app/.agent-shadow');
+  await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+  expect(readdirSync(stage.rootOf(sandbox)).toSorted()).toEqual(['.agent-shadow', 'app']);
+  expect(readdirSync(join(stage.rootOf(sandbox), '.agent-shadow'))).not.toContain('run-s1');
+});
+
+describe('captures that the sandbox lacks', () => {
+  test('come from the store: shadows that were lost, with the history of the repository too', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    for (const [line, id] of [
+      [1, 'm1'],
+      [2, 'm2'],
+      [3, 'm3'],
+    ] as const) {
+      stage.sh(sandbox, `sed -i ${line}s/.*/${id}/ a.txt`, 'app');
+      await stage.checkpoint('s1', id);
+      if (id === 'm2') rmSync(join(stage.rootOf(sandbox), 'app/.agent-shadow'), { recursive: true });
+    }
+    const messages = async () =>
+      (await stage.blame('s1', 'app/a.txt', { at: 'm3' })).origins.map((one) =>
+        'messageId' in one ? one.messageId : one.kind,
+      );
+    expect(await messages()).toEqual(['m1', 'm2', 'm3']);
+    stage.sh(sandbox, 'rm -rf app/.agent-shadow app/.git');
+    expect(await messages()).toEqual(['m1', 'm2', 'm3']);
+    const second = await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+    expect(kindsOf(second)).toEqual(['checkpoint', 'commit', 'commit']);
+  });
+
+  test('a fork knows the work of its source, also from before the chain that it began with', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1', BEGIN);
+    stage.sh(sandbox, 'sed -i 1s/.*/m1/ a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    // Another chain begins.
+    rmSync(join(stage.rootOf(sandbox), 'app/.agent-shadow'), { recursive: true });
+    stage.sh(sandbox, 'sed -i 2s/.*/m2/ a.txt', 'app');
+    await stage.checkpoint('s1', 'm2');
+    const fork = await stage.fork('s1', 'f1');
+    stage.sh(fork.sandboxId, 'echo f1 >> a.txt', 'app');
+    await stage.checkpoint(fork.sessionId, 'f1');
+    const answer = await stage.blame(fork.sessionId, 'app/a.txt');
+    expect(
+      answer.origins.map((one) => (one.kind === 'checkpoint' ? [one.sessionId, one.messageId] : one.kind)),
+    ).toEqual([['s1', 'm1'], ['s1', 'm2'], 'commit', [fork.sessionId, 'f1']]);
+  });
+
+  test('a review copy has them too, and a sandbox that is gone is told with what to do', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    stage.sh(sandbox, 'sed -i 1s/.*/m1/ a.txt', 'app');
+    const { checkpointId } = await stage.checkpoint('s1', 'm1');
+    const copy = await stage.rehydrate('s1', checkpointId, { mode: 'review' });
+    stage.sh(copy.sandboxId, 'echo mine >> a.txt', 'app');
+    await stage.kill(sandbox);
+    await expect(stage.blame('s1', 'app/a.txt')).rejects.toMatchObject({
+      name: 'SandboxNotFound',
+      message: expect.stringMatching(/walkback rehydrate --to POINT.*walkback blame PATH --sandbox ID/),
+    });
+    const answer = await stage.blame('s1', 'app/a.txt', { sandboxId: copy.sandboxId });
+    expect(kindsOf(answer)).toEqual(['checkpoint', 'commit', 'commit', 'now']);
+    // What is done in a copy is nobody's.
+    expect(answer.origins.at(-1)).toMatchObject({ kind: 'now', messageId: null });
+  });
+
+  test('come by their addresses where they are large', async () => {
+    await using stage = await createGitStage({ bundles: { ...BUNDLE_LIMITS, carriedBytes: 100 } });
+    const sandbox = await open(stage, 's1');
+    stage.sh(sandbox, 'sed -i 1s/.*/m1/ a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    stage.sh(sandbox, 'rm -rf app/.agent-shadow app/.git');
+    const answer = await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+    expect(kindsOf(answer)).toEqual(['checkpoint', 'commit', 'commit']);
+    expect(readdirSync(join(stage.rootOf(sandbox), '.agent-shadow/in-s1'))).toEqual([]);
+  });
+
+  test('of a session that has ended are those of its head, from the store', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    stage.sh(sandbox, 'sed -i 1s/.*/m1/ a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    const session = await stage.store.getSession('s1');
+    if (session === undefined) throw new Error('no session');
+    const ended = { ...session, status: 'ended' as const, version: session.version + 1 };
+    await stage.store.updateSession(ended, session.version);
+    stage.sh(sandbox, 'rm -rf app/.agent-shadow; echo since >> a.txt', 'app');
+    const answer = await stage.blame('s1', 'app/a.txt');
+    expect([answer.at.isNow, kindsOf(answer)]).toEqual([false, ['checkpoint', 'commit', 'commit']]);
+  });
+
+  test('what the store lacks too is told by name', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    stage.sh(sandbox, 'sed -i 1s/.*/m1/ a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    stage.sh(sandbox, 'rm -rf app/.agent-shadow');
+    await emptyBucket(stage);
+    await expect(stage.blame('s1', 'app/a.txt', { at: 'm1' })).rejects.toMatchObject({
+      name: 'BundleMissing',
+    });
+  });
+});
+
+describe('before the session', () => {
+  test.for([
+    ['nothing was committed', 'git init -q -b main . && printf "one\\n" > a.txt', 'uncommitted'],
+    [
+      'ids are of SHA-256',
+      `git init -q --object-format=sha256 -b main . && printf "one\\n" > a.txt`,
+      'uncommitted',
+    ],
+  ])('%s', async ([, script, why]) => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1', script);
+    stage.sh(sandbox, 'echo two >> a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    const answer = await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+    expect(answer.origins).toMatchObject([
+      { kind: 'before', why, isSessionStart: true },
+      { messageId: 'm1' },
+    ]);
+  });
+
+  test('a shallow clone names the commits that it has, and its boundary', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await stage.addSandbox();
+    stage.sh(
+      sandbox,
+      `git init -q -b main ../full && cd ../full && printf "one\\ntwo\\nthree\\n" > a.txt && git add -A && git commit -qm begin && sed -i 2s/.*/TWO/ a.txt && git commit -qam second && sed -i 3s/.*/THREE/ a.txt && git commit -qam third && git clone -q --depth 2 "file://$PWD" ../projects/app`,
+    );
+    await stage.start('s1', sandbox);
+    stage.sh(sandbox, 'echo four >> a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    const words = ({ origins, lines }: BlameAnswer) =>
+      lines.map(({ origin }) => {
+        const one = origins[origin];
+        return one?.kind === 'commit' ? one.summary : one?.kind;
+      });
+    // Git gives the boundary all that is older.
+    expect(words(await stage.blame('s1', 'app/a.txt'))).toEqual(['second', 'second', 'third', 'checkpoint']);
+    stage.sh(sandbox, 'rm -rf app/.agent-shadow');
+    const lost = await stage.blame('s1', 'app/a.txt', { at: 'm1' });
+    expect(words(lost)).toEqual(['before', 'before', 'before', 'checkpoint']);
+    expect(lost.origins[0]).toMatchObject({ why: 'unknown' });
+  });
+
+  test('where the first checkpoints have expired, what they brought is told as older than the oldest', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    for (const id of ['m1', 'm2', 'm3']) {
+      stage.sh(sandbox, `echo ${id} >> a.txt`, 'app');
+      await stage.checkpoint('s1', id);
+    }
+    for (const [key, { seq }] of stage.store.tables.checkpoints)
+      if (seq < 3) stage.store.tables.checkpoints.delete(key);
+    const { lines, origins } = await stage.blame('s1', 'app/a.txt');
+    expect(lines.map(({ origin }) => origins[origin])).toMatchObject([
+      { kind: 'commit' },
+      { kind: 'commit' },
+      { kind: 'commit' },
+      { kind: 'before', isSessionStart: false, checkpointId: expect.stringMatching(/^cp-00000003-/) },
+      { kind: 'before', isSessionStart: false },
+      { kind: 'checkpoint', messageId: 'm3' },
+    ]);
+  });
+
+  test('a partial clone that lacks older files names no commit, and says why', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await stage.addSandbox();
+    stage.sh(
+      sandbox,
+      `git init -q -b main ../full && cd ../full && git config uploadpack.allowFilter true && printf "one\ntwo\n" > a.txt && git add -A && git commit -qm begin && sed -i 2s/.*/TWO/ a.txt && git commit -qam second && git clone -q --filter=blob:none "file://$PWD" ../projects/app && rm -rf ../full`,
+    );
+    await stage.start('s1', sandbox);
+    stage.sh(sandbox, 'echo three >> a.txt', 'app');
+    await stage.checkpoint('s1', 'm1');
+    const answer = await stage.blame('s1', 'app/a.txt');
+    expect(kindsOf(answer)).toEqual(['before', 'before', 'checkpoint']);
+    expect(answer.origins[0]).toMatchObject({ why: 'unknown', isSessionStart: true });
+  });
+
+  test('a repository that comes in the session came with its checkpoint', async () => {
+    await using stage = await createGitStage();
+    const sandbox = await open(stage, 's1');
+    stage.sh(sandbox, `mkdir late && cd late && ${BEGIN}`);
+    await stage.checkpoint('s1', 'm1');
+    stage.sh(sandbox, 'mv late ../aside');
+    await stage.checkpoint('s1', 'm2');
+    const inIt = await stage.blame('s1', 'late/a.txt', { at: 'm1' });
+    expect(inIt.origins).toMatchObject([{ kind: 'checkpoint', messageId: 'm1' }]);
+    await expect(stage.blame('s1', 'late/a.txt')).rejects.toMatchObject({ name: 'PathNotFound' });
+    stage.sh(sandbox, 'mv ../aside late');
+    const again = await stage.blame('s1', 'late/a.txt');
+    expect(kindsOf(again)).toEqual(['now', 'now', 'now']);
+  });
+});
+
+test("the tool call is the one whose work it is, and work between the turns is nobody's", async () => {
+  await using stage = await createGitStage();
+  const sandbox = await open(stage, 's1');
+  const before = (id: string, more = {}) =>
+    stage.checkpoint('s1', id, {
+      messageId: undefined,
+      forMessageId: 'msg-1',
+      tool: { name: 'Edit', input: { file_path: `${id}.txt` } },
+      message: { role: 'user', title: 'Mend it' },
+      ...more,
+    });
+  stage.sh(sandbox, 'echo person >> a.txt', 'app');
+  await before('call-1');
+  stage.sh(sandbox, 'echo first >> a.txt', 'app');
+  await before('call-2');
+  stage.sh(sandbox, 'echo second >> a.txt', 'app');
+  const now = await stage.blame('s1', 'app/a.txt');
+  expect(now.origins).toMatchObject([
+    { kind: 'commit', author: 'Agent', summary: 'begin' },
+    { kind: 'checkpoint', messageId: null },
+    {
+      kind: 'checkpoint',
+      messageId: 'msg-1',
+      title: 'Mend it',
+      madeBy: { name: 'Edit', input: '{"file_path":"call-1.txt"}' },
+    },
+    {
+      kind: 'now',
+      messageId: 'msg-1',
+      title: 'Mend it',
+      madeBy: { name: 'Edit', input: '{"file_path":"call-2.txt"}' },
+    },
+  ]);
+  expect(now.origins[1]).not.toHaveProperty('madeBy');
+});
+
+/** About `a.txt` of the repository `app`. */
+const requestOf = (projectsRoot: string, nodes: BlameRequest['nodes']): BlameRequest => ({
+  sessionId: 's1',
+  projectsRoot,
+  path: 'app',
+  objectFormat: 'sha1',
+  file: 'a.txt',
+  nodes,
+  bases: [],
+  shallow: false,
+  from: 1,
+  mostLines: 10,
+  maxFileBytes: 1000,
+  bundles: [],
+  timeoutMs: 60_000,
+});
+
+test('a history of thousands of states goes ahead as a file', async () => {
+  await using harness = await withTwoFiles(['app']);
+  const treeNow = async () => (await harness.capture()).repositories[0]?.tree ?? null;
+  harness.sh('printf "same\\nfirst\\n" > a.txt', 'app');
+  const first = await treeNow();
+  harness.sh('printf "same\\nsecond\\n" > a.txt', 'app');
+  const second = await treeNow();
+  // Each tree is another text to the packer, so that thousands of the same do not become few bytes.
+  const others = harness
+    .sh(
+      'for n in $(seq 3000); do printf "100644 blob %s\\ta.txt\\n100644 blob %s\\t$n\\n\\n" $(git rev-parse HEAD:a.txt HEAD:a.txt); done | git mktree --batch',
+      'app',
+    )
+    .trim()
+    .split('\n');
+  const trees = [first, ...others, second];
+  const nodes = trees.map((tree, at) => ({ tree, parents: at === 0 ? [] : [at - 1] }));
+  const request = requestOf(harness.root, nodes);
+  const report = await createRepositories(programHere()).blame(harness.sandbox, request);
+  expect(report).toMatchObject({ kind: 'lines', total: 2, sources: [{ node: 3001, path: 'a.txt' }] });
+  const [blob = ''] = harness.sh('git rev-parse HEAD:a.txt', 'app').trim().split('\n');
+  const commit = harness.sh('git rev-parse HEAD', 'app').trim();
+  const one = async (entry: string) => {
+    const tree = harness.sh(`printf '${entry}\\ta.txt\\n' | git mktree --missing`, 'app').trim();
+    const nodes = [{ tree, parents: [] }];
+    return (await createRepositories(programHere()).blame(harness.sandbox, { ...request, nodes })).kind;
+  };
+  expect(await one(`160000 commit ${commit}`)).toBe('submodule');
+  expect(await one(`120000 blob ${blob}`)).toBe('link');
+  expect(await one(`100755 blob ${blob}`)).toBe('lines');
+  const missing = { ...request, nodes: [...request.nodes, { tree: 'f'.repeat(40), parents: [3001] }] };
+  await expect(createRepositories(programHere()).blame(harness.sandbox, missing)).resolves.toEqual({
+    kind: 'missing',
+    nodes: [3002],
+    bases: [],
+  });
+  // The first of many: what is said of the others does not fit into a pipe.
+  const moved = nodes.map(({ tree, parents }) => ({ tree, parents: parents.map((at) => at + 1) }));
+  const without = { ...request, nodes: [{ tree: 'f'.repeat(40), parents: [] }, ...moved] };
+  await expect(createRepositories(programHere()).blame(harness.sandbox, without)).resolves.toEqual({
+    kind: 'missing',
+    nodes: [0],
+    bases: [],
+  });
+});
+
+test.for([
+  ['kill -KILL $$', 'git was ended by a signal'],
+  ['echo fatal: out of memory >&2; exit 128', 'out of memory'],
+  ['printf half; exit 0', 'its answer is not whole'],
+])('a git that does %s wrote no file, and nothing of the call stays', async ([does, why]) => {
+  await using harness = await withTwoFiles(['app']);
+  const tree = (await harness.capture()).repositories[0]?.tree ?? null;
+  const bin = join(harness.root, '../bin');
+  const temporary = join(harness.root, '../tmp');
+  mkdirSync(bin);
+  mkdirSync(temporary);
+  const stub = `#!/bin/bash\ncase " $* " in *' blame '*) ${does} ;; *) PATH=\${PATH#*:} exec git "$@" ;; esac\n`;
+  writeFileSync(join(bin, 'git'), stub, { mode: 0o755 });
+  const sandbox = processSandbox({
+    PATH: `${bin}:${process.env['PATH']}`,
+    HOME: temporary,
+    TMPDIR: temporary,
+  });
+  const request = requestOf(harness.root, [{ tree, parents: [] }]);
+  const asked = createRepositories(programHere()).blame(sandbox, request);
+  await expect(asked).rejects.toMatchObject({
+    name: 'SandboxUnavailable',
+    retryable: true,
+    message: expect.stringContaining(why),
+  });
+  expect(readdirSync(temporary)).toEqual([]);
+});

@@ -1,0 +1,60 @@
+/** Who wrote the lines of a file, with names and lines from a hostile sandbox. */
+import type { BlameAnswer } from '../../contract/blame.ts';
+
+export const blameAnswer = (more: Partial<BlameAnswer> = {}): BlameAnswer => ({
+  sessionId: 's1',
+  repository: 'api',
+  path: 'src/<b>price\u202e.ts',
+  at: { checkpointId: 'cp-00000009-0badcafe', isNow: true },
+  totalLines: 6,
+  origins: [
+    {
+      kind: 'commit',
+      commit: 'c'.repeat(40),
+      author: 'Ann <script>alert(1)</script>',
+      authoredAt: '2026-01-01T08:00:00Z',
+      summary: 'Begin\u001b[2J',
+    },
+    {
+      kind: 'checkpoint',
+      sessionId: 's1',
+      checkpointId: 'cp-00000007-0badcafe',
+      previousCheckpointId: 'cp-00000006-0badcafe',
+      messageId: 'msg-3',
+      title: 'Make it\u001b[2J <b>faster</b>',
+      role: 'user',
+      madeBy: { name: 'Edit', input: '{"file_path":"src/<i>price.ts"}', truncated: false },
+      reason: 'before-tool',
+      createdAt: '2026-01-02T10:00:00Z',
+      path: 'src/old.ts',
+    },
+    {
+      kind: 'checkpoint',
+      sessionId: 'fork-1',
+      checkpointId: 'cp-00000002-0badcafe',
+      previousCheckpointId: null,
+      messageId: null,
+      reason: 'before-tool',
+      createdAt: '2026-01-02T10:30:00Z',
+    },
+    {
+      kind: 'before',
+      sessionId: 's1',
+      checkpointId: 'cp-00000001-0badcafe',
+      why: 'uncommitted',
+      isSessionStart: true,
+      createdAt: '2026-01-01T09:00:00Z',
+    },
+    { kind: 'now', messageId: 'msg-4', title: 'Round it' },
+  ],
+  lines: [
+    { line: 1, text: "import '<img src=x onerror=alert(1)>';", origin: 0, lineThere: 1 },
+    { line: 2, text: '\tconst a = 1;\u001b[31m', origin: 1, lineThere: 2 },
+    { line: 3, text: 'const b = 2;\u202e', origin: 1, lineThere: 3 },
+    { line: 4, text: '// of the fork', origin: 2, lineThere: 1 },
+    { line: 5, text: 'before', origin: 3, lineThere: 5, isCut: true },
+    { line: 6, text: 'now', origin: 4, lineThere: 6 },
+  ],
+  warnings: [],
+  ...more,
+});
