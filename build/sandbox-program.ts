@@ -50,8 +50,8 @@ const flags = (): string => {
 };
 
 /** Throws when cargo fails. */
-export const cargo = (words: readonly string[], env: Record<string, string> = {}): void => {
-  execFileSync('cargo', words, { cwd: CRATE, stdio: 'inherit', env: { ...process.env, ...env } });
+export const cargo = (words: readonly string[], env: Record<string, string> = {}, crate = CRATE): void => {
+  execFileSync('cargo', words, { cwd: crate, stdio: 'inherit', env: { ...process.env, ...env } });
 };
 
 const starts = (program: string): boolean => {
@@ -85,6 +85,16 @@ const SAME_CASES = { PROPTEST_RNG_SEED: process.env['PROPTEST_RNG_SEED'] ?? '122
 
 export const testCrate = (): void => cargo(['test', '--locked', '--quiet'], SAME_CASES);
 
+/** The crate with the parts of the program that the committed binaries do not have yet. */
+export const NEXT_CRATE = join(CRATE, 'next');
+
+/** Checks it, without the tests of the sources that it shares with the program. */
+export const checkNext = (): void => {
+  cargo(['fmt', '--check'], {}, NEXT_CRATE);
+  cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings'], {}, NEXT_CRATE);
+  cargo(['test', '--locked', '--quiet', 'merge::'], SAME_CASES, NEXT_CRATE);
+};
+
 /** Debian's package `qemu-user-static` has it. */
 const EMULATOR = 'qemu-aarch64-static';
 
@@ -109,13 +119,14 @@ export const buildBinary = (architecture: Architecture): Uint8Array => {
 const metadata = z.object({
   packages: z.array(z.object({ name: z.string(), version: z.string(), license: z.string().nullable() })),
 });
+export type Package = z.infer<typeof metadata>['packages'][number];
 
-/** Packages that the program is built from, and their licences as SPDX expressions. */
-export const licences = (): { name: string; version: string; license: string | null }[] => {
+/** Packages that a crate of ours is built from, and their licences as SPDX expressions. */
+export const packagesOf = (crate: string = CRATE): Package[] => {
   const text = execFileSync('cargo', ['metadata', '--format-version', '1', '--locked'], {
-    cwd: CRATE,
+    cwd: crate,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  return metadata.parse(JSON.parse(text)).packages.filter(({ name }) => name !== 'walkback-sandbox');
+  return metadata.parse(JSON.parse(text)).packages.filter(({ name }) => !name.startsWith('walkback-'));
 };

@@ -47,6 +47,16 @@ export const COMMAND_GROUPS: readonly { heading: string; commands: readonly Comm
         load: async () => (await import('./commands/changes.ts')).defineChanges,
       },
       {
+        name: 'blame',
+        summary: 'show which message wrote each line of a file',
+        load: async () => (await import('./commands/blame.ts')).defineBlame,
+      },
+      {
+        name: 'search',
+        summary: 'find messages, tool calls and files by their words',
+        load: async () => (await import('./commands/search.ts')).defineSearch,
+      },
+      {
         name: 'rollback',
         summary: 'put all repositories back to a message',
         load: async () => (await import('./commands/rollback.ts')).defineRollback,

@@ -7,7 +7,7 @@ import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';
 import type { CallOptions } from './invoke.ts';
 import { createOver, forget, isOver, placesOf, realDirectory } from './local-sandbox.ts';
-import { placeOf } from './place.ts';
+import { timelinePosition } from './place.ts';
 import { type Point, targetOfPoint } from './point.ts';
 import type { Answer, Request } from './requests.ts';
 import { directoryIn } from './sandbox-places.ts';
@@ -39,6 +39,15 @@ export interface Sessions {
   get(sessionId: string, call?: CallOptions): Promise<Session>;
   /** Every session, newest first. */
   list(call?: CallOptions): Promise<ListedSession[]>;
+  /**
+   * Finds messages, tool calls and changed files by words of them. The words of the last seconds may be missing. The
+   * answer's `cursor`, handed in with the same words, looks further back.
+   */
+  search(
+    words: string,
+    options?: Omit<Request<'search-sessions'>, 'words'>,
+    call?: CallOptions,
+  ): Promise<Answer<'search-sessions'>>;
   /** How far a long capture of the session is, also while `start` runs. Null when none told of itself lately. */
   progress(sessionId: string, call?: CallOptions): Promise<Progress | null>;
   /**
@@ -98,7 +107,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   };
 
   const get = async (sessionId: string, call?: CallOptions): Promise<Session> =>
-    createSession(deps, sessionId, placeOf(await invoke('timeline', { sessionId, limit: 1 }, call)));
+    createSession(deps, sessionId, timelinePosition(await invoke('timeline', { sessionId, limit: 1 }, call)));
 
   /** A fork, and a session that was resumed, has the root of its source, but its files are elsewhere. */
   const findActive = async (
@@ -111,7 +120,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       const answer = await invoke('timeline', { sessionId, limit: 1 }, call);
       const { projectsRoot, status, sandboxId } = answer.session;
       if (projectsRoot === root && status === 'active' && (await isOver(sandboxes, sandboxId, root)))
-        return createSession(deps, sessionId, placeOf(answer));
+        return createSession(deps, sessionId, timelinePosition(answer));
     } catch (error) {
       if (!isWalkbackError(error, 'SessionNotFound')) throw error;
       return undefined;
@@ -171,6 +180,10 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
         cursor = answer.cursor;
       } while (cursor !== undefined);
       return sessions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+    },
+    search: async (words, options = {}, call) => {
+      requireFields('sessions.search', { words, options }, { words: 'text', options: 'object' });
+      return invoke('search-sessions', { words, ...options }, call);
     },
     progress: async (sessionId, call) => (await invoke('progress', { sessionId }, call)).progress,
     bisect: async (options, call) => {

@@ -23,7 +23,7 @@ const BY_HAND =
 
 /** What to do on a page, for errors whose advice names a command that a page can replace. */
 const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
-  InvalidInput: 'go back, and mend what the message names',
+  InvalidInput: 'go back, and correct what the message names',
   SessionNotFound: 'the page Sessions lists them',
   SessionEnded:
     'the page of the session opens a review copy of a message; the page Sessions lists those that run',
@@ -31,6 +31,10 @@ const ON_PAGES: Readonly<Partial<Record<ErrorName, string>>> = {
   CheckpointNotFound: TIMELINE,
   WorkLeftBehind:
     'nothing of it is left to take back. To have it again, go back to that message: the page of the session leads there',
+  PathNotFound:
+    'name another file, or another point: the diffs on the page of the session lead to their files',
+  PathAmbiguous: 'name one of the repositories in the form: go back to it',
+  NotATextFile: 'name a file that consists of lines',
   IncompleteTarget:
     'choose another checkpoint: the page of the session says what each misses. Whoever runs the agent can restore the rest of this one',
   BundleMissing: `${OTHER_CHECKPOINT}. Whoever runs Walkback has to look at the bucket`,

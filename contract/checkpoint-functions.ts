@@ -1,5 +1,6 @@
 /** The functions of checkpoints. */
 import { bisectSessionAnswer, bisectSessionInput } from './bisect.ts';
+import { blameAnswer, blameInput } from './blame.ts';
 import { changesAnswer, diffAnswer } from './change-answers.ts';
 import {
   checkpointAnswer,
@@ -34,6 +35,7 @@ import {
 } from './checkpoint-inputs.ts';
 import { type FunctionRow, LONGEST_SECONDS, type TableAction } from './function-row.ts';
 import { mergeAnswer, rollbackAnswer } from './rollback-answers.ts';
+import { searchSessionsAnswer, searchSessionsInput } from './search-sessions.ts';
 import { preflightAnswer, verifyCommitmentsAnswer } from './workspace-answers.ts';
 import { preflightRequest, verifyCommitmentsRequest } from './workspace-inputs.ts';
 
@@ -164,6 +166,14 @@ export const CHECKPOINT_FUNCTIONS = {
     timeoutSeconds: 300,
     grants: { sessions: ['GetItem', 'Query'], sandbox: true, keepsCalls: true },
   },
+  blame: {
+    description: 'Says for each line of a file which message and tool call wrote it',
+    input: blameInput,
+    answer: blameAnswer,
+    callers: ['agent-backend', 'reviewer', 'operator'],
+    timeoutSeconds: 300,
+    grants: { sessions: ['GetItem', 'Query'], bucket: 'restore', sandbox: true, keepsCalls: true },
+  },
   changes: {
     description: 'Answers what a checkpoint or a message changed; needs no sandbox',
     input: changesInput,
@@ -179,6 +189,14 @@ export const CHECKPOINT_FUNCTIONS = {
     callers: ['reviewer', 'operator'],
     timeoutSeconds: 60,
     grants: { sessions: ['BatchGetItem'], listsSessions: true },
+  },
+  'search-sessions': {
+    description: 'Searches what was said, run and changed in sessions',
+    input: searchSessionsInput,
+    answer: searchSessionsAnswer,
+    callers: ['reviewer', 'operator'],
+    timeoutSeconds: 60,
+    grants: { sessions: ['GetItem', 'Query'], searchesWords: true },
   },
   'end-session': {
     description: 'Ends a session and starts its retention',
@@ -218,5 +236,16 @@ export const CHECKPOINT_FUNCTIONS = {
     callers: ['internal'],
     timeoutSeconds: 60,
     grants: { sessions: ['GetItem', 'Query'], bucket: 'delete', publishesEvents: true, stream: 'sessions' },
+  },
+  'keep-words': {
+    description: 'Keeps the words of checkpoints for walkback-search-sessions',
+    callers: ['internal'],
+    timeoutSeconds: 60,
+    grants: {
+      sessions: ['Query', 'PutItem'],
+      bucket: 'restore',
+      stream: 'sessions',
+      gathers: { seconds: 2, items: 'checkpoints' },
+    },
   },
 } as const satisfies Record<string, FunctionRow>;

@@ -20,6 +20,8 @@ interface Grants {
   sessions?: readonly TableAction[];
   /** It may find every session, by the index that has nothing else. */
   listsSessions?: true;
+  /** It may read the words of every session, by the index that has nothing else. */
+  searchesWords?: true;
   /** On the Sagas table. */
   sagas?: readonly TableAction[];
   /**
@@ -43,8 +45,8 @@ interface Grants {
   engine?: readonly EngineAction[];
   /** The table whose stream feeds it. */
   stream?: 'sessions' | 'sagas';
-  /** With `stream`: it gathers changes for so long, or a thousand of them, and takes only those of the heads of sagas. */
-  gathersHeadsSeconds?: number;
+  /** With `stream`: it gathers changes for so long, or many of them, and takes only those of these items. */
+  gathers?: { seconds: number; items: 'heads' | 'checkpoints' };
   /** Writes the ledger's export. */
   exportsLedger?: true;
   /** `write`: keeps digests of the ledger and signs them; `read`: checks them. */

@@ -3,7 +3,7 @@ import type { BisectSessionAnswer, SearchProgress, Suspect, TriedCheckpoint } fr
 import { checkpointSeq } from '../core/shared/ids.ts';
 import { plural } from '../core/shared/plural.ts';
 import { NO_CALL, shortCheckpointId, whatMade } from './checkpoint-words.ts';
-import { callSubject } from './tool-call-words.ts';
+import { toolCallWords } from './tool-call-words.ts';
 
 /** An end of the search is not what it was said to be. What the command wrote there is in what progress tells, not in the error. */
 export const POINT_ERRORS = ['GoodPointFails', 'BadPointPasses', 'PointNotJudged'];
@@ -36,16 +36,16 @@ export const searchWords = ({ tried, trying, left }: SearchProgress): string => 
 };
 
 /** The message, or what made the change where it was no message. */
-export const suspectTitle = ({ title, messageId, reason }: Suspect): string =>
+export const suspectTitle = ({
+  title,
+  messageId,
+  reason,
+}: Pick<Suspect, 'title' | 'messageId' | 'reason'>): string =>
   whatMade({ reason }) ?? title ?? messageId ?? 'The work of no message';
 
 /** The tool call; empty where the title says what made the change. */
-export const callWords = ({ madeBy, reason }: Suspect): string =>
-  madeBy === undefined
-    ? whatMade({ reason }) === undefined
-      ? NO_CALL
-      : ''
-    : [madeBy.name, callSubject(madeBy)].filter((part) => part !== '').join(' ');
+export const callWords = ({ madeBy, reason }: Pick<Suspect, 'madeBy' | 'reason'>): string =>
+  madeBy === undefined ? (whatMade({ reason }) === undefined ? NO_CALL : '') : toolCallWords(madeBy);
 
 /** One sentence: what was found. */
 export const foundWords = ({

@@ -25,7 +25,7 @@ export const whyTaken = (
 };
 
 const MADE: ReadonlyMap<string, string> = new Map([
-  ['merge', 'merged the work of a fork'],
+  ['merge', 'merged the work of another session'],
   ['revert', 'took back one message'],
   ['partial-rollback', 'rolled back some paths'],
   ['late-writes', 'what another process wrote meanwhile'],

@@ -1,7 +1,7 @@
 /** What a saga's answer means, in words that the command and the console share. */
 import { CLAIMED } from '../contract/identity.ts';
 import type { Observation, ObservedStep, SagaSubject } from '../contract/saga-answers.ts';
-import { standingIn } from '../core/saga/people/standing.ts';
+import { effectsStillStanding } from '../core/saga/people/standing.ts';
 import { listSome } from './text.ts';
 
 /** Error of an effect that only waits for another step. It is retried together with that step. */
@@ -85,7 +85,7 @@ const effectText = (one: ObservedStep): string =>
 
 /** What becomes of a saga when its approval is declined, said before anybody decides. */
 export const declineText = (seen: Observation): string => {
-  const done = standingIn(seen);
+  const done = effectsStillStanding(seen);
   const names = listSome(done.map(effectText), MOST_EFFECTS);
   if (seen.interactive !== undefined) {
     return `Declined, the step does not happen${done.length === 0 ? '' : `, and what the saga did before stands: ${names}`}.`;

@@ -62,6 +62,10 @@ export const callSubject = ({ input = '' }: Pick<Call, 'input'>): string => {
   return cut.length < first.length || more.length > 0 ? `${cut} …` : cut;
 };
 
+/** `Bash npm test`: the tool, and what the call was run on. */
+export const toolCallWords = (call: Pick<Call, 'name' | 'input'>): string =>
+  [call.name, callSubject(call)].filter((part) => part !== '').join(' ');
+
 /** Whether the subject is all that the call was given. */
 export const isAllSaid = (call: Pick<Call, 'input'>): boolean => {
   const { input = '' } = call;

@@ -11,6 +11,9 @@ import { type AttributeValue, BatchWriteItemCommand, paginateQuery } from '@aws-
 import { marshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
+import { createWordStore } from '../../adapters/aws/sessions/word-store.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
+import { withEntries } from '../../core/checkpoint/words/block.ts';
 import { checkpointId, sha256Hex } from '../../core/shared/ids.ts';
 import { findRunningCloud } from '../../local/data-dir.ts';
 import { databaseOf } from '../items.ts';
@@ -24,6 +27,8 @@ export interface StageSizes {
   repositories: number;
   entries: number;
   patchBytes: number;
+  /** Sessions of as many checkpoints, of which only the words are there. */
+  otherSessions: number;
 }
 
 export interface ConsoleStage {
@@ -138,6 +143,31 @@ const entryOf = (at: number, time: string) =>
     currency: 'EUR',
   });
 
+/** The words of a session whose checkpoints are not made: of each, a message, a call and three files. */
+const wordsOf = (sessionId: string, checkpoints: number, at: string) =>
+  withEntries(
+    undefined,
+    { sessionId, updatedAt: at },
+    Array.from({ length: checkpoints }, (_, n) => ({
+      seq: n + 1,
+      checkpointId: checkpointId(sessionId, n + 1, `call-${n}`),
+      parentSeq: n === 0 ? null : n,
+      epoch: 1,
+      sandboxId: sessionId,
+      reason: 'before-tool',
+      messageId: `msg-${n}`,
+      at,
+      until: Date.parse(at) / 1_000 + DAY_SECONDS,
+      message: {
+        role: 'user',
+        title: `Message ${n}: ${sha256Hex(`${sessionId} ${n}`).slice(0, 24)}`,
+        text: `Please look at ${sha256Hex(`${n}`)} once more, and tell what is wrong with the price of order ${n}.`,
+      },
+      tool: { name: 'Bash', input: `{"command":"npm test -- order-${n}"}` },
+      paths: [`api/src/order-${n}.ts`, 'api/src/price.ts', `web/pages/${n}.html`],
+    })),
+  );
+
 export const createConsoleStage = async (
   place: Place,
   sizes: StageSizes,
@@ -189,6 +219,10 @@ export const createConsoleStage = async (
   await put(sessions, [{ ...session, seq: head, headSeq: head, messageCount: head }]);
 
   const time = new Date().toISOString();
+  const words = createWordStore({ tableName: sessions, client });
+  for (let n = 0; n < sizes.otherSessions; n += 1) {
+    for (const { block } of wordsOf(`other-${n}`, sizes.checkpoints, time)) await words.putBlock(block, null);
+  }
   const entries = Array.from({ length: sizes.entries }, (_, at) =>
     marshall(entryOf(at, time), { removeUndefinedValues: true }),
   );

@@ -18,8 +18,20 @@ const CUT = 'Cut when it was kept';
 /** Linux counts in ticks of 10 ms. */
 const TICK_MS = 10;
 
-const FULL = { checkpoints: 500, repositories: 40, entries: 10_000, patchBytes: 5_000_000 };
-const QUICK = { checkpoints: 40, repositories: 5, entries: 1_000, patchBytes: 1_500_000 };
+const FULL = {
+  checkpoints: 500,
+  repositories: 40,
+  entries: 10_000,
+  patchBytes: 5_000_000,
+  otherSessions: 19,
+};
+const QUICK = {
+  checkpoints: 40,
+  repositories: 5,
+  entries: 1_000,
+  patchBytes: 1_500_000,
+  otherSessions: 3,
+};
 
 const statOf = (pid: number): string[] => {
   try {
@@ -88,12 +100,17 @@ export const consoleBenchmark: Benchmark = {
     await using pages = await startConsole(stage);
     const pids = [pages.pid, ...familyOf(stage.daemonPid)];
     const session = `/sessions/${stage.sessionId}`;
+    const words = sizes.checkpoints * (sizes.otherSessions + 1);
     const asked = [
       [`session, newest of ${sizes.checkpoints} checkpoints`, session],
       ['session, the message with the large patch, cut', `${session}?message=${stage.messageId}`, CUT],
       [`ledger, a day of ${sizes.entries} entries`, `/ledger?from=${stage.day}&to=${stage.day}`],
       ['sessions', '/'],
-      [`search in ${sizes.checkpoints} messages of one session`, '/search?q=message+7', 'Looked at'],
+      [
+        `search in ${words} messages of ${sizes.otherSessions + 1} sessions`,
+        '/search?q=message+7',
+        `Looked through ${words} checkpoints`,
+      ],
     ] as const;
     const rows: Row[] = [];
     const rounds = quick ? 5 : 20;

@@ -86,6 +86,13 @@ export class Tables extends Construct {
       projectionType: ProjectionType.KEYS_ONLY,
     });
 
+    this.sessions.addGlobalSecondaryIndex({
+      indexName: 'gsi_words',
+      partitionKey: text('wordsPart'),
+      sortKey: text('updatedAt'),
+      projectionType: ProjectionType.ALL,
+    });
+
     this.sagas = new Table(this, 'Sagas', streamed);
     this.sagas.addGlobalSecondaryIndex({
       indexName: 'gsi_status',
@@ -146,6 +153,11 @@ export class Tables extends Construct {
   /** The index beside the checkpoints, which a scan of the table would have to read. */
   bindSessionIndex(fn: WalkbackFunction): void {
     fn.allow(['dynamodb:Scan'], indexArns(this.sessions, ['gsi_session']));
+  }
+
+  /** The index that has the words of all sessions, and no other item. */
+  bindWordIndex(fn: WalkbackFunction): void {
+    fn.allow(['dynamodb:Query'], indexArns(this.sessions, ['gsi_words']));
   }
 
   bindSagas(fn: WalkbackFunction, actions: readonly TableAction[]): void {

@@ -48,6 +48,7 @@ test('the template’s tables and buckets exist afterwards, also when provisione
     'gsi_checkpoint',
     'gsi_message',
     'gsi_session',
+    'gsi_words',
   ]);
   expect(Table?.StreamSpecification).toMatchObject({ StreamViewType: 'NEW_AND_OLD_IMAGES' });
   const ttl = await clients.dynamodb.send(new DescribeTimeToLiveCommand({ TableName: sessions?.name }));

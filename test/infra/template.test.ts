@@ -52,6 +52,7 @@ describe('the tables', () => {
         'gsi_checkpoint checkpointId',
         'gsi_message messageId/sk',
         'gsi_session createdAt/requestHash',
+        'gsi_words wordsPart/updatedAt',
       ],
       ['pk/sk', 'expiresAt', 'gsi_status status/statusSince'],
       // Entries are never removed, by time either.
@@ -82,7 +83,12 @@ describe('the tables', () => {
       });
     }
     expect(mappings.map(({ FunctionName }) => FunctionName)).toEqual(
-      ['walkback-publish-events', 'walkback-export-ledger', 'walkback-publish-saga-events'].map((name) => ({
+      [
+        'walkback-publish-events',
+        'walkback-keep-words',
+        'walkback-export-ledger',
+        'walkback-publish-saga-events',
+      ].map((name) => ({
         Ref: logicalIdOf(template, name),
       })),
     );
@@ -159,7 +165,6 @@ describe('the ledger', () => {
       'answer',
       'operate-saga',
       'rewind',
-      'rewind-session',
       'advance-saga',
       'sweep',
     ]);

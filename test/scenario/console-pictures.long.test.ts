@@ -2,9 +2,8 @@
  * Every page of the console at the width of a desk and of a phone, in light and dark: a picture of each for whoever
  * changes how they look, nothing that axe finds, and nothing cut without a sign.
  */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   comeIn,
   expectAccessible,
@@ -21,7 +20,7 @@ import {
 } from '../support/console-world.ts';
 import { shell } from '../support/world.ts';
 
-const browser: Browser | undefined = await startBrowser();
+const browser = await openBrowser();
 
 const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -56,6 +55,7 @@ const PAGES: readonly (readonly [string, string])[] = [
   ['catalog', '/catalog'],
   ['search', '/search'],
   ['search-found', '/search?q=refund'],
+  ['search-words', '/search?q=price'],
   ['search-nothing', '/search?q=nowhere'],
   ['nowhere', '/nowhere'],
   ['saga-nowhere', '/sagas/nowhere'],
@@ -67,7 +67,7 @@ const CUT = `[...document.querySelectorAll('main *')].filter((one) => {
   return !isCode && one.checkVisibility() && getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1;
 }).map((one) => one.outerHTML.slice(0, 160))`;
 
-describe.skipIf(browser === undefined)('pictures of the console', () => {
+describe.skipIf(!browser.isThere)('pictures of the console', () => {
   let world: ConsoleWorld;
   let url: string;
 
@@ -83,7 +83,7 @@ describe.skipIf(browser === undefined)('pictures of the console', () => {
   });
   afterAll(async () => {
     process.stdout.write(`pictures: ${SCREENSHOTS}\n`);
-    await browser?.close();
+    await browser.close();
     await world.close();
   });
 
@@ -92,10 +92,9 @@ describe.skipIf(browser === undefined)('pictures of the console', () => {
       (['light', 'dark'] as const).map((colorScheme) => [device, colorScheme, options] as const),
     ),
   )('%s, %s', async (device, colorScheme, options) => {
-    if (browser === undefined) throw new Error('no browser');
     const { url: own } =
       device === 'desk' && colorScheme === 'light' ? { url } : await world.serve('rita', 60_000);
-    await using person = await comeIn(browser, own, { ...options, colorScheme });
+    await using person = await comeIn(browser.running(), own, { ...options, colorScheme });
     const { page } = person;
     for (const [name, path] of PAGES) {
       await page.goto(`${own}${path}`);
@@ -110,9 +109,8 @@ describe.skipIf(browser === undefined)('pictures of the console', () => {
   });
 
   test.each(Object.entries(DEVICES))('what a search found, on a %s', async (device, options) => {
-    if (browser === undefined) throw new Error('no browser');
     const { url: own } = await world.serve('rita', 60_000);
-    await using person = await comeIn(browser, own, options);
+    await using person = await comeIn(browser.running(), own, options);
     const { page } = person;
     await page.goto(`${own}/sessions/s1/bisect?bad=msg-3`);
     await page.getByLabel('Command').fill('ls; ! grep -s "Math.round" price.ts');

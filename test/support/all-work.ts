@@ -2,20 +2,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { signIn } from '../../cli/identity/device-flow.ts';
-import { issuerOf } from '../../cli/identity/issuer.ts';
 import { refundDefinitions } from '../../examples/refund/catalog.ts';
 import { hiddenIn, signInWithBrowser } from './browser-person.ts';
 import { addOrder, quickCatalog, type SagaCloud } from './saga-cloud.ts';
+import { issuerIn, tokenFrom } from './sign-in.ts';
+import { expire } from './stored-objects.ts';
 import { createRepositories, edit, openWorld, rootOf, shell } from './world.ts';
 
 /** What people do over HTTP: a call of the API, and a page. */
 export const workPeople = async ({ cloud }: Pick<SagaCloud, 'cloud'>): Promise<void> => {
   const at = cloud.endpoints.api;
-  const issuer = issuerOf(cloud.environment);
-  if (issuer === undefined) throw new Error('the cloud names no issuer');
-  const as = { name: 'rita', roles: ['reviewer'] };
-  const token = await signIn(issuer, { as, show: () => undefined, signal: AbortSignal.timeout(60_000) });
+  const token = await tokenFrom(issuerIn(cloud), 'rita', ['reviewer']);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const listed = await fetch(`${at}/v1/list-sessions`, { method: 'POST', headers, body: '{}' });
   expect(listed.status).toBe(200);
@@ -75,7 +72,7 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await loseShadows();
   edit(world.root, 4, world.paths);
   const back = { sessionId, to: { checkpointId: first.checkpointId }, requestId: 'back', by: 'rita' };
-  await cloud.invoke('rewind-session', {
+  await cloud.invoke('rewind', {
     ...back,
     acceptResidue: true,
     reason: 'it may stay',
@@ -85,6 +82,9 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   // Who names what is not there is told what is.
   const unknown = { sessionId, from: 'no-such-message', to: 'now' };
   await expect(cloud.invoke('diff', unknown)).rejects.toMatchObject({ errorType: 'MessageNotFound' });
+  // The shadows were lost, so the captures come from the store.
+  const blamed = { sessionId, path: 'api/a.txt', at: 'second', requestId: 'blame' };
+  await expect(cloud.invoke('blame', blamed)).resolves.toMatchObject({ repository: 'api', path: 'a.txt' });
   await cloud.invoke('changes', { sessionId, messageId: 'second' });
   await cloud.invoke('list-sagas', { sessionId, messageId: 'second' });
   await cloud.invoke('progress', { sessionId });
@@ -116,14 +116,15 @@ export const workSessions = async ({ cloud, server }: SagaCloud): Promise<void> 
   await cloud.invoke('end-session', { sessionId: from, discard: true });
   await cloud.invoke('timeline', { sessionId });
   await cloud.invoke('list-sessions', {});
+  await cloud.invoke('search-sessions', { words: 'first' });
+  await cloud.invoke('search-sessions', { words: 'first', sessionId });
   await cloud.invoke('rehydrate', { sessionId, checkpointId: first.checkpointId, mode: 'review' });
   const { copies } = await cloud.invoke('list-copies', {});
   for (const { sandboxId } of copies as { sandboxId: string }[])
     await cloud.invoke('delete-copy', { sandboxId });
   await cloud.invoke('rehydrate', { sessionId, mode: 'resume', requestId: 'resume' });
   await cloud.invoke('end-session', { sessionId });
-  await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));
-  await cloud.settled();
+  await expire(cloud, 4 * 365);
 };
 
 /** An execution that is not there yet is an error of the service. */

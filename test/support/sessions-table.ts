@@ -9,21 +9,37 @@ import { checkpointOf, sessionOf } from './session-items.ts';
 
 const TABLE = 'sessions';
 
-const index = (IndexName: string, AttributeName: string, range?: string) => ({
+const index = (
+  IndexName: string,
+  AttributeName: string,
+  range?: string,
+  ProjectionType: 'ALL' | 'KEYS_ONLY' = 'KEYS_ONLY',
+) => ({
   IndexName,
   KeySchema: [
     { AttributeName, KeyType: 'HASH' as const },
     ...(range === undefined ? [] : [{ AttributeName: range, KeyType: 'RANGE' as const }]),
   ],
-  Projection: { ProjectionType: 'KEYS_ONLY' as const },
+  Projection: { ProjectionType },
 });
+
+const ATTRIBUTES = [
+  'pk',
+  'sk',
+  'checkpointId',
+  'messageId',
+  'createdAt',
+  'requestHash',
+  'wordsPart',
+  'updatedAt',
+];
 
 const createSessionsTable = (dynamodb: DynamoDBClient) =>
   dynamodb.send(
     new CreateTableCommand({
       TableName: TABLE,
       BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: ['pk', 'sk', 'checkpointId', 'messageId', 'createdAt', 'requestHash'].map(text),
+      AttributeDefinitions: ATTRIBUTES.map(text),
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
         { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -32,6 +48,7 @@ const createSessionsTable = (dynamodb: DynamoDBClient) =>
         index('gsi_checkpoint', 'checkpointId'),
         index('gsi_message', 'messageId'),
         index('gsi_session', 'createdAt', 'requestHash'),
+        index('gsi_words', 'wordsPart', 'updatedAt', 'ALL'),
       ],
     }),
   );

@@ -26,7 +26,7 @@ describe('what can come next', () => {
     [['roll'], ['rollback']],
     [
       ['saga', 're'],
-      ['reject', 'resolve', 'resume', 'retry', 'rewind'],
+      ['reject', 'resolve', 'resume', 'retry'],
     ],
     [['session', 'e'], ['end']],
     [
@@ -89,19 +89,19 @@ const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).statu
 describe.skipIf(!has('bash'))('bash', () => {
   test('completes with it', async () => {
     await using bash = await scene('bash');
-    const words = 'COMP_WORDS=(walkback saga "rew"); COMP_CWORD=2; _walkback; echo "${COMPREPLY[@]}"';
-    expect((await bash.says(['-c', `source script; ${words}`])).trim()).toBe('rewind');
+    const words = 'COMP_WORDS=(walkback saga "resu"); COMP_CWORD=2; _walkback; echo "${COMPREPLY[@]}"';
+    expect((await bash.says(['-c', `source script; ${words}`])).trim()).toBe('resume');
   });
 });
 
 describe.skipIf(!has('fish'))('fish', () => {
   test('completes with it: words, values of options, else files', async () => {
     await using fish = await scene('fish');
-    const lines = ['walkback saga rew', 'walkback rehydrate --mode ', 'walkback saga start --plan pl'];
+    const lines = ['walkback saga resu', 'walkback rehydrate --mode ', 'walkback saga start --plan pl'];
     const asked = lines.map((line) => `complete -C '${line}'; echo ==`).join('; ');
     const said = await fish.says(['--no-config', '-c', `source script; ${asked}`]);
     const found = said.split('==\n').map((part) => part.split('\n').filter((word) => word !== ''));
-    expect(found).toEqual([['rewind'], ['resume', 'review'], ['plan.json'], []]);
+    expect(found).toEqual([['resume'], ['resume', 'review'], ['plan.json'], []]);
   });
 });
 
@@ -123,7 +123,7 @@ zpty -d shell
 describe.skipIf(!has('zsh'))('zsh', () => {
   test('completes with it: words, and files where it knows none', async () => {
     await using zsh = await scene('zsh');
-    const typed = ['walkback saga rew', 'walkback rehydrate --mode res', 'walkback saga start --plan pl'];
+    const typed = ['walkback saga resu', 'walkback rehydrate --mode res', 'walkback saga start --plan pl'];
     const said = await zsh.says(['-f', '-c', TAB_IN_ZSH, 'zsh', ...typed]);
     expect(
       said
@@ -131,7 +131,7 @@ describe.skipIf(!has('zsh'))('zsh', () => {
         .split('\n')
         .map((line) => line.trim()),
     ).toEqual([
-      'walkback saga rewind',
+      'walkback saga resume',
       'walkback rehydrate --mode resume',
       'walkback saga start --plan plan.json',
     ]);

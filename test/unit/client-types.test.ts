@@ -33,8 +33,10 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   progress: { sessionId: 's' },
   context: { sessionId: 's' },
   diff: { sessionId: 's', from: 'm', to: 'now' },
+  blame: { sessionId: 's', path: 'api/a.txt' },
   changes: { sessionId: 's', messageId: 'm' },
   'list-sessions': {},
+  'search-sessions': { words: 'npm test' },
   'end-session': { sessionId: 's' },
   'list-copies': {},
   'delete-copy': { sandboxId: 'sbx' },
@@ -47,7 +49,6 @@ const REQUESTS: { readonly [Name in ClientFunction]: Request<Name> } = {
   answer: { sagaId: 's', stepId: 't', decision: 'approve', by: 'Ada' },
   'operate-saga': { sagaId: 's', action: 'skip', stepId: 't', evidence: 'seen', by: 'Ada' },
   rewind: { sagaId: 's', to: { steps: 1 }, requestId: 'r', by: 'Ada' },
-  'rewind-session': { sessionId: 's', to: { messageId: 'm' }, requestId: 'r', by: 'Ada' },
   'query-ledger': { sagaId: 's' },
   'anchor-ledger': {},
   'export-ledger': { from: '2026-03-01' },
@@ -83,9 +84,19 @@ const REFUSED: { readonly [Name in ClientFunction]?: readonly unknown[] } = {
     // @ts-expect-error -- arguments that are no JSON
     { sagaId: 's', stepId: 't', tool: 'x', arguments: { a: () => 1 } } satisfies Request<'submit-step'>,
   ],
-  'rewind-session': [
-    // @ts-expect-error -- a target of a saga
-    { sessionId: 's', to: { steps: 1 }, requestId: 'r', by: 'Ada' } satisfies Request<'rewind-session'>,
+  rewind: [
+    // @ts-expect-error -- a session with the target of a saga
+    { sessionId: 's', to: { steps: 1 }, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
+    // @ts-expect-error -- a saga with the target of a session
+    { sagaId: 's', to: { messageId: 'm' }, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
+    // @ts-expect-error -- both
+    { sagaId: 's', sessionId: 's', to: { steps: 1 }, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
+    // @ts-expect-error -- neither
+    { to: { messageId: 'm' }, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
+    // @ts-expect-error -- a saga with the epoch of a session
+    { sagaId: 's', to: { steps: 1 }, epoch: 1, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
+    // @ts-expect-error -- a session with a plan
+    { sessionId: 's', to: { messageId: 'm' }, plan: {}, requestId: 'r', by: 'Ada' } satisfies Request<'rewind'>,
   ],
   answer: [
     // @ts-expect-error -- nobody

@@ -23,47 +23,42 @@ const withStatus = (statusCode: number): SandboxError =>
 const fetchFailed = (code: string): TypeError =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
 
+const notStarted = (why: string): InvalidArgumentError =>
+  new InvalidArgumentError(
+    `[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: ${why}`,
+  );
+
 const retry = true;
 const final = false;
 const untouched = 'nothing-happened';
 const unknown = 'unknown';
+const LOST = ['SandboxUnavailable', retry, unknown] as const;
+const NOT_REACHED = ['SandboxUnavailable', retry, untouched] as const;
+const GONE = ['SandboxNotFound', final, untouched] as const;
+const NO_ROOT = ['ProjectsRootNotFound', final, untouched] as const;
+const CHANGED = ['SandboxChanged', retry, untouched] as const;
+const CONFIGURED = ['ConfigurationError', final, untouched] as const;
+const REFUSED = ['InvalidInput', final, untouched] as const;
+const FULL = ['SandboxUnavailable', final, unknown] as const;
 
 describe('what an error of the E2B SDK means', () => {
   test.each([
     ['API 429', new RateLimitError('slow down'), 'Throttled', retry, untouched],
-    ['API 503', new ServiceBusyError('busy'), 'SandboxUnavailable', retry, untouched],
-    ['API 500', withStatus(500), 'SandboxUnavailable', retry, unknown],
-    ['API 502', withStatus(502), 'SandboxUnavailable', retry, unknown],
-    ['API 504', withStatus(504), 'SandboxUnavailable', retry, unknown],
-    [
-      'API request timeout',
-      new DOMException('timed out', 'TimeoutError'),
-      'SandboxUnavailable',
-      retry,
-      unknown,
-    ],
-    ['API connect failure', fetchFailed('ECONNREFUSED'), 'SandboxUnavailable', retry, untouched],
-    ['API name not found', fetchFailed('ENOTFOUND'), 'SandboxUnavailable', retry, untouched],
-    ['API connection lost', fetchFailed('ECONNRESET'), 'SandboxUnavailable', retry, unknown],
-    ['API 401', new AuthenticationError('no'), 'ConfigurationError', final, untouched],
-    ['API 403', withStatus(403), 'ConfigurationError', final, untouched],
-    ['create 400', withStatus(400), 'InvalidInput', final, untouched],
-    ['create 404: no such template', withStatus(404), 'InvalidInput', final, untouched],
-    ['connect 409: being killed', withStatus(409), 'SandboxUnavailable', retry, untouched],
-    [
-      'connect or getInfo 404',
-      new SandboxNotFoundError('Sandbox x not found'),
-      'SandboxNotFound',
-      final,
-      untouched,
-    ],
-    [
-      'run: 502 before start',
-      new SandboxNotFoundError('Sandbox is probably not running anymore'),
-      'SandboxNotFound',
-      final,
-      untouched,
-    ],
+    ['API 503', new ServiceBusyError('busy'), ...NOT_REACHED],
+    ['API 500', withStatus(500), ...LOST],
+    ['API 502', withStatus(502), ...LOST],
+    ['API 504', withStatus(504), ...LOST],
+    ['API request timeout', new DOMException('timed out', 'TimeoutError'), ...LOST],
+    ['API connect failure', fetchFailed('ECONNREFUSED'), ...NOT_REACHED],
+    ['API name not found', fetchFailed('ENOTFOUND'), ...NOT_REACHED],
+    ['API connection lost', fetchFailed('ECONNRESET'), ...LOST],
+    ['API 401', new AuthenticationError('no'), ...CONFIGURED],
+    ['API 403', withStatus(403), ...CONFIGURED],
+    ['create 400', withStatus(400), ...REFUSED],
+    ['create 404: no such template', withStatus(404), ...REFUSED],
+    ['connect 409: being killed', withStatus(409), ...NOT_REACHED],
+    ['connect or getInfo 404', new SandboxNotFoundError('Sandbox x not found'), ...GONE],
+    ['run: 502 before start', new SandboxNotFoundError('Sandbox is probably not running anymore'), ...GONE],
     [
       'run: dropped, sandbox dead',
       new TimeoutError('[unknown] terminated: The sandbox was killed or reached its end of life while x'),
@@ -71,115 +66,45 @@ describe('what an error of the E2B SDK means', () => {
       final,
       unknown,
     ],
-    [
-      'run: dropped, alive',
-      new SandboxError('2: [unknown] terminated'),
-      'SandboxUnavailable',
-      retry,
-      unknown,
-    ],
-    [
-      'run: no end of stream',
-      new SandboxError('13: missing EndStreamResponse'),
-      'SandboxUnavailable',
-      retry,
-      unknown,
-    ],
-    [
-      'run: no result',
-      new SandboxError('Process exited without a result'),
-      'SandboxUnavailable',
-      retry,
-      unknown,
-    ],
-    ['run: deadline', new TimeoutError('[deadline_exceeded] x'), 'SandboxUnavailable', retry, unknown],
-    ['run: handshake timeout', new TimeoutError('[canceled] x'), 'SandboxUnavailable', retry, unknown],
+    ['run: dropped, alive', new SandboxError('2: [unknown] terminated'), ...LOST],
+    ['run: no end of stream', new SandboxError('13: missing EndStreamResponse'), ...LOST],
+    ['run: no result', new SandboxError('Process exited without a result'), ...LOST],
+    ['run: deadline', new TimeoutError('[deadline_exceeded] x'), ...LOST],
+    ['run: handshake timeout', new TimeoutError('[canceled] x'), ...LOST],
     [
       'run: unavailable after start',
       new TimeoutError('[unavailable] x: This error is likely due to sandbox timeout.'),
-      'SandboxUnavailable',
-      retry,
-      unknown,
+      ...LOST,
     ],
     [
       'files: 502',
       new TimeoutError('The sandbox was not found: This error is likely due to sandbox timeout.'),
-      'SandboxNotFound',
-      final,
-      untouched,
+      ...GONE,
     ],
-    ['files: no such file', new FileNotFoundError('gone'), 'SandboxChanged', retry, untouched],
-    ['no such process', new NotFoundError('gone'), 'SandboxChanged', retry, untouched],
-    [
-      'run: cwd missing',
-      new InvalidArgumentError("[invalid_argument] cwd '/x' does not exist"),
-      'ProjectsRootNotFound',
-      final,
-      untouched,
-    ],
-    [
-      'run: the root is a file',
-      new InvalidArgumentError(
-        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: not a directory",
-      ),
-      'ProjectsRootNotFound',
-      final,
-      untouched,
-    ],
-    [
-      'run: the root is a link to itself',
-      new InvalidArgumentError(
-        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: too many levels of symbolic links",
-      ),
-      'ProjectsRootNotFound',
-      final,
-      untouched,
-    ],
-    [
-      'run: the root cannot be entered',
-      new InvalidArgumentError(
-        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: permission denied",
-      ),
-      'ProjectsRootNotFound',
-      final,
-      untouched,
-    ],
-    [
-      'run: no room for a process',
-      new InvalidArgumentError(
-        "[invalid_argument] error starting process '/bin/bash -l -c true': fork/exec /bin/sh: resource temporarily unavailable",
-      ),
-      'SandboxUnavailable',
-      retry,
-      untouched,
-    ],
+    ['files: no such file', new FileNotFoundError('gone'), ...CHANGED],
+    ['no such process', new NotFoundError('gone'), ...CHANGED],
+    ['run: cwd missing', new InvalidArgumentError("[invalid_argument] cwd '/x' does not exist"), ...NO_ROOT],
+    ['run: the root is a file', notStarted('not a directory'), ...NO_ROOT],
+    ['run: the root is a link to itself', notStarted('too many levels of symbolic links'), ...NO_ROOT],
+    ['run: the root cannot be entered', notStarted('permission denied'), ...NO_ROOT],
+    ['run: no room for a process', notStarted('resource temporarily unavailable'), ...NOT_REACHED],
     [
       'files: below a file, read',
       new SandboxError("500: error checking if path exists '/p/f/x': stat /p/f/x: not a directory"),
-      'SandboxChanged',
-      retry,
-      untouched,
+      ...CHANGED,
     ],
     [
       'files: below a file, written',
       new SandboxError('500: error ensuring directories: path is a file: /p/f'),
-      'SandboxChanged',
-      retry,
-      untouched,
+      ...CHANGED,
     ],
-    ['files: 500', new SandboxError('500: error opening file: x'), 'SandboxUnavailable', retry, unknown],
-    ['run: refused', new InvalidArgumentError('cwd'), 'InvalidInput', final, untouched],
-    ['files: disk full', new NotEnoughSpaceError('full'), 'SandboxUnavailable', final, unknown],
-    [
-      'any call: disk full',
-      new SandboxError('507: There is not enough disk space'),
-      'SandboxUnavailable',
-      final,
-      unknown,
-    ],
+    ['files: 500', new SandboxError('500: error opening file: x'), ...LOST],
+    ['run: refused', new InvalidArgumentError('cwd'), ...REFUSED],
+    ['files: disk full', new NotEnoughSpaceError('full'), ...FULL],
+    ['any call: disk full', new SandboxError('507: There is not enough disk space'), ...FULL],
     ['old template', new TemplateError('old'), 'SandboxUnsupported', final, untouched],
-    ['transport', new TypeError('terminated'), 'SandboxUnavailable', retry, unknown],
-    ['not an error at all', 'boom', 'SandboxUnavailable', retry, unknown],
+    ['transport', new TypeError('terminated'), ...LOST],
+    ['not an error at all', 'boom', ...LOST],
   ])('%s', (_, error, name, retryable, outcome) => {
     const classified = classify(error, 'sbx1');
     expect(classified).toMatchObject({ name, retryable, details: { outcome, sandboxId: 'sbx1' } });
@@ -188,7 +113,7 @@ describe('what an error of the E2B SDK means', () => {
   });
 
   test('holds no command, whatever the daemon repeats of it: not in message, details, causes or stacks', () => {
-    const { command } = buildScript('capture', { WB_SECRET: 'secret words' }, { mark: 'm', timeoutMs: 1000 });
+    const { command } = buildScript('restore', { WB_SECRET: 'secret words' }, { mark: 'm', timeoutMs: 1000 });
     const short = 'git log --format=secret';
     const classes = [
       AuthenticationError,

@@ -213,8 +213,8 @@ describe('walkback saga', () => {
   });
 
   test.each([
-    ['undo', 'walkback-operate-saga', ['undo', 'r1']],
-    ['rewind', 'walkback-rewind', ['rewind', 'r1', '--to', 'refund', '--request', 'rw']],
+    ['undo', 'walkback-operate-saga', ['saga', 'undo', 'r1']],
+    ['rewind', 'walkback-rewind', ['rewind', '--saga', 'r1', '--to', 'refund', '--request', 'rw']],
   ])('%s: who lets something stand accepts what the plan named', async (_, name, argv) => {
     const plan = {
       undo: [],
@@ -225,12 +225,12 @@ describe('walkback saga', () => {
       requestId: 'rw',
       status: 'PLANNED',
       plan,
-      saga: { sagaId: 'r1', status: 'COMPLETED', epoch: 0, after: 'refund', plan },
+      sagas: [{ sagaId: 'r1', status: 'COMPLETED', epoch: 0, after: 'refund', plan }],
       residue: 'now',
     };
     const answers = { [name]: told, 'walkback-describe-saga': { sagaId: 'r1' } };
     const acts = async (more: string[], typed?: string) => {
-      const { calls, stdout } = await runCommand(['saga', ...argv, ...more], {
+      const { calls, stdout } = await runCommand([...argv, ...more], {
         answers,
         env,
         ...(typed === undefined ? {} : { typed }),
@@ -241,14 +241,14 @@ describe('walkback saga', () => {
     expect((await acts(accepting, 'yes\n')).input).toMatchObject({
       acceptResidue: true,
       residue: 'now',
-      [argv[0] === 'undo' ? 'evidence' : 'reason']: 'it may stay',
+      [name === 'walkback-rewind' ? 'reason' : 'evidence']: 'it may stay',
     });
     const named = await acts([...accepting, '--residue', 'before', '--yes']);
     expect(named.input).toMatchObject({ residue: 'before' });
     expect((await acts([...accepting, '--yes'])).input).not.toHaveProperty('residue');
     expect((await acts(['--dry-run'])).stdout).toContain('--accept-residue --residue now --reason "..."');
     for (const more of [['--yes'], ['--yes', '--reason', ' ']]) {
-      const { calls, failure } = await runCommand(['saga', ...argv, '--accept-residue', ...more], {
+      const { calls, failure } = await runCommand([...argv, '--accept-residue', ...more], {
         answers,
         env,
       });
@@ -286,14 +286,14 @@ describe('walkback saga', () => {
   const rewound = (status: string, plan: unknown = { undo: [], stands: [] }) => ({
     requestId: 'rw',
     status,
-    saga: { sagaId: 'r1', status: 'COMPENSATING', epoch: 0, after: 'refund', plan },
+    sagas: [{ sagaId: 'r1', status: 'COMPENSATING', epoch: 0, after: 'refund', plan }],
   });
 
   test('rewind shows what goes back, asks, then says how far it is', async () => {
     const plan = { undo: [{ step: 'book', tool: 'post', externalRef: 'je-1' }], stands: [] };
     const told = (input: { dryRun?: boolean }) =>
       input.dryRun === true ? rewound('PLANNED', plan) : rewound('REWOUND');
-    const argv = ['saga', 'rewind', 'r1', '--to', 'refund', '--guidance', 'Ask first.', '--request', 'rw'];
+    const argv = ['rewind', '--saga', 'r1', '--to', 'refund', '--guidance', 'Ask first.', '--request', 'rw'];
     const { calls, stdout, stderr } = await runCommand(argv, {
       answers: { 'walkback-rewind': told, 'walkback-describe-saga': { sagaId: 'r1' } },
       env,
@@ -302,6 +302,7 @@ describe('walkback saga', () => {
     const input = {
       sagaId: 'r1',
       to: { stepId: 'refund' },
+      scope: 'all',
       guidance: 'Ask first.',
       requestId: 'rw',
       by: 'ada',
@@ -312,17 +313,52 @@ describe('walkback saga', () => {
       { ...input, planned: { epoch: 0, after: 'refund' }, waitSeconds: 20 },
     ]);
     expect(stderr).toContain('↩ book post  je-1');
-    expect(stdout).toContain('Rewound saga r1 to after step refund');
+    expect(stdout).toContain('Rewound to after step refund');
   });
 
   test('rewind needs one target, and says what to do when it stopped', async () => {
-    const both = ['saga', 'rewind', 'r1', '--to', 'refund', '--steps', '2', '--yes'];
+    const both = ['rewind', '--saga', 'r1', '--to', 'refund', '--steps', '2', '--yes'];
     expect((await runCommand(both, { env })).failure).toMatchObject({ name: 'InvalidInput' });
-    const stopped = await runCommand(['saga', 'rewind', 'r1', '--steps', '2', '--yes'], {
+    const stopped = await runCommand(['rewind', '--saga', 'r1', '--steps', '2', '--yes'], {
       answers: { 'walkback-rewind': rewound('STOPPED') },
       env,
     });
-    expect(stopped.stdout).toContain('walkback saga retry r1');
+    expect(stopped.failure?.hint).toContain('walkback saga retry r1');
+    const wait = ['rewind', '--saga', 'r1', '--steps', '2', '--plan', '{"steps": []}', '--timeout', '0'];
+    const undoing = await runCommand([...wait, '--request', 'rw', '--yes'], {
+      answers: { 'walkback-rewind': rewound('UNDOING') },
+      env,
+    });
+    expect(undoing.failure?.hint).toContain(
+      `walkback rewind --saga r1 --steps 2 --plan '{"steps": []}' --request rw --by ada --yes goes on`,
+    );
+  });
+
+  test.each([
+    ['a saga and a session', ['--saga', 'r1', '--session', 's', '--steps', '1']],
+    ['a saga and the epoch of a session', ['--saga', 'r1', '--steps', '1', '--epoch', '2']],
+    ['a session and a number of steps', ['--session', 's', '--steps', '1']],
+    ['a session and other steps', ['--session', 's', '--to', 'm', '--plan', '{"steps":[]}']],
+    ['no place to go to', ['--session', 's']],
+  ])('rewind refuses %s, and asks nobody', async (_, words) => {
+    const { failure, calls } = await runCommand(['rewind', ...words, '--yes'], { env });
+    expect(failure).toMatchObject({ name: 'InvalidInput', exitCode: 2 });
+    expect(calls).toEqual([]);
+  });
+
+  test('rewind asks nobody about a saga that would be refused, or whose rewind is over', async () => {
+    const stands = [{ step: 'mail', tool: 'mail', externalRef: null, reason: 'irreversible' }];
+    const ask = (told: unknown) =>
+      runCommand(['rewind', '--saga', 'r1', '--steps', '1'], {
+        answers: { 'walkback-rewind': () => told },
+        env,
+      });
+    const refused = await ask(rewound('PLANNED', { undo: [], stands }));
+    expect(refused.failure).toMatchObject({ name: 'PointOfNoReturn' });
+    expect(refused.calls).toHaveLength(1);
+    const cancelled = await ask(rewound('CANCELLED'));
+    expect(cancelled.failure).toMatchObject({ name: 'Cancelled' });
+    expect(cancelled.calls).toHaveLength(1);
   });
 
   const awaiting = {

@@ -43,6 +43,10 @@ export const copyKey = (sessionId: string, sandboxId: string): Key => ({
   pk: sessionPk(sessionId),
   sk: `COPY#${sandboxId}`,
 });
+export const wordsKey = (sessionId: string, number: number): Key => ({
+  pk: sessionPk(sessionId),
+  sk: `WORDS#${pad(number, 8)}`,
+});
 export const progressKey = (sessionId: string): Key => ({ pk: sessionPk(sessionId), sk: 'PROGRESS' });
 export const baseKey = (name: string, owner: string): Key => ({
   pk: `BASE#${owner}#${name}`,
@@ -55,5 +59,6 @@ export const uploadKey = (objectKey: string): Key => ({
 
 export const CHECKPOINT_PREFIX = 'CP#';
 export const TOOL_PREFIX = 'TOOL#';
+export const WORDS_PREFIX = 'WORDS#';
 export const MESSAGE_PREFIX = 'MSG#';
 export const linkPrefix = (chainId: string): string => `LINK#${chainId}#`;

@@ -1,6 +1,5 @@
 /** Begins a search, or takes one over: resolves its points once, so that the same request keeps its meaning when the head moves on. */
 import type { BisectSessionInput } from '../../../contract/bisect.ts';
-import { checkpointSeq } from '../../shared/ids.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { CheckpointRef, Session } from '../model.ts';
 import type { SearchJournal, SearchStore } from '../ports/searches.ts';
@@ -8,16 +7,11 @@ import type { SessionStore } from '../ports/stores.ts';
 import { requestHash } from '../session/request-hash.ts';
 import { expiryOf } from '../session/retention.ts';
 import { conflictingRequest } from '../session/session-rules.ts';
-import { findTarget } from '../timeline/targets.ts';
+import { findTarget, targetNamed } from '../timeline/targets.ts';
 import { changingPoints, type Point } from './line.ts';
 import { pointNotOnLine, type ReadLine, stopNamed } from './read-line.ts';
 import { superseded } from './search-journal.ts';
 import { equalPoints, nowhereFit, unfitPoint } from './wrong-points.ts';
-
-const nameOf = (point: string | undefined) => {
-  if (point === undefined || point === 'head') return {};
-  return checkpointSeq(point) === undefined ? { messageId: point } : { checkpointId: point };
-};
 
 const refOf = ({ sessionId, seq }: CheckpointRef): CheckpointRef => ({ sessionId, seq });
 
@@ -40,7 +34,7 @@ export const createBeginSearch = (deps: { store: SessionStore; searches: SearchS
         : stopNamed(points, good);
     if (named !== undefined) return named;
     // What is nowhere is told as what it is.
-    await findTarget(store, sessionId, nameOf(good), headSeq);
+    await findTarget(store, sessionId, targetNamed(good), headSeq);
     throw pointNotOnLine(good, sessionId);
   };
 
@@ -61,7 +55,7 @@ export const createBeginSearch = (deps: { store: SessionStore; searches: SearchS
       if (!(await searches.moveSearch(taken, known.attempt))) throw superseded(requestId);
       return taken;
     }
-    const target = await findTarget(store, sessionId, nameOf(input.bad), session.headSeq);
+    const target = await findTarget(store, sessionId, targetNamed(input.bad), session.headSeq);
     const points = await reading.pointsOf(await reading.stopsTo(target));
     const good = await goodOf(points, input, session.headSeq);
     const bad = points.at(-1);

@@ -40,7 +40,7 @@ export const nextStep = (verdicts: readonly (Verdict | undefined)[], atOnce: num
   const [first, end] = [verdicts[0], verdicts[last]];
   if (first !== undefined && first !== 'good') return { kind: 'wrong-end', at: 0, verdict: first };
   if (end !== undefined && end !== 'bad') return { kind: 'wrong-end', at: last, verdict: end };
-  // The last good point first: a fault that was mended before it is not the one at the end.
+  // The last good point first: a fault that was fixed before it is not the one at the end.
   const good = Math.max(0, verdicts.lastIndexOf('good'));
   const nextBad = verdicts.indexOf('bad', good);
   const edges: Edges = { good, bad: nextBad < 0 ? last : nextBad };
