@@ -30,6 +30,10 @@ export const startSessionAnswer = () =>
         branch: z.string().nullable(),
         head: z.string().nullable(),
         commits: count,
+        isLoose: z
+          .literal(true)
+          .optional()
+          .describe('no repository: the files of the projects root that lie in none'),
       }),
     ),
     warnings: z.array(z.string()),

@@ -55,6 +55,12 @@ export const startSessionInput = () =>
       .max(4 * GIB)
       .optional()
       .describe('larger files that git does not track are left out; default 256 MiB'),
+    looseFiles: z
+      .boolean()
+      .optional()
+      .describe(
+        'also captures what lies in no repository, as repository "." without git; default: only where there is no repository',
+      ),
     retentionDays: z.int().min(1).max(3650).optional().describe('default 30'),
     metadata: metadata.optional().describe('for your own use; at most 50 entries'),
     tenant: id

@@ -76,7 +76,14 @@ const CHECKPOINT_ERRORS = {
       'check the path; where the directory of a session is gone, make it again, empty, then call again',
     ),
   ),
-  NoRepositories: refusal('notFound', 'choose a projects root that is a git repository or holds some'),
+  NoRepositories: refusal(
+    'notFound',
+    'choose a projects root that is a git repository or holds some, and is not inside of one',
+  ),
+  LooseFilesTooLarge: refusal(
+    'conflict',
+    'leave out what need not come back (exclude, or a .gitignore), or start in a smaller directory or one with repositories',
+  ),
   CaptureFailed: fault('failed', 'see the reason, correct it in the sandbox, then call again'),
   RestoreConflict: toldBySandbox(
     refusal('conflict', 'move the named paths away, then call with a new request id'),
@@ -115,6 +122,12 @@ const CHECKPOINT_ERRORS = {
   ),
   BadPointPasses: refusal('failed', 'name a point where the command fails, or take a checkpoint first'),
   PointNotJudged: refusal('failed', 'name another point, or correct the command'),
+  PathNotFound: refusal(
+    'notFound',
+    'walkback diff and walkback changes show the paths; --at names a point at which it is there',
+  ),
+  PathAmbiguous: refusal('usage', 'name one of the repositories with --repository (repository)'),
+  NotATextFile: refusal('usage', 'name a file that consists of lines'),
   RollbackAbandoned: refusal(
     'conflict',
     'nobody came back for it, and another call settled it: read the timeline',

@@ -220,9 +220,27 @@ const inDataDir = async <T>(dataDir: string, work: () => Promise<T>): Promise<T>
   }
 };
 
+/** What git ignores of a data directory: all of it. */
+export const IGNORED = { name: '.gitignore', text: '*\n' } as const;
+
+/**
+ * Makes the directory if needed. Git ignores what is in it: it may lie below a directory that is captured, a home without a
+ * repository for example, and it changes all the time and holds keys.
+ */
+export const makeDataDirectory = async (dataDir: string): Promise<void> => {
+  await makeDirectory(dataDir, PRIVATE_DIRECTORY);
+  // One that somebody keeps other files in is theirs.
+  if ((await readdir(dataDir)).length > 0) return;
+  try {
+    await writeFile(join(dataDir, IGNORED.name), IGNORED.text, { flag: 'wx', mode: PRIVATE_FILE });
+  } catch (error) {
+    if (!isExisting(error)) throw error;
+  }
+};
+
 const makeDataDir = (dataDir: string): Promise<void> =>
   inDataDir(dataDir, async () => {
-    await makeDirectory(dataDir, PRIVATE_DIRECTORY);
+    await makeDataDirectory(dataDir);
     await access(dataDir, constants.W_OK);
   });
 

@@ -4,12 +4,14 @@
  * coreutils and findutils, flock, gzip; curl for bundles over the inline size.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { createCapture, lateStored } from './capture.ts';
+import { blaming } from './blame.ts';
+import { createLateCapture, lateStored } from './capture.ts';
 import { OUTPUT_BYTES } from './capture-command.ts';
 import { createCompose } from './compose.ts';
 import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
 import { createLeftovers } from './leftovers.ts';
+import { countLooseFiles } from './loose-files.ts';
 import type { SandboxProgram } from './program/call.ts';
 import { createNativeCapture } from './program/capture.ts';
 import { release } from './release.ts';
@@ -25,10 +27,11 @@ const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 
 export const createRepositories = (program: SandboxProgram, limits: GitLimits = GIT_LIMITS): Repositories => {
   const capture = createNativeCapture(program, limits.outputBytes);
-  // Late writes lie in the folders of a restore, which is the scripts'.
-  const captureLate = createCapture(limits.outputBytes);
+  const captureLate = createLateCapture(limits.outputBytes);
   return {
     ...createInspection(program),
+    ...blaming,
+    countLooseFiles,
     capture: (sandbox, request, ...more) =>
       (request.late === true ? captureLate : capture)(sandbox, request, ...more),
     lateStored,

@@ -28,6 +28,7 @@ interface Options {
   include?: string[];
   exclude?: string[];
   maxFileBytes?: number;
+  loose?: boolean;
   retentionDays?: number;
   metadata?: Record<string, string>;
   tenant?: string;
@@ -46,6 +47,7 @@ const EXAMPLES = `
 Examples:
   walkback session start --root ~/work
   walkback session start --root . --include .env --retention-days 7
+  walkback session start --root notes            a directory without git
   walkback session start --aws --sandbox ID --root /home/user/projects`;
 
 /**
@@ -54,7 +56,18 @@ Examples:
  */
 const startInput = (options: Options, sandboxId: string, projectsRoot: string): Input => {
   const { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project } = options;
-  const optional = { include, exclude, template, maxFileBytes, retentionDays, metadata, tenant, project };
+  const { loose: looseFiles } = options;
+  const optional = {
+    include,
+    exclude,
+    template,
+    maxFileBytes,
+    looseFiles,
+    retentionDays,
+    metadata,
+    tenant,
+    project,
+  };
   return {
     sessionId: options.id ?? sessionIdFor(projectsRoot),
     sandboxId,
@@ -65,7 +78,7 @@ const startInput = (options: Options, sandboxId: string, projectsRoot: string): 
 
 const realDirectory = async (directory: string): Promise<string> => {
   const facts = await stat(directory).catch(() => undefined);
-  const hint = 'give a directory that is there and holds git repositories: --root DIRECTORY';
+  const hint = 'give a directory that is there: --root DIRECTORY';
   if (facts === undefined)
     throw new CliError('ProjectsRootNotFound', `${directory} does not exist.`, { hint });
   if (!facts.isDirectory())
@@ -145,7 +158,7 @@ export const addSessionStart = (parent: Command, app: App): void => {
     .summary('start a session and take its baseline checkpoint')
     .description(
       'Start a session and take its baseline checkpoint. With the embedded cloud, --root is a directory of ' +
-        'this machine that holds git repositories (or is one); nothing in them is changed, and an invisible ' +
+        'this machine that holds git repositories, is one, or is to be captured without; nothing in it is changed, and an invisible ' +
         '.agent-shadow directory keeps the captures. On AWS, name the E2B sandbox with --sandbox.',
     )
     .requiredOption('--root <dir>', 'directory that holds the repositories', parseDirectory)
@@ -155,6 +168,8 @@ export const addSessionStart = (parent: Command, app: App): void => {
     .option('--include <pattern...>', 'capture these although git ignores them')
     .option('--exclude <pattern...>', 'never capture these')
     .option('--max-file-bytes <size>', 'leave larger untracked files out (5MiB, 200M, ...)', parseBytes)
+    .option('--loose', 'also capture files in no repository (default: where there is no repository)')
+    .option('--no-loose', 'refuse a directory without a repository')
     .option('--retention-days <days>', 'keep the session this long after it ends', parseWholeNumber(1, 3650))
     .option('--metadata <key=value>', 'note something with the session; repeatable', collectMetadata)
     .option('--tenant <id>', 'share stored histories with the sessions of this tenant', parseId)

@@ -2,8 +2,8 @@
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { sha256Hex } from '../../core/shared/ids.ts';
-import { makeDirectory } from '../../kit/make-directory.ts';
-import { PRIVATE_DIRECTORY, readJson, writePrivately } from '../../local/private-file.ts';
+import { makeDataDirectory } from '../../local/data-dir.ts';
+import { readJson, writePrivately } from '../../local/private-file.ts';
 import { dataDirFor } from '../target/select.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Issuer } from './issuer.ts';
@@ -28,7 +28,7 @@ export const openLogins = (terminal: Terminal, data: string | undefined): Logins
   const path = join(dataDirFor(data, terminal.env, terminal.cwd), 'logins.json');
   const read = async () => (await readJson(path, fileSchema)) ?? {};
   const write = async (logins: Record<string, Login>) => {
-    await makeDirectory(dirname(path), PRIVATE_DIRECTORY);
+    await makeDataDirectory(dirname(path));
     await writePrivately(path, logins);
   };
   return {

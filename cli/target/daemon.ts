@@ -8,9 +8,8 @@ import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import { makeDirectory } from '../../kit/make-directory.ts';
-import { type CloudFile, findRunningCloud, isAlive } from '../../local/data-dir.ts';
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../local/private-file.ts';
+import { type CloudFile, findRunningCloud, isAlive, makeDataDirectory } from '../../local/data-dir.ts';
+import { PRIVATE_FILE } from '../../local/private-file.ts';
 import { CliError } from '../failure.ts';
 import { idleMinutesIn, MINUTES_HELP } from '../options.ts';
 import { requireLinux } from './platform.ts';
@@ -91,7 +90,7 @@ const wordsOf = (dataDir: string, options: DaemonOptions): string[] => [
 const openLog = async (dataDir: string): Promise<{ log: number; from: number }> => {
   const file = logFileOf(dataDir);
   try {
-    await makeDirectory(dataDir, PRIVATE_DIRECTORY);
+    await makeDataDirectory(dataDir);
     const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
     const log = openSync(file, isLong ? 'w' : 'a', PRIVATE_FILE);
     try {

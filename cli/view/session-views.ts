@@ -56,7 +56,9 @@ export const sessionTable = (
 const repositoryRow = (repository: StartSessionAnswer['repositories'][number], paint: Paint): string[] => [
   paint.bold(printableLine(repository.path)),
   printableLine(repository.branch ?? (repository.head === null ? '-' : 'detached')),
-  paint.yellow(repository.head?.slice(0, 9) ?? 'no commit'),
+  repository.isLoose === true
+    ? paint.dim('files in no repository')
+    : paint.yellow(repository.head?.slice(0, 9) ?? 'no commit'),
   repository.head === null ? '' : plural(repository.commits, 'commit'),
 ];
 
@@ -66,7 +68,12 @@ export const startedSession = (
   place: { sandboxId: string; projectsRoot: string },
   { paint, where }: { paint: Paint; where: TargetFlags },
 ): string => {
-  const count = plural(answer.repositories.length, 'repository', 'repositories');
+  const loose = answer.repositories.filter(({ isLoose }) => isLoose).length;
+  const others = answer.repositories.length - loose;
+  const count = [
+    ...(others > 0 ? [plural(others, 'repository', 'repositories')] : []),
+    ...(loose > 0 ? ['files in no repository'] : []),
+  ].join(' and ');
   const columns = [{ head: 'REPOSITORY' }, { head: 'BRANCH' }, { head: 'HEAD' }, { head: '' }];
   const next = withWhere(`walkback checkpoint --session ${answer.sessionId} --message MESSAGE_ID`, where);
   return [
@@ -81,6 +88,9 @@ export const startedSession = (
       paint,
     ),
     ...answer.warnings.map((warning) => paint.yellow(`! ${printableLine(warning)}`)),
+    ...(loose > 0 || answer.repositories.some(({ path }) => path === '.')
+      ? []
+      : [paint.dim('Files beside the repositories are not captured; --loose captures them too.')]),
     `${paint.dim('next')}  ${next}`,
     '',
   ].join('\n');

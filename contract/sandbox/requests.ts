@@ -49,7 +49,7 @@ const captureWorkingTree = z.strictObject({
 
 const id = z.string();
 
-const capture = z.strictObject({
+export const capture = z.strictObject({
   kind: z.literal('capture'),
   sessionId: z.string(),
   call: z.string().describe('names this call; its folder in the sandbox has this name'),
@@ -120,6 +120,21 @@ const leftovers = z.strictObject({
 
 const state = z.strictObject({ tree: id, meta: id });
 
+const bundles = z
+  .array(
+    z.strictObject({
+      how: z
+        .enum(['base', 'link', 'small', 'many'])
+        .describe('small: becomes loose objects; many: joined small ones, which become one pack'),
+      sha256: z.string(),
+      cuts: z.string().nullable().describe('SHA-256 of the places at which a joined one is cut'),
+    }),
+  )
+  .describe('to be brought first; they are files of the call in the sandbox');
+
+/** What restores and compositions say alike. */
+export const restored = { state, bundles };
+
 const restore = z.strictObject({
   kind: z.literal('restore'),
   sessionId: z.string(),
@@ -147,17 +162,7 @@ const restore = z.strictObject({
         skipped: z.array(name).describe('files that the target left out for their size'),
         stash: z.array(id).describe('entries of the stash that were there'),
         isPartial: z.boolean().describe('its history is not whole, and may stay so'),
-        bundles: z
-          .array(
-            z.strictObject({
-              how: z
-                .enum(['base', 'link', 'small', 'many'])
-                .describe('small: becomes loose objects; many: joined small ones, which become one pack'),
-              sha256: z.string(),
-              cuts: z.string().nullable().describe('SHA-256 of the places at which a joined one is cut'),
-            }),
-          )
-          .describe('to be brought first; they are files of the call in the sandbox'),
+        bundles,
       }),
     )
     .describe('each is there now, or at the target, or both'),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { openCliScene } from '../support/cli.ts';
 import { createWork, git } from '../support/cli-work.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -55,6 +55,22 @@ describe('walkback beside walkback up', () => {
     expect(diff).toContain('2 of 2 repositories differ');
     expect(diff).toContain('--- a/api/a.txt');
     expect(diff).toContain('+++ b/web/new.txt');
+    expect(await text(['blame', 'api/a.txt', '--at', 'msg-1'])).toMatch(/^cp-2 +msg-1 +1 {2}two$/m);
+    expect(await json(['blame', './new.txt', '--lines', '1'], join(work, 'web'))).toMatchObject({
+      repository: 'web',
+      origins: [{ kind: 'checkpoint', messageId: 'msg-2' }],
+    });
+    expect(await scene.run(['blame', 'api/a.txt'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^PathNotFound: .* Message "msg-2" removed it: cp-00000003-/m),
+    });
+
+    // A stream keeps the words, a moment later.
+    await vi.waitFor(async () => expect(await text(['search', 'NEW.txt'])).toContain('web/new.txt'), 30_000);
+    expect(await json(['search', 'api', 'a.txt', '--limit', '1'])).toMatchObject({
+      calls: [{ messageId: 'msg-2', paths: ['api/a.txt'] }],
+      looked: { sessions: expect.any(Number) },
+    });
 
     expect(await text(['rollback', '--to', 'msg-1', '--dry-run'])).toContain('Plan: back to msg-1');
     expect(existsSync(join(work, 'api/a.txt'))).toBe(false);
@@ -89,9 +105,12 @@ describe('walkback beside walkback up', () => {
     expect(unknown.stdout).toBe('');
     expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { name: 'SessionNotFound', exitCode: 3 } });
     await mkdir(join(work, 'empty'));
-    const nothing = await scene.run(['session', 'start', '--root', 'empty']);
+    const nothing = await scene.run(['session', 'start', '--root', 'empty', '--no-loose']);
     expect(nothing.code).toBe(3);
     expect(nothing.stderr).toMatch(/^NoRepositories: /m);
+    const loose = await text(['session', 'start', '--root', 'empty', '--id', 'notes']);
+    expect(loose).toMatch(/Session notes started over files in no repository\./);
+    expect(loose).toMatch(/^\. +- +files in no repository$/m);
     await mkdir(join(work, 'web/pages'));
     const inside = await scene.run(['session', 'start', '--root', 'web/pages']);
     expect(inside.code).toBe(3);

@@ -59,7 +59,10 @@ const parentsOf = (paths: Iterable<string>): Set<string> => {
 const isNamed = (said: readonly string[], path: string): boolean =>
   said.some((line) => {
     const [, repository, name] = /^(.*?): (.*) stays(?:,| )/.exec(line) ?? [];
-    return `${repository}/${name}` === path || /: (?:1 file stays|\d+ files stay), because /.test(line);
+    return (
+      (repository === '.' ? name : `${repository}/${name}`) === path ||
+      /: (?:1 file stays|\d+ files stay), because /.test(line)
+    );
   });
 
 const NEW = `git init -q -b main ../src; (cd ../src; mkdir -p in/deep out; echo a > a; echo a > in/a; git add -A; git commit -qm a
@@ -67,9 +70,11 @@ echo key > .gitignore; git add -A; git commit -qm i; git config uploadpack.allow
 const CLONES = {
   whole: 'git clone -q ../src app',
   partial: 'git clone -q --filter=blob:none "file://$(realpath ../src)" app',
+  /** No repository: the projects root is captured. */
+  loose: 'cp -r ../src app; rm -rf app/.git',
 };
 const UNSEEN =
-  'cd app; git config protocol.file.allow always; mkdir -p out; echo k > key; echo k > in/key; chmod 600 key in/key';
+  'cd app; [ ! -e .git ] || git config protocol.file.allow always; mkdir -p out; echo k > key; echo k > in/key; chmod 600 key in/key';
 
 const play = (harness: Harness, scripts: readonly string[]): void => {
   for (const script of scripts)
@@ -80,8 +85,12 @@ export type Clone = keyof typeof CLONES;
 
 /** Plays them. Answers how often it went elsewhere. */
 export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): Promise<number> => {
-  await using harness = await createHarness({ maxFileBytes: 1000 });
+  const options = { maxFileBytes: 1000, looseFiles: clone === 'loose' };
+  await using harness = await createHarness(options);
   harness.sh(`${NEW}; ${CLONES[clone]}; ${UNSEEN}`);
+  /** Where all work begins. */
+  const isThere = ({ root }: Harness): boolean =>
+    existsSync(clone === 'loose' ? `${root}/app` : `${root}/app/.git`);
   const taken: Taken[] = [];
   const take = async (target?: Snapshot, from = harness): Promise<Taken> => {
     const snapshot = await from.capture(target);
@@ -174,13 +183,13 @@ export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): P
   for (const turn of all) {
     if ('fork' in turn) {
       const base = at(turn.fork);
-      await using other = await createHarness({ maxFileBytes: 1000 });
+      await using other = await createHarness(options);
       other.sh('git clone -q "$1/src" ../src || :'.replace('$1', harness.top));
       const arrived = await other.rehydrate(base.snapshot);
       expect([arrived.outcome, arrived.problems], 'fork').toEqual(['applied', []]);
-      if (!existsSync(`${other.root}/app/.git`)) continue;
+      if (!isThere(other)) continue;
       play(other, ['git config protocol.file.allow always; echo f > key; echo f > in/key', ...turn.work]);
-      if (!existsSync(`${other.root}/app/.git`)) continue;
+      if (!isThere(other)) continue;
       const theirs = await take(undefined, other);
       taken.push(await take());
       const { report, merged } = await harness.compose([{ base: base.snapshot, theirs: theirs.snapshot }]);
@@ -189,7 +198,7 @@ export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): P
       await goTo(merged, theirs, turn.isUndone, { warnings: report.warnings, mayGo: base.held });
     } else if ('work' in turn) {
       play(harness, turn.work);
-      if (!existsSync(`${harness.root}/app/.git`)) throw new Error('the repository is gone');
+      if (!isThere(harness)) throw new Error('the repository is gone');
       taken.push(await take());
     } else if ('revert' in turn) {
       const [theirs, base] = [at(turn.revert), at((turn.revert % taken.length) + 1)];
@@ -205,7 +214,7 @@ export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): P
       const now = await take(then.snapshot);
       const { report, merged } = await harness.compose([{ base: now.snapshot, theirs: then.snapshot }], {
         own: true,
-        paths: { app: turn.paths },
+        paths: clone === 'loose' ? { '.': turn.paths.map((path) => `app/${path}`) } : { app: turn.paths },
       });
       if (report.conflicts.length > 0 || report.unknownPaths.length > 0) continue;
       expect(report.failures).toEqual([]);

@@ -45,7 +45,7 @@ describe('start-session', () => {
   test('says what to do where there is no repository', async () => {
     const stage = createStage();
     stage.world.addSandbox(SANDBOX, {});
-    const { message } = await failing(stage.instance().startSession(), 'NoRepositories');
+    const { message } = await failing(stage.instance().startSession({ looseFiles: false }), 'NoRepositories');
     expect(message).toContain('git init');
     expect(stage.store.tables.sessions.size).toBe(0);
   });

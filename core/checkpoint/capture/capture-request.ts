@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { Said } from '../content/keep-content.ts';
 import { DEFAULTS } from '../defaults.ts';
 import type { Checkpoint, Session } from '../model.ts';
-import type { CaptureHooks, CaptureRequest } from '../ports/capture.ts';
+import type { CaptureHooks, CaptureRequest, KnownRepository } from '../ports/capture.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { knownFrom } from './chain.ts';
 import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
@@ -31,7 +31,12 @@ export interface CaptureInput {
   /** The links are stored by the write that makes a checkpoint of the capture (`Captured.links`). */
   defersLinks?: boolean;
   beside?: CaptureHooks['beside'];
+  /** Also captures what lies in no repository: the projects root counts as one, without a history of its own. */
+  looseFiles?: boolean;
 }
+
+/** A directory that is known is captured, whether there is a repository in it or not. */
+export const ROOT: KnownRepository = { path: '.', commit: '', tree: '', meta: '', next: 'rebase' };
 
 export const captureRequest = (
   input: CaptureInput,
@@ -48,12 +53,15 @@ export const captureRequest = (
     toolExecutionId: input.toolExecutionId,
     messageId: input.messageId,
     reason: input.reason,
-    known: states.flatMap((state) => {
-      const known = knownFrom(state, limits);
-      if (known === undefined) return [];
-      if (input.startsOver === true) return { ...known, tree: '', meta: '', next: 'restart' as const };
-      return { ...known, ...(state.state === 'absent' && { isGone: true }) };
-    }),
+    known: [
+      ...(input.looseFiles === true ? [ROOT] : []),
+      ...states.flatMap((state) => {
+        const known = knownFrom(state, limits);
+        if (known === undefined) return [];
+        if (input.startsOver === true) return { ...known, tree: '', meta: '', next: 'restart' as const };
+        return { ...known, ...(state.state === 'absent' && { isGone: true }) };
+      }),
+    ],
     mentioned: states.flatMap((one) =>
       one.state === 'failed' && knownFrom(one, limits) === undefined ? one.path : [],
     ),

@@ -4,6 +4,7 @@
  */
 import type { HostChange } from '../../../contract/change-answers.ts';
 import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
+import type { BlameReport, BlameRequest, FindFileRequest } from './blame.ts';
 import type { CaptureHooks, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
 import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
@@ -44,12 +45,33 @@ export interface Leftover {
   bytes: number;
 }
 
+/** Files that lie in no repository. Null: too many to be counted. */
+export interface LooseFiles {
+  files: number | null;
+  bytes: number | null;
+}
+
 /** Git work inside one sandbox. Nothing here knows about tables or buckets. */
 export interface Repositories {
   survey(
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; maxDepth: number; detail: boolean; timeoutMs: number },
   ): Promise<SurveyReport>;
+  /**
+   * The files below the projects root that lie in no repository, without those that git ignores there and `include` does
+   * not name. `exclude`: patterns of files that do not count. Sizes are counted of at most `mostFiles` files of up to `maxFileBytes`.
+   */
+  countLooseFiles(
+    sandbox: ExecutionAdapter,
+    request: {
+      projectsRoot: string;
+      include: readonly string[];
+      exclude: readonly string[];
+      mostFiles: number;
+      maxFileBytes: number;
+      timeoutMs: number;
+    },
+  ): Promise<LooseFiles>;
   capture(
     sandbox: ExecutionAdapter,
     request: CaptureRequest,
@@ -107,6 +129,10 @@ export interface Repositories {
       timeoutMs: number;
     },
   ): Promise<RepositoryDiff[]>;
+  /** Who wrote the lines of a file. Only a folder of the call is written, and removed. */
+  blame(sandbox: ExecutionAdapter, request: BlameRequest): Promise<BlameReport>;
+  /** The repositories whose trees have the path as something else than a directory. Those that are not in the sandbox have nothing. */
+  findFile(sandbox: ExecutionAdapter, request: FindFileRequest): Promise<string[]>;
   directories(
     sandbox: ExecutionAdapter,
     request: { projectsRoot: string; paths: string[]; maxEntries: number; timeoutMs: number },

@@ -24,6 +24,8 @@ export const startSessionAnswer = (baseline: Checkpoint): StartSessionAnswer => 
     branch: branch ?? null,
     head: head ?? null,
     commits: commits ?? 0,
+    // The survey counts the commits of repositories alone.
+    ...(path === '.' && commits === undefined && { isLoose: true as const }),
   })),
   warnings: [
     ...listed(baseline.failures, 'not captured'),

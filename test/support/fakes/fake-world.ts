@@ -390,6 +390,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         repositories: [...need(sandboxId).repositories].map(([path, one]) => infoOf(path, one)),
         skipped: [],
       }),
+      countLooseFiles: async () => ({ files: 0, bytes: 0 }),
       capture: async ({ sandboxId }, request, upload) => {
         const sandbox = need(sandboxId);
         const taken = [...sandbox.repositories].map(([path, one]) => captureOne(sandbox, request, path, one));
@@ -445,6 +446,8 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         return { ...answer, repositories: read, outcome: 'applied' };
       },
       diff: async () => [],
+      blame: async () => ({ kind: 'absent' }),
+      findFile: async () => [],
       directories: async (_sandbox, { paths }) =>
         paths.map((path) => ({ path, entries: ['README.md'], truncated: false })),
     },
