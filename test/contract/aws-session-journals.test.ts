@@ -140,7 +140,7 @@ describe.each(SESSION_STORES)('journals in the Sessions table in %s', (_which, u
       session: { ...session, version: 4 },
       expectedVersion: 3,
       checkpoint: checkpointOf('ended', 2),
-      journal: { ...journal, phase: 'captured' },
+      journal: { ...journal, phase: 'writing' },
     });
     expect(late.written).toBe(false);
     expect(await table.store.getCheckpoint('ended', 2)).toBeUndefined();

@@ -9,12 +9,11 @@ import {
 import { describe, expect, test } from 'vitest';
 import { CLIENT_DEFAULTS } from '../../adapters/aws/client-defaults.ts';
 import { createSessionStore } from '../../adapters/aws/sessions/session-store.ts';
-import type { StoredBase } from '../../core/checkpoint/model.ts';
 import { outlineOf } from '../../core/checkpoint/timeline/outline.ts';
 import { credentials } from '../support/dynamodb.ts';
 import { failing } from '../support/fakes/failing.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
+import { baseOf, checkpointOf, linkOf, sessionOf } from '../support/session-items.ts';
 import { SESSION_STORES, useSessionsTable } from '../support/sessions-table.ts';
 
 describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
@@ -122,17 +121,7 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
   });
 
   test('the first base stays, and its life only grows', async () => {
-    const base: StoredBase = {
-      name: 'sha1-x',
-      owner: 'tenant/a',
-      commit: 'x',
-      key: 'first',
-      sizeBytes: 1,
-      sha256: 'a',
-      shallow: false,
-      partial: false,
-      expiresAt: 50,
-    };
+    const base = baseOf('sha1-x', 'first');
     expect(await table.store.putBase(base)).toEqual(base);
     const longer = await table.store.putBase({ ...base, key: 'second', sizeBytes: 2, expiresAt: 90 });
     expect(longer).toEqual({ ...base, expiresAt: 90 });
@@ -142,17 +131,7 @@ describe.each(SESSION_STORES)('the Sessions table in %s', (_which, use) => {
   });
 
   test('a base of one owner is not found by another', async () => {
-    const base: StoredBase = {
-      name: 'sha1-owned',
-      owner: 'tenant/a',
-      commit: 'x',
-      key: 'a',
-      sizeBytes: 1,
-      sha256: 'a',
-      shallow: false,
-      partial: false,
-      expiresAt: 50,
-    };
+    const base = baseOf('sha1-owned', 'a');
     await table.store.putBase(base);
     expect(await table.store.getBase('sha1-owned', 'tenant/a')).toEqual(base);
     expect(await table.store.getBase('sha1-owned', 'tenant/b')).toBeUndefined();

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { itemBytes, WRITE_UNIT_BYTES } from '../../adapters/aws/item-size.ts';
 import { headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { startCountingDynamoDb } from '../support/counting-dynamodb.ts';
+import { itemBytes, WRITE_UNIT_BYTES } from '../support/item-size.ts';
 import { finishedHead } from '../support/scripted-saga.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };

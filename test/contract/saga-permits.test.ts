@@ -1,11 +1,9 @@
 /** Permits over DynamoDB and over the fake of the tests: granted once with each token, in the order of the line. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
-import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
-import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Claim, Permit, Ticket } from '../../core/saga/model/permit.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
+import { newHead } from '../../core/saga/run/new-head.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
 
@@ -30,21 +28,8 @@ const create = (store: SagaStore, sagaId: string, claims: readonly Claim[]) => {
     stepCount: 1,
     requestHash: HASH,
   } as const;
-  const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, [fact], { at: AT, actor: 'me' });
-  const head: SagaHead = {
-    sagaId,
-    ...tip,
-    version: 1,
-    state: fold(entries),
-    requestHash: HASH,
-    planHash: HASH,
-    inputHash: HASH,
-    requestedBy: 'me',
-    historyEvents: 0,
-    createdAt: AT,
-    updatedAt: AT,
-    statusSince: AT,
-  };
+  const hashes = { requestHash: HASH, planHash: HASH, inputHash: HASH };
+  const { head, entries } = newHead({ sagaId, ...hashes, requestedBy: 'me' }, [fact], AT);
   return store.createSaga(head, entries, claims);
 };
 

@@ -2,9 +2,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
-import { captureScript } from '../../adapters/git/capture-command.ts';
+import { restoreScript } from '../../adapters/git/restore-command.ts';
 import { scriptDeadline } from '../../adapters/git/script-deadline.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
+import { captureRequest } from '../support/capture-request.ts';
 import { apiKey, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 import { programHere } from '../support/sandbox-program.ts';
 
@@ -25,27 +26,17 @@ test.each([1, 999, 1_000, 4_000, 7_999, 30_000, 870_000])(
   },
 );
 
-/** A session's first capture, as text of a command. */
-const captureText = (timeoutMs: number): string =>
-  captureScript(
-    {
-      sessionId: 's1',
-      projectsRoot: '/home/user/work',
-      toolExecutionId: 't1',
-      messageId: null,
-      reason: 'manual',
-      known: [],
-      knownBases: [],
-      include: [],
-      exclude: [],
-      maxFileBytes: 1024,
-      maxDepth: 3,
-      timeoutMs,
-      maxInlineBytes: 1024,
-    },
-    'call',
-    'm',
-  ).command;
+/** A restore of nothing, which looks for repositories, as text of a command. */
+const restoreText = (timeoutMs: number): string => {
+  const request = {
+    ...captureRequest('/home/user/work', 's1', { maxDepth: 3, timeoutMs }),
+    requestId: 'r',
+    repositories: [],
+    filesOnly: false,
+    dryRun: true,
+  };
+  return restoreScript(request, 'call', 'm').command;
+};
 
 /** A sandbox with a repository, in which `git` and `find` are this script. */
 const sandboxWith = async (script: (home: string) => string) => {
@@ -87,7 +78,7 @@ const expectGone = async ({ home, sandbox }: Stubborn): Promise<void> => {
 
 test('a child that ignores the request to end is dead, and its lock free, before the daemon kills its parent', async () => {
   await using place = await sandboxWith(stubborn);
-  const result = await place.patient.run(captureText(6_000), { cwd: '/home/user/work' });
+  const result = await place.patient.run(restoreText(6_000), { cwd: '/home/user/work' });
   // `timeout` said so, not the daemon, which would have been an error.
   expect([result.exitCode, result.stderr]).toEqual([124, '']);
   await expectGone(place);
@@ -109,7 +100,7 @@ test('the native program ends a stubborn child at its deadline, and itself', asy
 
 test('the whole group killed by somebody else is an end like any other, and repeats no command', async () => {
   await using place = await sandboxWith(killer);
-  const result = await place.patient.run(captureText(20_000), { cwd: '/home/user/work' });
+  const result = await place.patient.run(restoreText(20_000), { cwd: '/home/user/work' });
   expect([result.exitCode, result.stderr]).toEqual([137, '']);
 });
 

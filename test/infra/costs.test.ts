@@ -12,10 +12,10 @@ import { entriesOf } from '../support/template.ts';
 import { edit, openWorld } from '../support/world.ts';
 
 let operations: string;
-let sagas: string;
+let benchmarks: string;
 beforeAll(async () => {
   operations = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
-  sagas = await readFile(join(PROJECT, 'docs/sagas.md'), 'utf8');
+  benchmarks = await readFile(join(PROJECT, 'docs/benchmarks.md'), 'utf8');
 });
 
 interface Row {
@@ -76,7 +76,8 @@ test('what costs beside the sums is deployed so: tracing, recovery of every tabl
 });
 
 test('a saga is counted as it was measured: transitions and write units of 5 steps, with indexes', () => {
-  const [, transitions = '', , units = ''] = /^\| 5 +\| (\S+) +\| (\S+) +\| (\S+) +\|$/m.exec(sagas) ?? [];
+  const [, transitions = '', , units = ''] =
+    /^\| 5 +\| (\S+) +\| (\S+) +\| (\S+) +\|$/m.exec(benchmarks) ?? [];
   const rows = tableOf('**1,000 sagas**');
   const counted = (word: string) => rows.find(({ what }) => what.includes(word))?.arithmetic;
   expect(counted('transitions')).toMatch(new RegExp(`^1,000 x ${Number(transitions) * 5} x `));

@@ -197,7 +197,7 @@ describe('the export', () => {
       ([, one]) => one.Properties['QueryString'],
     );
     expect(queries).toEqual(Object.values(LEDGER_QUERIES));
-    const docs = await readFile(join(PROJECT, 'docs/sagas.md'), 'utf8');
+    const docs = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
     expect(docs).toContain(`\`\`\`sql\n${LEDGER_QUERIES['totals-by-tool']}\n\`\`\``);
     for (const name of Object.keys(LEDGER_QUERIES)) expect(docs).toContain(`\`${name}\``);
   });

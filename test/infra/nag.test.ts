@@ -5,13 +5,17 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { WalkbackProps } from '../../cdk/walkback.ts';
 import manifest from '../../cdk.json' with { type: 'json' };
+import { longTest } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
-import { createApp, synthesise, VALIDATED } from '../support/synthesise.ts';
+import { createApp, discardSynthesised, synthesise, VALIDATED } from '../support/synthesise.ts';
 import { asArray, entriesOf, statementsOf } from '../support/template.ts';
+
+/** `npm run test:long` has no setup file that does it. */
+afterAll(discardSynthesised);
 
 const findings = (stack: Stack): string[] => {
   const annotations = Annotations.fromStack(stack);
@@ -54,7 +58,7 @@ test('every finding of AwsSolutions is fixed or justified, as it is deployed and
   ]);
 });
 
-/** Whether CloudFormation would take that template, and its findings, take longer than all the rest: nag.long.test.ts. */
+/** Whether CloudFormation would take that template, and its findings, take longer than all the rest: `npm run test:long`. */
 test('the construct takes a key, a VPC, concurrency, retention, tools and a prefix, and gives each to what it concerns', () => {
   const { stack, template } = synthesise(everything, {}, { validate: WHOLE, findings: WHOLE });
   const ours = findings(stack).filter((finding) => finding.includes('/Walkback/Walkback/'));
@@ -109,8 +113,8 @@ test('reserved concurrency for a function that is not there is refused', () => {
   ).toThrow(/checkpont/);
 });
 
-/** `npm run synth` validates what is deployed; that the validator refuses is asked in nag.long.test.ts. */
-test.runIf(WHOLE)('what CloudFormation would refuse is refused by synthesis', () => {
+/** `npm run synth` validates what is deployed; that the validator refuses is asked in `npm run test:long`. */
+longTest('what CloudFormation would refuse is refused by synthesis', () => {
   const app = createApp(VALIDATED);
   new CfnBucket(new Stack(app, 'Wrong'), 'Wrong').addPropertyOverride('Nonsense', 1);
   expect(() => app.synth()).toThrow(/ERROR Nonsense: /);

@@ -1,13 +1,20 @@
-/** Searches for the message that broke something on the embedded cloud: real git, real processes, fresh copies that are killed. */
+/**
+ * Searches for the message that broke something on the embedded cloud: real git, real processes, fresh copies that are killed.
+ * In `npm run test:long` also a session of about 60 messages in two repositories, with a fork, a merge and planted faults; and the
+ * whole cloud is killed in the middle of a search: the same request goes on, and no copy is left.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import type { BisectSessionAnswer } from '../../contract/bisect.ts';
+import { API_TEST, type BrokenStory, playBrokenStory, WEB_TEST } from '../support/broken-story.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { inTurn } from '../support/sampled-test.ts';
+import { type KilledCloud, startKilledCloud, timed } from '../support/killed-cloud.ts';
+import { longTest, sampledTest } from '../support/sampled-test.ts';
+import { instants, printedSeed } from '../support/sampling.ts';
 import { openWorld, rootOf, sandboxIds, sdkOf, shell, type World } from '../support/world.ts';
 
-const test = inTurn('bisect');
+const test = sampledTest('bisect', 2);
 
 let cloud: TestCloud;
 let world: World;
@@ -148,4 +155,105 @@ test('copies are tagged, a few at the same time, and given no more time than the
   over.abort();
   await letting;
   expect(await sandboxIds(cloud)).toEqual(running);
+});
+
+const MESSAGES = 60;
+/** Each costs a minute, in which the call that was killed shows no sign of life. */
+const KILLS = 2;
+const PATIENCE = { timeout: 1_800_000 };
+
+/** The call that was killed is waited for until it shows no sign of life any more. */
+const untilAnswered = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { errorType?: string }).errorType !== 'StillRunning') throw error;
+    }
+  }
+};
+
+describe('a long session', () => {
+  let running: KilledCloud;
+  let story: BrokenStory;
+  let sandboxes: string[];
+
+  beforeAll(async () => {
+    running = await startKilledCloud();
+    story = await playBrokenStory(
+      { ...running.cloud, invoke: (name, event) => running.cloud.invoke(name, event) },
+      MESSAGES,
+    );
+    sandboxes = await sandboxIds(running.cloud);
+  }, 900_000);
+  afterAll(() => running[Symbol.asyncDispose]());
+
+  const search = async (more: object): Promise<BisectSessionAnswer> => {
+    const request = { sessionId: story.world.sessionId, timeoutSeconds: 60, ...more };
+    return (await running.cloud.invoke('bisect-session', request)) as unknown as BisectSessionAnswer;
+  };
+
+  /** What does not depend on the hour, and on which checkpoints were tried. */
+  const foundIn = ({ outcome, suspects, through, good, bad }: BisectSessionAnswer) => ({
+    outcome,
+    suspects,
+    through,
+    ends: [good, bad].map(({ milliseconds: _milliseconds, ...end }) => end),
+  });
+
+  longTest('the fault of the session, and that of the fork, which a merge brought', PATIENCE, async () => {
+    const api = await search({ command: API_TEST, good: 'm1' });
+    expect(api).toMatchObject({
+      outcome: 'found',
+      suspects: [{ messageId: story.broken, sessionId: story.world.sessionId }],
+      through: [],
+      good: { exitCode: 0 },
+      bad: { exitCode: 1, output: '2 + 3 is -1\n' },
+    });
+    expect(api.tried.length).toBeLessThanOrEqual(14);
+
+    const web = await search({ command: WEB_TEST, repository: 'web', good: 'm1' });
+    expect(web).toMatchObject({
+      outcome: 'found',
+      suspects: [{ messageId: story.brokenInFork, sessionId: story.forkId }],
+      through: [{ reason: 'merge', sessionId: story.world.sessionId }],
+      bad: { exitCode: 3, output: expect.stringContaining('no greeting\ngreeting=goodbye') },
+    });
+    // Seen from the fork, its own message did it.
+    expect(
+      await search({ sessionId: story.forkId, command: WEB_TEST, repository: 'web', good: 'm1' }),
+    ).toMatchObject({
+      suspects: [{ messageId: story.brokenInFork, sessionId: story.forkId }],
+      through: [],
+    });
+    expect(await sandboxIds(running.cloud)).toEqual(sandboxes);
+  });
+
+  longTest(
+    'killed in between: the same request kills what was left, and finds the same',
+    PATIENCE,
+    async () => {
+      const slow = { command: `sleep 0.3; ${API_TEST}`, good: 'm1' };
+      const { ms } = await timed(() => search({ ...slow, requestId: 'clean' }));
+      const answer = await search({ ...slow, requestId: 'clean' });
+      let left = 0;
+      for (const [index, afterMs] of instants(ms, KILLS, printedSeed('kills of searches')).entries()) {
+        const name = `killed after ${Math.round(afterMs)} of ${Math.round(ms)} ms`;
+        const request = { ...slow, requestId: `kill-${index}` };
+        await running.killDuring(() => search(request), afterMs);
+        for (const { sandboxId, metadata, startedAt, endAt } of await sdkOf(running.cloud)
+          .list()
+          .nextItems()) {
+          if (sandboxes.includes(sandboxId)) continue;
+          left += 1;
+          expect(metadata['walkback-request'], name).toMatch(/^verify-/);
+          expect(endAt.getTime() - startedAt.getTime(), name).toBeLessThanOrEqual(931_000);
+        }
+        const again = await untilAnswered(() => search(request));
+        expect(foundIn(again), name).toEqual(foundIn(answer));
+        expect(await sandboxIds(running.cloud), name).toEqual(sandboxes);
+      }
+      process.stdout.write(`copies that kills left: ${left}\n`);
+    },
+  );
 });

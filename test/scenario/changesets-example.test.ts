@@ -24,7 +24,7 @@ cleo: done
 ada: merged
 bo: merged
 cleo: ChangesetConflict
-  mended api/src/routes.js (content)
+  resolved api/src/routes.js (content)
 cleo: merged
 msg-1: taken back in api, docs, web
 `;

@@ -1,19 +1,17 @@
 /** What people read of a checkpoint, on the embedded cloud: kept with it, gone with it, and in nothing else. */
-import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import type { ListSessionsAnswer, TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { storedKeys } from '../support/stored-objects.ts';
 import { openWorld, sdkOf, shell } from '../support/world.ts';
 
 const SECRET = 'opensesame-word';
 const DAY_MS = 86_400_000;
 
-const contents = async (cloud: TestCloud): Promise<string[]> => {
-  const Bucket = cloud.environment['WALKBACK_BUCKET'];
-  const { Contents = [] } = await new S3Client().send(new ListObjectsV2Command({ Bucket }));
-  return Contents.map(({ Key = '' }) => Key).filter((key) => key.includes('/content/'));
-};
+const contents = async (cloud: TestCloud): Promise<string[]> =>
+  (await storedKeys(cloud)).filter((key) => key.includes('/content/'));
 
 test('what was said is in no log, no event and no error, and what changed is answered without a sandbox', async () => {
   // Here functions log only errors, unless somebody wants more.

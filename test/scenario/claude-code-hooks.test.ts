@@ -12,7 +12,7 @@ import { scriptOf } from '../support/hosts/claude-script.ts';
 import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
-const sampled = sampledTest('claude-code-hooks', 3);
+const sampled = sampledTest('claude-code-hooks', 4);
 
 const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
 const world = sharedWorld();
@@ -61,6 +61,27 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
   await session.end();
   expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject({ code: 0, stdout: '{}\n' });
   await (await world().walkback.sessions.get('claude-one-2')).end();
+});
+
+test('in a scratch directory without git, files are captured and rolled back', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'walkback-scratch-'));
+  try {
+    const env = { CLAUDE_PROJECT_DIR: scratch };
+    const file = join(scratch, 'notes.txt');
+    const call = (id: string, text: string) => ({ session_id: 'scratch', cwd: scratch, ...bash(id, text) });
+    expect(await say('PreToolUse', call('call-1', 'p1'), env)).toMatchObject({ code: 0, stdout: '{}\n' });
+    writeFileSync(file, 'one\n');
+    await say('PostToolUse', call('call-1', 'p1'), env);
+    expect(await say('PreToolUse', call('call-2', 'p2'), env)).toMatchObject({ code: 0, stdout: '{}\n' });
+    writeFileSync(file, 'two\n');
+    await say('PostToolUse', call('call-2', 'p2'), env);
+    const session = await world().walkback.sessions.get('claude-scratch');
+    await session.rollback({ to: 'p1' });
+    expect(readFileSync(file, 'utf8')).toBe('one\n');
+    await session.end();
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 });
 
 sampled(

@@ -12,13 +12,16 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { listKept } from '../../local/clean.ts';
 import { loadCredentials } from '../../local/credentials.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { files } from '../support/fingerprint.ts';
 import { runCommand } from '../support/recording-app.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { createRepositories, edit, openWorld, sdkOf, shell } from '../support/world.ts';
+
+const test = inTurn('clean');
 
 test('all that a cloud made goes, and nothing else, and never while it runs', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-clean-'));

@@ -3,13 +3,16 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { Model } from '../../examples/client/loop.ts';
 import { hotel, seats } from '../../examples/client/own-tools.ts';
 import { turn as turnWithCheckpoints } from '../../examples/client/with-checkpoints.ts';
 import { turn as turnWithSaga } from '../../examples/client/with-saga.ts';
 import { PROJECT } from '../../local/template.ts';
 import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('client-examples');
 
 let world: ClientWorld;
 beforeAll(async () => {

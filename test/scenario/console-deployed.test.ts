@@ -1,5 +1,5 @@
 /** The console behind the HTTP API: people sign in at the issuer of the embedded cloud, over real HTTP. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import {
   type BrowserPerson,
   createBrowserPerson,
@@ -9,7 +9,10 @@ import {
   locationOf,
   signInWithBrowser,
 } from '../support/browser-person.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
+
+const test = inTurn('console-deployed');
 
 const SESSION = '__Host-walkback';
 const BEGUN = '__Host-walkback-sign-in';
@@ -29,22 +32,6 @@ const signedIn = async (path = '/', roles = 'reviewer operator', name = 'rita@ex
   const came = await signInWithBrowser(sagas.cloud, { path, roles, name });
   expect(came.status).toBe(303);
   return came;
-};
-
-const asking = async (sagaId: string) => {
-  addOrder(sagas.server, sagaId);
-  await sagas.cloud.invoke('start-saga', {
-    sagaId,
-    interactive: { onIdle: 'unwind' },
-    requestedBy: 'agent-7',
-  });
-  const mail = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
-  await sagas.cloud.invoke('submit-step', {
-    sagaId,
-    stepId: 'mail',
-    tool: 'send_customer_confirmation',
-    arguments: mail,
-  });
 };
 
 describe('signing in', () => {
@@ -75,7 +62,7 @@ describe('signing in', () => {
   });
 
   test('the one who approves is in the ledger with the proof', async () => {
-    await asking('page-approve');
+    await sagas.askForMail('page-approve');
     const { person } = await signedIn('/queue', 'reviewer', 'omar@example.com');
     const queue = await person.get(`${at}/queue`);
     const [, form = ''] = /<form[^>]*action="\/queue\/answer">(.*?)<\/form>/s.exec(queue.text) ?? [];
@@ -163,7 +150,7 @@ describe('who is not signed in', () => {
   });
 
   test('a role that a page does not ask for is refused by the function, whatever the page offers', async () => {
-    await asking('page-role');
+    await sagas.askForMail('page-role');
     const { person } = await signedIn('/queue', 'operator', 'otto@example.com');
     const queue = await person.get(`${at}/queue`);
     const [, form = ''] = /<form[^>]*action="\/queue\/answer">(.*?)<\/form>/s.exec(queue.text) ?? [];

@@ -1,17 +1,12 @@
 /** The browser's own buttons at the console: back and reload after a form was sent. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { comeIn } from '../support/console-browser.ts';
 import { type ConsoleWorld, playStory, startConsoleWorld } from '../support/console-world.ts';
 
-const browser: Browser | undefined = await startBrowser();
-const running = (): Browser => {
-  if (browser === undefined) throw new Error('no browser');
-  return browser;
-};
+const browser = await openBrowser();
 
-describe.skipIf(browser === undefined)('back and reload', () => {
+describe.skipIf(!browser.isThere)('back and reload', () => {
   let world: ConsoleWorld;
   beforeAll(async () => {
     world = await startConsoleWorld();
@@ -19,14 +14,14 @@ describe.skipIf(browser === undefined)('back and reload', () => {
     for (const saga of ['scripted', 'plain', 'refused', 'deployed']) await world.asking(saga);
   });
   afterAll(async () => {
-    await browser?.close();
+    await browser.close();
     await world.close();
   });
 
   /** A person in the queue, before one approval. */
   const atApproval = async (saga: string, javaScriptEnabled = true, isOneProcess = true) => {
     const { url } = await world.serve('rita', 60_000, isOneProcess);
-    const rita = await comeIn(running(), url, { javaScriptEnabled });
+    const rita = await comeIn(browser.running(), url, { javaScriptEnabled });
     const posts: string[] = [];
     rita.page.on('request', (request) => {
       if (request.method() === 'POST') posts.push(request.url());
@@ -85,7 +80,7 @@ describe.skipIf(browser === undefined)('back and reload', () => {
 
   test('show a rollback again, without script, and whichever process is asked', async () => {
     const { url } = await world.serve('rita', 60_000, false);
-    await using rita = await comeIn(running(), url, { javaScriptEnabled: false });
+    await using rita = await comeIn(browser.running(), url, { javaScriptEnabled: false });
     const { page } = rita;
     const posts: string[] = [];
     page.on('request', (request) => {

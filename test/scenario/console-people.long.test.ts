@@ -1,9 +1,9 @@
 /** What reviewers, operators and finance people do at the console: a real browser over the real functions. */
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LedgerAnswer } from '../../contract/saga-answers.ts';
-import { startBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import {
   comeIn,
   expectAccessible,
@@ -21,14 +21,10 @@ import {
 } from '../support/console-world.ts';
 import { openTables } from '../support/tampering.ts';
 
-const browser: Browser | undefined = await startBrowser();
-const running = (): Browser => {
-  if (browser === undefined) throw new Error('no browser');
-  return browser;
-};
+const browser = await openBrowser();
 const PHONE = { width: 390, height: 844 };
 
-describe.skipIf(browser === undefined)('people at the console', () => {
+describe.skipIf(!browser.isThere)('people at the console', () => {
   let world: ConsoleWorld;
   let rita: Person & AsyncDisposable;
   let url: string;
@@ -40,10 +36,10 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     await failedRefund(world, 'failed', 'msg-3');
     for (const saga of ['phone', 'script', 'twice']) await world.asking(saga);
     ({ url } = await world.serve('rita', 60_000));
-    rita = await comeIn(running(), url);
+    rita = await comeIn(browser.running(), url);
   });
   afterAll(async () => {
-    await browser?.close();
+    await browser.close();
     await world.close();
   });
 
@@ -58,7 +54,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
     ['script', true],
   ] as const)('an approval on a phone, with the keyboard: %s', async (saga, javaScriptEnabled) => {
     const console = await world.serve('rita', 60_000);
-    await using phone = await comeIn(running(), console.url, {
+    await using phone = await comeIn(browser.running(), console.url, {
       viewport: PHONE,
       javaScriptEnabled,
       hasTouch: true,
@@ -85,7 +81,7 @@ describe.skipIf(browser === undefined)('people at the console', () => {
 
   test('a second approver is told who was first', async () => {
     const console = await world.serve('omar', 60_000);
-    await using omar = await comeIn(running(), console.url);
+    await using omar = await comeIn(browser.running(), console.url);
     await Promise.all([rita.page.goto(`${url}/queue`), omar.page.goto(`${console.url}/queue`)]);
     for (const { page } of [rita, omar]) {
       await cardOf(page, 'twice').getByRole('button', { name: 'Approve exactly this' }).click();

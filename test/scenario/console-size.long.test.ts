@@ -7,6 +7,7 @@ import { describeFailure } from '../../cli/failure.ts';
 import { createConsole } from '../../console/app.ts';
 import type { Ask } from '../../console/context.ts';
 import { listenPages } from '../../local/listen.ts';
+import { listedSession } from '../support/listed-session.ts';
 
 const CHECKPOINTS = 500;
 const REPOSITORIES = 40;
@@ -16,29 +17,15 @@ const ROUNDS = 16;
 
 const AT = '2026-01-02T10:00:00.000Z';
 const idOf = (seq: number): string => `cp-${String(seq).padStart(8, '0')}-0123abcd`;
-const session = {
-  sessionId: 's',
-  status: 'active',
-  epoch: 1,
+const session = listedSession('s', {
   headSeq: CHECKPOINTS,
   headCheckpointId: idOf(CHECKPOINTS),
   seq: CHECKPOINTS,
-  sandboxId: 'sb',
-  projectsRoot: '/work',
-  template: null,
-  include: [],
-  exclude: [],
-  maxFileBytes: 1,
-  retentionDays: 30,
   metadata: { agent: 'one' },
-  tenant: null,
-  busy: null,
   lines: { added: CHECKPOINTS, deleted: 0 },
   repositories: REPOSITORIES,
-  createdAt: AT,
-  updatedAt: AT,
   expiresAt: 1_800_000_000,
-};
+});
 
 const repositories = Array.from({ length: REPOSITORIES }, (_, n) => ({
   path: `repository-${n}`,

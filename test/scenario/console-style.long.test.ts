@@ -1,14 +1,14 @@
 /** How pages look where names are long, and where the colours are those of the reader: a real browser, and the frame of all pages. */
 import { html } from 'hono/html';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { badge, facts, list, type Markup, shown, table, time } from '../../console/parts/markup.ts';
 import { frame } from '../../console/parts/page.ts';
 import { STYLE } from '../../console/parts/style.ts';
-import { startBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 
-const browser: Browser | undefined = await startBrowser();
-afterAll(() => browser?.close());
+const browser = await openBrowser();
+afterAll(browser.close);
 
 const LONG = 'W'.repeat(200);
 
@@ -25,22 +25,20 @@ const shownAt = async (page: Page, body: Markup = BODY): Promise<void> => {
   await page.setContent(text.replace('</head>', `<style>${STYLE}</style></head>`));
 };
 
-describe.skipIf(browser === undefined)('the style of pages', () => {
+describe.skipIf(!browser.isThere)('the style of pages', () => {
   test.each([320, 375, 640, 1280])(
     'nothing long makes a page of %i pixels scroll sideways',
     async (width) => {
-      await using context = await browser?.newContext({ viewport: { width, height: 800 } });
-      const page = await context?.newPage();
-      if (page === undefined) throw new Error('no browser');
+      await using context = await browser.running().newContext({ viewport: { width, height: 800 } });
+      const page = await context.newPage();
       await shownAt(page);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     },
   );
 
   test('long names in two columns leave the others in sight, beside them on one line', async () => {
-    await using context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
-    const page = await context?.newPage();
-    if (page === undefined) throw new Error('no browser');
+    await using context = await browser.running().newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
     const names = [LONG.slice(0, 64), 'agent '.repeat(20)];
     const row = html`${badge('active')} ${shown('a b '.repeat(20))}`;
     const columns = [
@@ -57,9 +55,8 @@ describe.skipIf(browser === undefined)('the style of pages', () => {
   });
 
   test('a table of twelve columns comes on paper as a whole', async () => {
-    await using context = await browser?.newContext({ viewport: { width: 720, height: 1020 } });
-    const page = await context?.newPage();
-    if (page === undefined) throw new Error('no browser');
+    await using context = await browser.running().newContext({ viewport: { width: 720, height: 1020 } });
+    const page = await context.newPage();
     await page.emulateMedia({ media: 'print' });
     const cells = [
       time('2026-11-27T18:06:00Z'),
@@ -76,9 +73,8 @@ describe.skipIf(browser === undefined)('the style of pages', () => {
   });
 
   test('with forced colours one sees the place, the chosen message and the changed words', async () => {
-    await using context = await browser?.newContext({ forcedColors: 'active' });
-    const page = await context?.newPage();
-    if (page === undefined) throw new Error('no browser');
+    await using context = await browser.running().newContext({ forcedColors: 'active' });
+    const page = await context.newPage();
     await shownAt(page);
     const looks = (selector: string, property: string): Promise<unknown> =>
       page.evaluate(

@@ -2,7 +2,6 @@
  * Every service fails at every call of a checkpoint that keeps what was said and what changed; the same call again finishes it, once. A
  * sample, others each time; most of them in `npm run test:long`.
  */
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChangesAnswer } from '../../contract/change-answers.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -13,6 +12,7 @@ import {
   faultCases,
   openFaultLine,
 } from '../support/fault-matrix.ts';
+import { expire, storedKeys } from '../support/stored-objects.ts';
 import { edit, fingerprint, openWorld, type Recorded, rootOf, type World } from '../support/world.ts';
 
 let cloud: TestCloud;
@@ -51,12 +51,6 @@ const expectTold = async (tool: string, checkpointId: string, name: string): Pro
     }
   }
   return notes.length === 0;
-};
-
-const objectsLeft = async (): Promise<string[]> => {
-  const Bucket = cloud.environment['WALKBACK_BUCKET'];
-  const { Contents = [] } = await new S3Client().send(new ListObjectsV2Command({ Bucket }));
-  return Contents.flatMap(({ Key }) => Key ?? []);
 };
 
 test('whatever fails at whatever call of a checkpoint, the same call again makes exactly one', async () => {
@@ -101,9 +95,8 @@ test('whatever fails at whatever call of a checkpoint, the same call again makes
   }
 
   // Nothing that a failed call stored stays for ever.
-  expect(await objectsLeft()).not.toEqual([]);
+  expect(await storedKeys(cloud)).not.toEqual([]);
   await cloud.invoke('end-session', { sessionId: 's1' });
-  await cloud.expireItems(new Date(Date.now() + 4 * 365 * 86_400_000));
-  await cloud.settled();
-  expect(await objectsLeft()).toEqual([]);
+  await expire(cloud, 4 * 365);
+  expect(await storedKeys(cloud)).toEqual([]);
 }, 900_000);

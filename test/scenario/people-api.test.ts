@@ -4,27 +4,21 @@ import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signIn } from '../../cli/identity/device-flow.ts';
-import { type Issuer, issuerOf } from '../../cli/identity/issuer.ts';
 import { ERRORS } from '../../contract/errors.ts';
 import { PEOPLE_ROWS } from '../../contract/people.ts';
 import { loadTokenKey } from '../../local/identity/keys.ts';
 import { createMint, LOCAL_AUDIENCE, LOCAL_ISSUER, LOCAL_SCOPE } from '../../local/identity/mint.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 
 let sagas: SagaCloud;
-let place: Issuer;
 
 beforeAll(async () => {
   sagas = await startSagaCloud();
-  const found = issuerOf(sagas.cloud.environment);
-  if (found === undefined) throw new Error('the cloud names no issuer');
-  place = found;
 });
 afterAll(() => sagas.close());
 
-const tokenOf = (name: string, roles = ['reviewer', 'operator']) =>
-  signIn(place, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
+const tokenOf = (name: string, roles?: string[]) => tokenFrom(issuerIn(sagas.cloud), name, roles);
 
 const post = (
   path: string,
@@ -45,27 +39,9 @@ const toldBy = async (response: Response) => [
   ((await response.json()) as { error?: { name: string } }).error?.name,
 ];
 
-const MAIL = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
-
-const asking = async (sagaId: string) => {
-  addOrder(sagas.server, sagaId);
-  await sagas.cloud.invoke('start-saga', {
-    sagaId,
-    interactive: { onIdle: 'unwind' },
-    requestedBy: 'agent-7',
-  });
-  const asked = (await sagas.cloud.invoke('submit-step', {
-    sagaId,
-    stepId: 'mail',
-    tool: 'send_customer_confirmation',
-    arguments: MAIL,
-  })) as unknown as { saga?: { awaiting?: { argumentsHash: string } } };
-  return asked.saga?.awaiting?.argumentsHash ?? '';
-};
-
 describe('a person with a token', () => {
   test('reads, and answers an approval in their own name', async () => {
-    const argumentsHash = await asking('api-proven');
+    const argumentsHash = await sagas.askForMail('api-proven');
     const token = await tokenOf('rita@example.com');
     const listed = await post('/v1/list-sagas', { token, body: { status: 'AWAITING' } });
     expect(listed.status).toBe(200);
@@ -96,7 +72,7 @@ describe('a person with a token', () => {
   });
 
   test('is not somebody else by what the request says', async () => {
-    await asking('api-claims');
+    await sagas.askForMail('api-claims');
     const token = await tokenOf('rita@example.com');
     for (const claim of [{ by: 'boss' }, { proof: 'x' }]) {
       const body = { sagaId: 'api-claims', stepId: 'mail', decision: 'approve', ...claim };
@@ -106,7 +82,7 @@ describe('a person with a token', () => {
   });
 
   test('approves the arguments that were shown and no others with the same token', async () => {
-    await asking('api-replay');
+    await sagas.askForMail('api-replay');
     const token = await tokenOf('rita@example.com');
     const body = { sagaId: 'api-replay', stepId: 'mail', decision: 'approve', argumentsHash: 'c'.repeat(64) };
     expect(await toldBy(await post('/v1/answer', { token, body }))).toEqual([409, 'AnswerConflict']);

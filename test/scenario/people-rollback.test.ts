@@ -2,13 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { signIn } from '../../cli/identity/device-flow.ts';
-import { issuerOf } from '../../cli/identity/issuer.ts';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
 import { type BrowserPerson, hiddenIn, locationOf, signInWithBrowser } from '../support/browser-person.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const test = inTurn('people-rollback');
@@ -28,11 +27,7 @@ const filesNow = () => ['api', 'web'].map((path) => readFileSync(join(world.root
 const write = (text: string) => {
   for (const path of ['api', 'web']) writeFileSync(join(world.root, path, 'a.txt'), text);
 };
-const tokenOf = (name: string, roles: string[]) => {
-  const issuer = issuerOf(cloud.environment);
-  if (issuer === undefined) throw new Error('the cloud names no issuer');
-  return signIn(issuer, { as: { name, roles }, show: () => undefined, signal: AbortSignal.timeout(60_000) });
-};
+const tokenOf = (name: string, roles: string[]) => tokenFrom(issuerIn(cloud), name, roles);
 
 /** Sends a form, and opens the page that it leads to. */
 const post = async (person: BrowserPerson, action: string, fields: Record<string, string>) => {

@@ -5,11 +5,11 @@ import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
 import type { Observation } from '../../contract/saga-answers.ts';
-import { fold } from '../../core/saga/decide/fold.ts';
-import { chain, findChainBreak, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
+import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
+import { newHead } from '../../core/saga/run/new-head.ts';
 import { planCloud } from '../../local/plan.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
@@ -89,25 +89,8 @@ describe('500 effects that nothing takes back, with the largest references, and 
   };
 
   const seed = async (): Promise<void> => {
-    const { entries, tip } = chain(sagaId, { seq: 0, tip: GENESIS_HASH }, facts(), {
-      at: AT,
-      actor: 'engine',
-    });
-    const head = {
-      sagaId,
-      ...tip,
-      version: 1,
-      state: fold(entries),
-      requestHash: HASH,
-      planHash: HASH,
-      inputHash: HASH,
-      // Who made the first entry.
-      requestedBy: 'engine',
-      historyEvents: 0,
-      createdAt: AT,
-      updatedAt: AT,
-      statusSince: AT,
-    };
+    const hashes = { requestHash: HASH, planHash: HASH, inputHash: HASH };
+    const { head, entries } = newHead({ sagaId, ...hashes, requestedBy: 'engine' }, facts(), AT);
     const client = DynamoDBDocumentClient.from(new DynamoDBClient());
     const put = (table: string, items: object[]) =>
       client.send(

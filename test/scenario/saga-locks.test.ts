@@ -70,27 +70,11 @@ test('an operator breaks the lock of a saga that nobody answers', async () => {
   const listed = await command.run(['locks', 'list']);
   expect(listed.stdout).toMatch(/customer:ada +stuck +AWAITING .*after/);
   expect((await command.run(['saga', 'queue'])).stdout).toMatch(/after +customer:ada +stuck/);
-  const told = await command.run([
-    'locks',
-    'break',
-    'stuck',
-    'customer:ada',
-    '--reason',
-    'nobody answers',
-    '--by',
-    'ops',
-  ]);
+  const breakLock = () =>
+    command.run(['locks', 'break', 'stuck', 'customer:ada', '--reason', 'nobody answers', '--by', 'ops']);
+  const told = await breakLock();
   expect(told.stdout).toContain('no longer holds customer:ada');
-  const again = await command.run([
-    'locks',
-    'break',
-    'stuck',
-    'customer:ada',
-    '--reason',
-    'nobody answers',
-    '--by',
-    'ops',
-  ]);
+  const again = await breakLock();
   expect(again.failure?.name).toBe('OperationRefused');
   const queue = await command.run(['saga', 'queue', '--json']);
   expect(JSON.parse(queue.stdout)).toEqual({ sagas: [] });

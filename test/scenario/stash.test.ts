@@ -1,8 +1,11 @@
 /** Through the functions: a checkpoint keeps which entries the stash had, and what goes back to it says which are not there. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { inTurn } from '../support/sampled-test.ts';
 import { openWorld, shell } from '../support/world.ts';
+
+const test = inTurn('stash');
 
 let cloud: TestCloud;
 beforeAll(async () => {

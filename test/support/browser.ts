@@ -13,8 +13,7 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** Undefined where it cannot start (a library is missing, or the processor is another). `WALKBACK_BROWSER=required` makes that an error. */
-export const startBrowser = async (): Promise<Browser | undefined> => {
+const startBrowser = async (): Promise<Browser | undefined> => {
   try {
     const executablePath = process.env['WALKBACK_CHROMIUM'] ?? (await chromium.executablePath());
     return await playwright.launch({ executablePath, args: QUIET, headless: true });
@@ -22,4 +21,20 @@ export const startBrowser = async (): Promise<Browser | undefined> => {
     if (process.env['WALKBACK_BROWSER'] === 'required') throw error;
     return undefined;
   }
+};
+
+/**
+ * For all tests of a file. It is not there where it cannot start (a library is missing, or the processor is another).
+ * `WALKBACK_BROWSER=required` makes that an error.
+ */
+export const openBrowser = async () => {
+  const browser = await startBrowser();
+  return {
+    isThere: browser !== undefined,
+    running: (): Browser => {
+      if (browser === undefined) throw new Error('no browser');
+      return browser;
+    },
+    close: async (): Promise<void> => browser?.close(),
+  };
 };

@@ -58,7 +58,7 @@ const PAPER = { width: 720, height: 1020 };
 
 /** What no paper shows: what is scrolled to, what is opened, and what stands beside the page. */
 const LOST_ON_PAPER = `[...document.querySelectorAll('main, main *')].filter((one) => {
-  if (one.matches('aside, aside *, button, .button, .acts, .acts *, .scopes, .scopes *, .confirm, .confirm *, .unseen, option')) return false;
+  if (one.matches('aside, aside *, button, .button, .acts, .acts *, .scopes, .scopes *, .confirm, .confirm *, .unseen, option, datalist')) return false;
   const { overflow } = getComputedStyle(one);
   const isCut = one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1;
   const isBeside = one.getBoundingClientRect().right > innerWidth + 1;

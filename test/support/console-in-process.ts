@@ -3,33 +3,18 @@ import { describeFailure } from '../../cli/failure.ts';
 import { createConsole } from '../../console/app.ts';
 import type { Ask } from '../../console/context.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
+import { listedSession } from './listed-session.ts';
 
 export const ORIGIN = 'http://127.0.0.1:4500';
 export const NASTY = '<img src=x onerror=alert(1)>"\'\u202egnp.exe\u0007';
 
-export const session = (sessionId: string) => ({
-  sessionId,
-  status: 'active' as const,
-  epoch: 1,
-  headSeq: 1,
-  headCheckpointId: 'cp-00000001-0123abcd',
-  seq: 1,
-  sandboxId: 'sb',
-  projectsRoot: `/root/${NASTY}`,
-  template: null,
-  include: [],
-  exclude: [],
-  maxFileBytes: 1,
-  retentionDays: 30,
-  metadata: { agent: NASTY },
-  tenant: null,
-  lines: { added: 0, deleted: 0 },
-  repositories: 1,
-  busy: null,
-  createdAt: '2026-01-02T10:00:00.000Z',
-  updatedAt: '2026-01-02T10:00:00.000Z',
-  expiresAt: 1_800_000_000,
-});
+export const session = (sessionId: string) =>
+  listedSession(sessionId, {
+    headCheckpointId: 'cp-00000001-0123abcd',
+    projectsRoot: `/root/${NASTY}`,
+    metadata: { agent: NASTY },
+    expiresAt: 1_800_000_000,
+  });
 
 export const NO_SAGA = { 'list-sagas': () => ({ sagas: [] }) };
 

@@ -3,7 +3,7 @@
  * native program a report and frames (a capture).
  */
 import { createHash } from 'node:crypto';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { parseOutput } from '../../adapters/git/output.ts';
 import { type Answer, readAnswer } from '../../adapters/git/program/answer.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
@@ -13,6 +13,7 @@ import type { Lie } from './git-stage.ts';
 type Pairs = (readonly [string, string])[];
 type Told = { pairs: Pairs; rest: Uint8Array };
 type Captured = Answer<z.infer<typeof SANDBOX_REPORTS.capture>>;
+type Restored = z.infer<typeof SANDBOX_REPORTS.restore>;
 
 const encode = ({ pairs, rest }: Told): Buffer =>
   Buffer.concat([Buffer.from(pairs.map(([key, value]) => `${key}\0${value}\0`).join('')), rest]);
@@ -20,7 +21,7 @@ const encode = ({ pairs, rest }: Told): Buffer =>
 const framed = (kind: string, bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${kind} ${bytes.length}\n`), bytes]);
 
-const encodeCaptured = ({ report, frames }: Captured): Buffer => {
+const encodeAnswer = ({ report, frames }: Answer<unknown>): Buffer => {
   const before = Buffer.concat([
     framed('report', Buffer.from(JSON.stringify(report))),
     ...frames.map(({ kind, bytes }) => framed(kind, bytes)),
@@ -53,7 +54,16 @@ export const rewriting = (change: (answer: Told) => Told): Lie =>
 
 /** Of a capture. */
 export const rewritingCapture = (change: (answer: Captured) => Captured): Lie =>
-  rewritten(true, (base64) => encodeCaptured(change(readAnswer(SANDBOX_REPORTS.capture, base64))));
+  rewritten(true, (base64) => encodeAnswer(change(readAnswer(SANDBOX_REPORTS.capture, base64))));
+
+/** Of a restore of the native program. Other answers of it stay as they are. */
+export const rewritingRestore = (change: (report: Restored) => Restored): Lie =>
+  rewritten(true, (base64) => {
+    const { data } = SANDBOX_REPORTS.restore.safeParse(readAnswer(z.unknown(), base64).report);
+    return data === undefined
+      ? Buffer.from(base64, 'base64')
+      : encodeAnswer({ report: change(data), frames: [] });
+  });
 
 /** A capture of one repository whose link stands on a commit that the sandbox need not have. */
 export const standingOn = (base: string, commit: string): Lie =>

@@ -40,7 +40,7 @@ export const tamper = async (
     const answer = { sagaId: 'failed', stepId: 'refund', decision: 'approve', by: 'ada' };
     await sagas.cloud.invoke('answer', answer);
     await sagas.observe('failed');
-    // A saga has ended before the ledger says that its alert was delivered.
+    for (const sagaId of SAGAS) await sagas.executionsEnded(sagaId);
     await sagas.cloud.settled();
     told.set('failed', await sagas.observe('failed'));
     const stored = new Map<string, StoredItem[]>();

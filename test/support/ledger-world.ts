@@ -1,6 +1,7 @@
 /** Ledgers of sagas made of facts, and what `query-ledger` answers about them. */
 import { expect } from 'vitest';
 import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
+import type { LedgerRow } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
@@ -90,6 +91,32 @@ export const ledgerOf = (
   }
   return entries;
 };
+
+/** A row as `query-ledger` answers it: of a saga that somebody cancels, or what is given. */
+export const ledgerRow = (given: Partial<LedgerRow> = {}): LedgerRow => ({
+  saga_id: 's',
+  seq: 0,
+  step_index: null,
+  step: null,
+  tool: null,
+  direction: 'saga',
+  status: 'cancel_requested',
+  idempotency_key: null,
+  external_ref: null,
+  attempt: null,
+  error: null,
+  actor: 'me',
+  at: '2026-01-01T00:00:00.000Z',
+  prev_hash: '0',
+  hash: '1',
+  detail: '{}',
+  amount: null,
+  currency: null,
+  amount_direction: null,
+  external_url: null,
+  proof: null,
+  ...given,
+});
 
 /** `tickMs`: what passes each time that somebody looks at the clock. */
 export const openLedger = (ledgers: readonly LedgerEntry[][], now = at(24 * 6), tickMs = 0) => {

@@ -1,5 +1,5 @@
 /** The files of `npm run test:long`. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 
 const LONG = '.long.test.ts';
 
@@ -11,6 +11,6 @@ export const isPlayedInPart = (file: string): boolean =>
 export const longFiles = (): string[] => [
   ...globSync(`test/**/*${LONG}`),
   ...globSync('test/{contract,scenario,unit,infra}/*.test.ts').filter(
-    (file) => !file.endsWith(LONG) && !existsSync(file.replace('.test.ts', LONG)) && isPlayedInPart(file),
+    (file) => !file.endsWith(LONG) && isPlayedInPart(file),
   ),
 ];

@@ -1,8 +1,7 @@
 /** One case of repositories, merged and reverted: what a rollback restores, a merge brings and a revert takes back. */
-import { mkdirSync } from 'node:fs';
 import { expect } from 'vitest';
-import { GIT_CASES, type GitCase, INIT, rootsIn, state } from './git-cases.ts';
-import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+import { GIT_CASES, type GitCase, openCase, rootsIn, state } from './git-cases.ts';
+import type { Harness, Snapshot } from './git-harness.ts';
 
 /** Repositories that are there on one side alone. */
 const COMING_AND_GOING: GitCase[] = [
@@ -79,11 +78,8 @@ const mergeInto = async (
 };
 
 export const mergesAndReverts = async ({ setup, damage, options, survives }: GitCase): Promise<void> => {
-  await using harness = await createHarness(options);
+  await using harness = await openCase({ setup, options });
   const looks = () => state(harness, survives);
-  mkdirSync(`${harness.root}/app`);
-  harness.sh(INIT, 'app');
-  harness.sh(setup, 'app');
   const atBase = looks();
   const base = await harness.capture();
   const before = rootsIn(harness);

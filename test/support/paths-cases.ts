@@ -1,9 +1,8 @@
 /** One case of repositories, of which some paths go back: what a rollback restores of them, and nothing else. */
-import { mkdirSync } from 'node:fs';
 import { expect } from 'vitest';
 import { decodeName } from '../../adapters/git/names.ts';
-import { type GitCase, INIT, rootsIn, state } from './git-cases.ts';
-import { createHarness, type Harness, type Snapshot } from './git-harness.ts';
+import { type GitCase, openCase, rootsIn, state } from './git-cases.ts';
+import type { Harness, Snapshot } from './git-harness.ts';
 
 type Selection = Record<string, string[] | 'whole'>;
 
@@ -50,12 +49,9 @@ const isBelow = (path: string, directory: string): boolean =>
  * file of one of them: its HEAD, branches and index stay, and so do the others.
  */
 export const somePathsGoBack = async ({ setup, damage, options, survives }: GitCase): Promise<void> => {
-  await using harness = await createHarness(options);
+  await using harness = await openCase({ setup, options });
   const looks = () => state(harness, survives);
   const roots = () => rootsIn(harness).map((root) => root.replace('./', ''));
-  mkdirSync(`${harness.root}/app`);
-  harness.sh(INIT, 'app');
-  harness.sh(setup, 'app');
   const atFirst = looks();
   const first = await harness.capture();
   const before = roots();

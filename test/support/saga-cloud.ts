@@ -5,8 +5,8 @@ import {
   SFNClient,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { expect } from 'vitest';
-import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
+import { expect, vi } from 'vitest';
+import type { LedgerRow, Observation, SteppedSaga } from '../../contract/saga-answers.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
@@ -19,6 +19,8 @@ import { loadTemplate, type Template } from '../../local/template.ts';
 import { startTestCloud, type TestCloud } from './cloud.ts';
 
 export const STRIPE_KEY = 'sk_test_example';
+/** What is sent to a customer. */
+const MAIL = { to: 'ada@example.com', refund: 're_1', ticket: 't_1', entry: 'je_1' };
 const TOOL_FUNCTION = 'walkback-tool-refund';
 const MACHINE = 'arn:aws:states:us-east-1:000000000000:execution:walkback-saga';
 
@@ -120,6 +122,8 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: 1,
   });
+  const execution = (sagaId: string, generation = 1) =>
+    sfn.send(new DescribeExecutionCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` }));
   return {
     sfn,
     start: (sagaId: string, definition = 'refund') => {
@@ -131,11 +135,28 @@ export const sagaClient = (cloud: TestCloud, server: RefundServicesServer) => {
         requestedBy: 'agent-7',
       });
     },
+    /** Starts a saga that waits for the approval of a mail. Answers the hash of the mail. */
+    askForMail: async (sagaId: string, requestedBy = 'agent-7'): Promise<string> => {
+      addOrder(server, sagaId);
+      await cloud.invoke('start-saga', { sagaId, interactive: { onIdle: 'unwind' }, requestedBy });
+      const step = { sagaId, stepId: 'mail', tool: 'send_customer_confirmation', arguments: MAIL };
+      const asked = (await cloud.invoke('submit-step', step)) as unknown as SteppedSaga;
+      expect(asked.step.status).toBe('awaiting');
+      return asked.saga?.awaiting?.argumentsHash ?? '';
+    },
     observe: async (sagaId: string, waitSeconds = 40) =>
       (await cloud.invoke('describe-saga', { sagaId, waitSeconds })) as unknown as Observation,
     ...ledgersOf(cloud),
-    execution: async (sagaId: string, generation = 1) =>
-      sfn.send(new DescribeExecutionCommand({ executionArn: `${MACHINE}:${sagaId}-g${generation}` })),
+    execution,
+    /** A saga that has ended may still write whether people were told, until its executions have ended too. */
+    executionsEnded: async (sagaId: string): Promise<void> => {
+      const status = async (generation: number) =>
+        (await execution(sagaId, generation).catch(() => undefined))?.status;
+      for (let generation = 1; (await status(generation)) !== undefined; generation += 1) {
+        const ended = async () => expect(await status(generation)).not.toBe('RUNNING');
+        await vi.waitFor(ended, { timeout: 120_000, interval: 100 });
+      }
+    },
     history: async (sagaId: string, generation = 1) =>
       (
         await sfn.send(

@@ -5,7 +5,9 @@ import { isItsTurn, printedSeed, type TakesTurns, WHOLE } from './sampling.ts';
 interface SampledTest {
   (title: string, work: () => Promise<void>, options?: TestOptions): void;
   /** As `test.for`: each of these is a case. */
-  for: <const T>(cases: readonly T[]) => (title: string, work: (one: T) => Promise<void>) => void;
+  for: <const T>(
+    cases: readonly T[],
+  ) => (title: string, work: (one: T) => Promise<void>, options?: TestOptions) => void;
 }
 
 /** As `test`, for every nth case of a file, others each time, when the file has its turn. The rest are shown as skipped. */
@@ -21,9 +23,11 @@ export const sampledTest = (file: string, every: number): SampledTest => {
   const sampled: SampledTest = (title, work, options = {}) => {
     chosenTest()(title, options, work);
   };
-  sampled.for = (cases) => (title, work) => {
-    for (const one of cases) chosenTest().for([one])(title, work);
-  };
+  sampled.for =
+    (cases) =>
+    (title, work, options = {}) => {
+      for (const one of cases) chosenTest().for([one])(title, options, work);
+    };
   return sampled;
 };
 

@@ -5,6 +5,7 @@ import type {
   RehydrateJournal,
   RollbackJournal,
   Session,
+  StoredBase,
 } from '../../core/checkpoint/model.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -32,6 +33,18 @@ export const sessionOf = (sessionId: string, more: Partial<Session> = {}): Sessi
   updatedAt: AT,
   expiresAt: 1000,
   ...more,
+});
+
+export const baseOf = (name: string, key: string): StoredBase => ({
+  name,
+  owner: 'tenant/a',
+  commit: 'x',
+  key,
+  sizeBytes: 1,
+  sha256: 'a',
+  shallow: false,
+  partial: false,
+  expiresAt: 50,
 });
 
 const CAPTURE = { state: 'captured', commit: 'c', tree: 't', meta: 'm' } as const;

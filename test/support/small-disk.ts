@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { createHarness, type Harness, type HarnessOptions } from './git-harness.ts';
+import { TWO_FILES } from './git-repositories.ts';
 import { runSync } from './run-sync.ts';
 
 const PLACE = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } };
@@ -45,4 +46,11 @@ export const harnessOn = async (disk: SmallDisk, options?: HarnessOptions): Prom
   } finally {
     vi.unstubAllEnvs();
   }
+};
+
+/** The same with a repository `app` of two files. */
+export const withTwoFilesOn = async (disk: SmallDisk, options?: HarnessOptions): Promise<Harness> => {
+  const harness = await harnessOn(disk, options);
+  harness.sh(`mkdir app; cd app; ${TWO_FILES}`);
+  return harness;
 };

@@ -144,6 +144,8 @@ export const tamperedSagas = (
     it.tables = openTables(it.sagas.cloud);
     it.command = commandOn(it.sagas.cloud);
     await play(it.sagas);
+    for (const sagaId of sagaIds) await it.sagas.executionsEnded(sagaId);
+    await it.sagas.cloud.settled();
     for (const sagaId of sagaIds) stored.set(sagaId, await it.tables.of(sagaId));
   }, timeoutMs);
   afterEach(async () => {

@@ -1,31 +1,99 @@
-/** The native program under `strace`, which kills it at one of its calls of the system. Processes of git are not traced. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * The native program under the tracer (`sandbox/faults`), which lets a fault happen at one of its calls of the system. It is the
+ * program that ships. Processes of git are not traced.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runSync } from './run-sync.ts';
+import * as z from 'zod';
+import { buildTracer, isTracedHere } from '../../build/faults-program.ts';
+import { hasCargo } from '../../build/sandbox-program.ts';
+import { endOf } from './run-sync.ts';
 
 const REAL = join(
   import.meta.dirname,
   `../../sandbox/prebuilt/walkback-sandbox-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`,
 );
 
-/** Whether `strace` is here and may trace. */
-export const canTrace = (): boolean => {
+/** As `Kind` in sandbox/faults/src/spec.rs. */
+export type Kind =
+  | 'creates'
+  | 'writes'
+  | 'renames'
+  | 'links'
+  | 'removals'
+  | 'directories'
+  | 'modes'
+  | 'syncs';
+type Errno = 'ENOSPC' | 'EIO' | 'EROFS';
+type When = 'before' | 'after';
+type Keeps = 'nothing' | 'names' | 'some';
+/** As `Fault` there. */
+export type Fault =
+  | { kind: 'fail'; errno: Errno; when: When; lasts?: boolean }
+  | { kind: 'shorten'; errno: Errno }
+  | { kind: 'kill'; when: When }
+  | { kind: 'lose'; when: When; keeps: Keeps; seed?: number }
+  | { kind: 'lose-at-end'; keeps: Keeps; seed?: number };
+
+export interface PlannedFault {
+  /** At the so-manieth call of these kinds, from 1. */
+  kinds?: readonly Kind[];
+  /** Only calls about a path that ends with these names. */
+  about?: string;
+  at: number;
+  does: Fault;
+}
+
+const told = z.strictObject({
+  calls: z.partialRecord(
+    z.enum(['creates', 'writes', 'renames', 'links', 'removals', 'directories', 'modes', 'syncs']),
+    z.int(),
+  ),
+  chosen: z.int(),
+  done: z.array(z.string()),
+});
+/** Of one start of the program. */
+export type Told = z.infer<typeof told>;
+
+let tracer: { path: string } | { missing: string } | undefined;
+
+const findTracer = (): { path: string } | { missing: string } => {
+  if (!isTracedHere) return { missing: 'the tracer needs Linux on x86_64' };
+  if (!hasCargo()) return { missing: 'cargo is missing, which builds the tracer' };
+  const path = buildTracer();
+  const place = mkdtempSync(join(tmpdir(), 'walkback-traced-'));
   try {
-    runSync('strace', ['-qq', '-o', '/dev/null', '-e', 'trace=write', 'true'], {
-      cwd: '/',
-      env: { PATH: process.env['PATH'] ?? '' },
-    });
-    return true;
-  } catch {
-    return false;
+    const spec = join(place, 'spec');
+    writeFileSync(spec, JSON.stringify({ root: place, report: join(place, 'report') }));
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const { status, stderr } = endOf(path, [spec, '--', 'true'], { cwd: '/', env });
+    return status === 0 ? { path } : { missing: `nothing can be traced here: ${stderr}` };
+  } finally {
+    rmSync(place, { recursive: true });
   }
 };
 
+/** Why nothing can be traced here. The first call builds the tracer. */
+export const whyUntraced = (): string | undefined => {
+  tracer ??= findTracer();
+  return 'missing' in tracer ? tracer.missing : undefined;
+};
+
+const tracerPath = (): string => {
+  tracer ??= findTracer();
+  if ('missing' in tracer) throw new Error(tracer.missing);
+  return tracer.path;
+};
+
 export const tracedProgram = () => {
+  const path = tracerPath();
   const place = mkdtempSync(join(tmpdir(), 'walkback-traced-'));
-  const [traced, wrap] = [join(place, 'traced'), join(place, 'wrap')];
+  const [traced, wrap, spec, report] = ['traced', 'wrap', 'spec', 'report'].map((name) =>
+    join(place, name),
+  ) as [string, string, string, string];
   const prefix: string[] = [];
+  writeFileSync(traced, `#!/bin/sh\nexec ${path} ${spec} -- ${REAL} "$@"\n`, { mode: 0o755 });
   // Of a shell and its text, the program is another one.
   writeFileSync(wrap, `#!/bin/bash\nexec "$1" "$2" "\${3//${REAL.replaceAll('/', '\\/')}/${traced}}"\n`, {
     mode: 0o755,
@@ -33,22 +101,26 @@ export const tracedProgram = () => {
   return {
     /** Of the harness's commands. */
     prefix,
-    /** At the so-manieth of these calls of its first thread, while this work is done. */
-    dieAt: async <Answer>(
-      calls: readonly string[],
-      at: number,
+    /** While this work is done, at each start of the program. Only calls below `root` count. Without a fault, they are counted. */
+    during: async <Answer>(
+      root: string,
+      planned: PlannedFault | undefined,
       work: () => Promise<Answer>,
-    ): Promise<Answer> => {
-      // Not every architecture has all of them.
-      const set = calls.map((call) => `?${call}`).join(',');
+    ): Promise<{ answer: Answer; told: Told[] }> => {
+      const fault = planned && { at: planned.at, does: planned.does };
       writeFileSync(
-        traced,
-        `#!/bin/sh\nexec strace -qq -o /dev/null -e trace=${set} -e inject=${set}:signal=KILL:when=${at} ${REAL} "$@"\n`,
-        { mode: 0o755 },
+        spec,
+        JSON.stringify({ root, report, kinds: planned?.kinds, about: planned?.about, fault }),
       );
+      writeFileSync(report, '');
       prefix.push(wrap);
       try {
-        return await work();
+        const answer = await work();
+        const lines = readFileSync(report, 'utf8').trim().split('\n');
+        return {
+          answer,
+          told: lines.flatMap((line) => (line === '' ? [] : [told.parse(JSON.parse(line))])),
+        };
       } finally {
         prefix.length = 0;
       }
@@ -56,3 +128,4 @@ export const tracedProgram = () => {
     [Symbol.dispose]: () => rmSync(place, { recursive: true }),
   };
 };
+export type TracedProgram = ReturnType<typeof tracedProgram>;

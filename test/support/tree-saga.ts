@@ -236,7 +236,7 @@ export const runTree = async (options: Parameters<typeof treeSaga>[0]) => {
 };
 
 /** The resources that the provider holds. */
-export const standingIn = ({ provider }: Awaited<ReturnType<typeof treeSaga>>) =>
+export const standingSteps = ({ provider }: Awaited<ReturnType<typeof treeSaga>>) =>
   [...provider.standing.values()].map(({ resource }) => resource).sort();
 
 /** A branch that does one thing. */

@@ -4,16 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { createBisectStage, LIMIT_MS } from '../support/fakes/bisect-stage.ts';
-import { createCounter, type Fault } from '../support/fakes/faults.ts';
+import { createCounter, FAULTS } from '../support/fakes/faults.ts';
 import { SANDBOX } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
-const FAULTS: Omit<Fault, 'at'>[] = [
-  { when: 'before', kind: 'death' },
-  { when: 'after', kind: 'death' },
-  { when: 'before', kind: 'error' },
-  { when: 'after', kind: 'error' },
-];
 /** Every eleventh call, others each time; all of them in a whole run. */
 const STEP = WHOLE ? 1 : 11;
 const FIRST = 1 + (printedSeed('faults of searches') % STEP);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../core/shared/ids.ts';
-import { createCounter, type Fault } from '../support/fakes/faults.ts';
+import { createCounter, FAULTS } from '../support/fakes/faults.ts';
 import { journalOf } from '../support/fakes/rollbacks.ts';
 import { createNewStage, createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
@@ -13,13 +13,6 @@ const STEP = WHOLE ? 1 : 3;
 const FIRST = 1 + (printedSeed('convergence') % STEP);
 
 type Run = (instance: ReturnType<Stage['instance']>) => Promise<unknown>;
-
-const FAULTS: Omit<Fault, 'at'>[] = [
-  { when: 'before', kind: 'death' },
-  { when: 'after', kind: 'death' },
-  { when: 'before', kind: 'error' },
-  { when: 'after', kind: 'error' },
-];
 
 /** What must be the same however often an operation was interrupted. Ids of captures may differ. */
 const outcome = (stage: Stage) => {

@@ -25,7 +25,7 @@ describe('events', () => {
     const journal = stage.store.tables.rollbacks.get(`${SESSION}\nr1`);
     if (journal === undefined) throw new Error('no journal');
     const after: StoredItem = { kind: 'rollback', item: journal };
-    const before: StoredItem = { kind: 'rollback', item: { ...journal, phase: 'captured' } };
+    const before: StoredItem = { kind: 'rollback', item: { ...journal, phase: 'writing' } };
     expect(names({ after: before })).toEqual([]);
     const [completed] = eventsOf({ id: 'e3', before, after });
     expect(completed).toMatchObject({

@@ -73,7 +73,7 @@ describe('a rollback that cannot be applied', () => {
       const { rollback } = stage.instance();
       const error = await failing(rollback({ messageId: 'm1', requestId: 'r1' }), 'SandboxUnavailable');
       expect(error.retryable).toBe(true);
-      expect(['captured', 'writing']).toContain(journalOf(stage, 'r1')?.phase);
+      expect(['started', 'writing']).toContain(journalOf(stage, 'r1')?.phase);
       await rollback({ messageId: 'm1', requestId: 'r1' });
       expect(journalOf(stage, 'r1')?.phase).toBe('done');
     },

@@ -52,8 +52,8 @@ test('the merges that brought it are named, with the session that it is of', asy
   expect(stdout).toContain('cp-7 of fork-1 broke it (4 checkpoints tried).');
   expect(stdout).toMatch(/good at cp-6: .*\n.*\nbad at cp-7 of fork-1: exit code 1/);
   expect(stdout).toMatch(/cp-7 of fork-1 of msg-3/);
-  expect(stdout).toMatch(/brought by\n\s+cp-9 of msg-3 {2}merged the work of a fork\n/);
-  expect(stdout.split('merged the work of a fork')).toHaveLength(2);
+  expect(stdout).toMatch(/brought by\n\s+cp-9 of msg-3 {2}merged the work of another session\n/);
+  expect(stdout.split('merged the work of another session')).toHaveLength(2);
 });
 
 test.each([

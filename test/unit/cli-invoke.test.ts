@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { exitCodeFor } from '../../cli/exit-codes.ts';
+import { exitCodeFor } from '../../cli/failure.ts';
 import { createCommandInvoke } from '../../cli/target/invoke.ts';
 import { openNamed } from '../../client/connect.ts';
 import { listenOnLoopback } from '../support/loopback.ts';

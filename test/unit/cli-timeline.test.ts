@@ -5,6 +5,7 @@ import { timelineLines, timelineText } from '../../cli/view/timeline-print.ts';
 import { buildTimeline, changesOf, warningsOf } from '../../cli/view/timeline-rows.ts';
 import type { TimelineAnswer, TimelineCheckpoint } from '../../contract/checkpoint-answers.ts';
 import { whyTaken } from '../../present/checkpoint-words.ts';
+import { listedSession } from '../support/listed-session.ts';
 
 const NOW = new Date(2026, 0, 2, 12, 0, 0);
 const plain = createPaint(false);
@@ -41,32 +42,18 @@ const checkpoint = (seq: number, facts: Partial<TimelineCheckpoint> = {}): Timel
   ...facts,
 });
 
+/** One branch that was left behind, and the way to the head. */
+const BRANCHED = [
+  checkpoint(1),
+  checkpoint(2),
+  checkpoint(3, { onHeadPath: false }),
+  checkpoint(4, { parentSeq: 2 }),
+];
+
 test('walkback log tells how another call settled a rollback that nobody had finished', () => {
   const at = NOW.toISOString();
   const timeline: TimelineAnswer = {
-    session: {
-      sessionId: 's',
-      status: 'active',
-      epoch: 2,
-      seq: 1,
-      headSeq: 1,
-      headCheckpointId: 'cp-1',
-      sandboxId: 'sandbox',
-      projectsRoot: '/work',
-      template: null,
-      include: [],
-      exclude: [],
-      maxFileBytes: 1,
-      retentionDays: 30,
-      metadata: {},
-      tenant: null,
-      lines: { added: 0, deleted: 0 },
-      repositories: 1,
-      busy: null,
-      createdAt: at,
-      updatedAt: at,
-      expiresAt: 0,
-    },
+    session: listedSession('s', { epoch: 2, headCheckpointId: 'cp-1', createdAt: at, updatedAt: at }),
     messages: [],
     checkpoints: [checkpoint(1)],
   };
@@ -135,13 +122,7 @@ describe('the rows of walkback log', () => {
     const view = buildTimeline(
       {
         session: { headSeq: 4 },
-        checkpoints: [
-          checkpoint(1),
-          checkpoint(2),
-          checkpoint(3, { onHeadPath: false }),
-          checkpoint(4, { parentSeq: 2 }),
-          checkpoint(5, { parentSeq: 2, detached: true, onHeadPath: false }),
-        ],
+        checkpoints: [...BRANCHED, checkpoint(5, { parentSeq: 2, detached: true, onHeadPath: false })],
         messages: [
           { messageId: 'msg-1', discarded: false },
           { messageId: 'msg-2', discarded: true },
@@ -167,12 +148,7 @@ describe('the rows of walkback log', () => {
 describe('the printed tree', () => {
   const timeline = {
     session: { headSeq: 4 },
-    checkpoints: [
-      checkpoint(1),
-      checkpoint(2),
-      checkpoint(3, { onHeadPath: false }),
-      checkpoint(4, { parentSeq: 2 }),
-    ],
+    checkpoints: BRANCHED,
     messages: [{ messageId: 'msg-2', discarded: true }],
   };
 

@@ -8,6 +8,7 @@ import { appliedRollback, restoredRows } from '../../cli/view/rollback-view.ts';
 import { sessionRows, sessionTable, startedSession } from '../../cli/view/session-views.ts';
 import type { ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
+import { listedSession } from '../support/listed-session.ts';
 
 // As before an answer is laid out.
 beforeAll(() => prepareColumns('日'));
@@ -15,29 +16,14 @@ beforeAll(() => prepareColumns('日'));
 const paint = createPaint(false);
 const NOW = new Date(2026, 0, 2, 12);
 
-const session = (facts: Partial<ListedSession>): ListedSession => ({
-  sessionId: 'shop-3fa2c1d0',
-  status: 'active',
-  epoch: 1,
-  headSeq: 3,
-  seq: 4,
-  sandboxId: 'sandbox',
-  projectsRoot: '/home/me/work',
-  template: null,
-  include: [],
-  exclude: [],
-  maxFileBytes: 1,
-  retentionDays: 30,
-  metadata: {},
-  tenant: null,
-  lines: { added: 0, deleted: 0 },
-  repositories: 1,
-  busy: null,
-  createdAt: NOW.toISOString(),
-  updatedAt: new Date(2026, 0, 1, 9, 30).toISOString(),
-  expiresAt: 0,
-  ...facts,
-});
+const session = (facts: Partial<ListedSession>): ListedSession =>
+  listedSession('shop-3fa2c1d0', {
+    headSeq: 3,
+    seq: 4,
+    projectsRoot: '/home/me/work',
+    updatedAt: new Date(2026, 0, 1, 9, 30).toISOString(),
+    ...facts,
+  });
 
 const rollback = (facts: Partial<RollbackAnswer>): RollbackAnswer => ({
   status: 'APPLIED',

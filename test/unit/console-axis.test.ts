@@ -3,36 +3,23 @@ import { expect, test } from 'vitest';
 import { axisPart, spansOf } from '../../console/parts/saga-axis.ts';
 import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { NASTY } from '../support/console-in-process.ts';
+import { ledgerRow } from '../support/ledger-world.ts';
 
 const START = Date.parse('2026-01-02T10:00:00.000Z');
 
 /** `seconds`: after the start. */
 const row = (seq: number, seconds: number, what: string, more: Partial<LedgerRow> = {}): LedgerRow => {
   const [direction = '', status = ''] = what.split(' ');
-  return {
-    saga_id: 's',
+  const about = {
     seq,
     step_index: 0,
     step: 'refund',
     tool: 'issue_refund',
     direction,
     status,
-    idempotency_key: null,
-    external_ref: null,
-    attempt: null,
-    error: null,
     actor: 'engine',
-    at: new Date(START + seconds * 1000).toISOString(),
-    prev_hash: '',
-    hash: '',
-    detail: '{}',
-    amount: null,
-    currency: null,
-    amount_direction: null,
-    external_url: null,
-    proof: null,
-    ...more,
   };
+  return ledgerRow({ ...about, at: new Date(START + seconds * 1000).toISOString(), ...more });
 };
 
 const ROWS = [

@@ -105,7 +105,7 @@ test('what a merge brought names the fork, and goes back in it', async () => {
   });
   const { text } = await send({});
   expect(text).toContain('<a href="/sessions/fork-1?message=msg-3">');
-  expect(text).toContain('merged the work of a fork');
+  expect(text).toContain('merged the work of another session');
   expect(text).toContain('could not be judged by itself');
   expect(text).toMatch(/<a class="meta" href="\/sessions\/fork-1\/plan\?checkpoint=cp-00000007-0badcafe"/);
 });

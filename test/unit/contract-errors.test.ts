@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodeFor } from '../../cli/exit-codes.ts';
-import { describeFailure } from '../../cli/failure.ts';
+import { describeFailure, exitCodeFor } from '../../cli/failure.ts';
 import { ERROR_NAMES, ERRORS, isErrorName, isRefusal } from '../../contract/errors.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 

@@ -128,7 +128,7 @@ afterAll(() => {
   server.close();
 });
 
-test('the receiver of docs/sagas.md lets no call in without its signature', async () => {
+test('the receiver of docs/tools.md lets no call in without its signature', async () => {
   const body = JSON.stringify(requestOf({ tool: 'note', arguments: { text: 'hello' } }));
   const refused = await fetch(url, { method: 'POST', body });
   expect(refused.status).toBe(401);

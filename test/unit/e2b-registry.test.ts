@@ -7,12 +7,34 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest';
 import { MARKER } from '../../local/e2b/process-kill.ts';
 import { openRegistry } from '../../local/e2b/registry.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
+
+/** So many turns of the event loop between two calls: a quarter of them, others each time. */
+const OFFSET = printedSeed('e2b-registry');
+const turnsUpTo = (count: number): number[] =>
+  sampled(
+    Array.from({ length: count }, (_, turns) => turns),
+    { every: 4, offset: OFFSET },
+  );
 
 /** `T` is stopped. */
 const stateOf = async (pid: number): Promise<string | undefined> =>
   / ([A-Z]) /.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1];
 
 const MADE = { templateId: 'base', metadata: {}, envs: {}, onTimeout: 'kill' } as const;
+
+/** A sandbox in a data directory of its own, and what starts a long command in it. */
+const openSandbox = async (directory: string) => {
+  const registry = await openRegistry(join(directory, 'data'));
+  const sandbox = await registry.create({ ...MADE, mounts: [] });
+  const environment = { PATH: process.env['PATH'] ?? '', [MARKER]: sandbox.id };
+  const start = () =>
+    sandbox.processes.start(
+      { cmd: 'sleep', args: ['300'], envs: {} },
+      { directory, environment, timeoutMs: undefined, keepaliveMs: 60_000 },
+    );
+  return { registry, sandbox, start };
+};
 
 test.each([
   ['connect', 'alone'],
@@ -26,7 +48,7 @@ test.each([
     const own = join(directory.path, 'own');
     await mkdir(own);
     const mounts = [{ path: '/work', directory: own }];
-    for (const turns of [1, 2, 4, 6, 8, 12]) {
+    for (const turns of sampled([1, 2, 4, 6, 8, 12], { every: 3, offset: OFFSET })) {
       const dataDir = join(directory.path, String(turns));
       const registry = await openRegistry(dataDir);
       // Where the directories of these really are is looked at first.
@@ -63,21 +85,13 @@ test.each([true, false])(
   'one that is connected to while it is paused runs, with its memory kept: %s',
   async (keepMemory) => {
     await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
-    const registry = await openRegistry(join(directory.path, 'data'));
-    const sandbox = await registry.create({ ...MADE, mounts: [] });
-    const command = { cmd: 'sleep', args: ['300'], envs: {} };
-    const options = {
-      directory: directory.path,
-      environment: { PATH: process.env['PATH'] ?? '', [MARKER]: sandbox.id },
-      timeoutMs: undefined,
-      keepaliveMs: 60_000,
-    };
-    for (let turns = 0; turns < 40; turns += 1) {
-      await sandbox.processes.start(command, options);
+    const { registry, sandbox, start } = await openSandbox(directory.path);
+    for (const turns of turnsUpTo(40)) {
+      await start();
       const paused = registry.pause(sandbox.id, keepMemory);
       for (let count = 0; count < turns; count += 1) await turn();
       expect(await registry.connect(sandbox.id, 60_000), `after ${turns} turns`).toBe('resumed');
-      await sandbox.processes.start(command, options);
+      await start();
       await paused;
       await delay(5);
       const states = await Promise.all(sandbox.processes.list().map(({ pid }) => stateOf(pid)));
@@ -90,22 +104,14 @@ test.each([true, false])(
 
 test('a command runs that is started by the second of two calls that connect to one at once while it is paused', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'walkback-registry-'));
-  const registry = await openRegistry(join(directory.path, 'data'));
-  const sandbox = await registry.create({ ...MADE, mounts: [] });
-  const command = { cmd: 'sleep', args: ['300'], envs: {} };
-  const options = {
-    directory: directory.path,
-    environment: { PATH: process.env['PATH'] ?? '', [MARKER]: sandbox.id },
-    timeoutMs: undefined,
-    keepaliveMs: 60_000,
-  };
-  for (let turns = 0; turns < 60; turns += 1) {
-    await sandbox.processes.start(command, options);
+  const { registry, sandbox, start } = await openSandbox(directory.path);
+  for (const turns of turnsUpTo(60)) {
+    await start();
     const paused = registry.pause(sandbox.id, false);
     for (let count = 0; count < turns; count += 1) await turn();
     const first = registry.connect(sandbox.id, 60_000);
     expect(await registry.connect(sandbox.id, 60_000), `after ${turns} turns`).toBe('running');
-    await sandbox.processes.start(command, options);
+    await start();
     await Promise.all([paused, first]);
     await delay(5);
     expect(sandbox.processes.list(), `after ${turns} turns`).toHaveLength(1);

@@ -39,7 +39,7 @@ const refused = (planted: Readonly<Planted>, how: 'import' | 'import type' = 'im
 test('the console imports nothing of the command and of the embedded cloud', () => {
   const planted = {
     'console/command.ts': '../cli/terminal/text.ts',
-    'console/parts/command.ts': '../../cli/exit-codes.ts',
+    'console/parts/command.ts': '../../cli/failure.ts',
     'console/cloud.ts': '../local/e2b/guard.ts',
     'console/pages/cloud.ts': '../../local/program.ts',
   };
@@ -54,7 +54,7 @@ test('the console imports nothing of the command and of the embedded cloud', () 
 test('what the command and the console share imports contract and core only', () => {
   const planted = {
     'present/cloud.ts': '../local/program.ts',
-    'present/command.ts': '../cli/exit-codes.ts',
+    'present/command.ts': '../cli/failure.ts',
     'present/file.ts': 'node:fs',
     'present/page.ts': '../console/parts/markup.ts',
     'present/vendor.ts': '@aws-sdk/client-s3',

@@ -104,7 +104,7 @@ describe('what goes into the sandbox', () => {
       { length: 3000 },
       (_, index) => `repository-with-a-long-name-${index}/and/a/path`,
     );
-    expect(() => buildScript('capture', { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
+    expect(() => buildScript('restore', { KNOWN_PATH: paths }, { mark: 'mark', timeoutMs: 1000 })).toThrow(
       expect.objectContaining({
         name: 'InvalidInput',
         details: expect.objectContaining({ maxBytes: MAX_COMMAND_BYTES }),
@@ -160,13 +160,13 @@ describe('what goes into the sandbox', () => {
       PATHS: Array.from({ length: 3000 }, (_, index) => `a repository ${index} 'with' a long path`),
     };
     const about = { mark: 'mark', timeoutMs: 1000, spill: spillFor('/projects', 's', 'c') };
-    const { command, files } = buildScript('capture', values, about);
+    const { command, files } = buildScript('restore', values, about);
     expect(files).toEqual([
       { path: '/projects/.agent-shadow/in-s/c.values', data: `${assignments(values)}\n` },
     ]);
     expect(command).toContain('\n. ./.agent-shadow/in-s/c.values || die SandboxUnavailable ');
     expect(Buffer.byteLength(command)).toBeLessThan(MAX_COMMAND_BYTES);
-    expect(buildScript('capture', { PATHS: ['a'] }, about).files).toEqual([]);
+    expect(buildScript('restore', { PATHS: ['a'] }, about).files).toEqual([]);
   });
 
   test('every command has all functions that it calls, once, and every script is in a command', () => {

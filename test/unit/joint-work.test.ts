@@ -8,7 +8,7 @@ import { playJointWorlds } from '../support/joint/runs.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
 /** A few, others each time; all of these in `npm run test:long`. */
-const WORLDS = WHOLE ? 120 : 5;
+const WORLDS = WHOLE ? 120 : 3;
 
 /** What happens in so many worlds. */
 const EXPECTED = [

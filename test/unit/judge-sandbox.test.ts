@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each([
-  [undefined, false, 'Clone or initialise a repository below the projects root.'],
+  [undefined, false, ''],
   ['/work/app', false, 'Give /work/app as projectsRoot, or a directory above it.'],
   ['/work/app', true, ''],
 ] as const)('no repository, inside %s, in a fresh sandbox: %s', (around, isFresh, advice) => {

@@ -6,35 +6,13 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
 import { toCsv } from '../../core/saga/ledger/csv.ts';
 import { LEDGER_COLUMNS } from '../../core/saga/ledger/ledger-row.ts';
+import { ledgerRow } from '../support/ledger-world.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { chosenSeed } from '../support/sampling.ts';
 
-const ROW: LedgerRow = {
-  saga_id: 's',
-  seq: 0,
-  step_index: null,
-  step: null,
-  tool: null,
-  direction: 'saga',
-  status: 'cancel_requested',
-  idempotency_key: null,
-  external_ref: null,
-  attempt: null,
-  error: null,
-  actor: 'me',
-  at: '2026-01-01T00:00:00.000Z',
-  prev_hash: '0',
-  hash: '1',
-  detail: '{}',
-  amount: null,
-  currency: null,
-  amount_direction: null,
-  external_url: null,
-  proof: null,
-};
+const ROW = ledgerRow();
 
 const records = (csv: string): Record<string, string>[] =>
   parse(csv, { columns: true, bom: true, relax_column_count: false, record_delimiter: '\r\n' });

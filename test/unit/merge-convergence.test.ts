@@ -4,20 +4,13 @@
  * `npm run test:long`.
  */
 import { describe, expect, test } from 'vitest';
-import { createCounter, type Fault } from '../support/fakes/faults.ts';
+import { createCounter, FAULTS } from '../support/fakes/faults.ts';
 import { journalOf } from '../support/fakes/rollbacks.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
 const STEP = WHOLE ? 1 : 9;
 const FIRST = 1 + (printedSeed('convergence of merges') % STEP);
-
-const FAULTS: Omit<Fault, 'at'>[] = [
-  { when: 'before', kind: 'death' },
-  { when: 'after', kind: 'death' },
-  { when: 'before', kind: 'error' },
-  { when: 'after', kind: 'error' },
-];
 
 interface Forked {
   stage: Stage;

@@ -6,7 +6,7 @@ import { createFunctionCalls } from '../../adapters/aws/function-calls.ts';
 import { answerTooLarge, createApi } from '../../api/app.ts';
 import { toAnswer, toRequest } from '../../api/gateway-event.ts';
 import { ERROR_NAMES } from '../../contract/errors.ts';
-import { statusOf } from '../../contract/http-status.ts';
+import { httpStatusOf } from '../../contract/http-status.ts';
 import { createPersonCalls } from '../../core/people/call-as.ts';
 
 let server: Server | undefined;
@@ -242,6 +242,6 @@ describe('events of the gateway', () => {
 
 test('every error has a status that says who may do something about it', () => {
   for (const name of ERROR_NAMES)
-    expect([202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503], name).toContain(statusOf(name));
-  expect(statusOf('Somebody.Elses')).toBe(502);
+    expect([202, 400, 401, 403, 404, 405, 409, 413, 429, 502, 503], name).toContain(httpStatusOf(name));
+  expect(httpStatusOf('Somebody.Elses')).toBe(502);
 });

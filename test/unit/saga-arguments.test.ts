@@ -7,6 +7,7 @@ import type { Evaluate } from '../../core/saga/ports.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
 import { childrenOf } from '../support/processes.ts';
+import { printedSeed, sampled } from '../support/sampling.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
 
 const children = () => childrenOf(process.pid);
@@ -59,7 +60,7 @@ describe('arguments', () => {
 
   const LETTERS = 'a'.repeat(36);
   const DOUBLED = '($f := function($s, $n){$n = 0 ? $s : $f($s & $s, $n - 1)}; $f(steps.a.result, 23))';
-  test.each([
+  const COSTLY = [
     [
       'a regular expression that runs for hours',
       '$match(steps.a.result & "!", /^(a+)+$/)',
@@ -72,16 +73,20 @@ describe('arguments', () => {
     ],
     ['text that doubles', DOUBLED, 'longer than 1000 ms or more than 64 MB'],
     ['a value that is far too large', '$pad(steps.a.result, 2000000)', 'makes too much'],
-  ])('%s is an error, and the next expression is evaluated', async (_, source, reason) => {
-    const scope = { input: {}, steps: { a: { result: LETTERS, externalRef: null } } };
-    const costly = resolveArguments({ a: `{% ${source} %}` }, scope, evaluate);
-    await expect(costly).rejects.toMatchObject({
-      name: 'ArgumentsUnresolved',
-      message: expect.stringContaining(reason),
-    });
-    const next = { a: '{% $uppercase(steps.a.result) %}' };
-    expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
-  });
+  ] as const;
+  test.each(sampled(COSTLY, { every: 2, offset: printedSeed('saga-arguments') }))(
+    '%s is an error, and the next expression is evaluated',
+    async (_, source, reason) => {
+      const scope = { input: {}, steps: { a: { result: LETTERS, externalRef: null } } };
+      const costly = resolveArguments({ a: `{% ${source} %}` }, scope, evaluate);
+      await expect(costly).rejects.toMatchObject({
+        name: 'ArgumentsUnresolved',
+        message: expect.stringContaining(reason),
+      });
+      const next = { a: '{% $uppercase(steps.a.result) %}' };
+      expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
+    },
+  );
 
   test.each([
     ['before it begins', '$uppercase(steps.a.result)', 'X', 0],

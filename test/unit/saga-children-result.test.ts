@@ -6,7 +6,7 @@ import type { PinnedChildrenStep } from '../../core/saga/model/children.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { MAX_CHILDREN } from '../../core/saga/plan/plan-shape.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
-import { put, ROOT, runTree, standingIn } from '../support/tree-saga.ts';
+import { put, ROOT, runTree, standingSteps } from '../support/tree-saga.ts';
 
 /** The longest message that a tool's error has in a ledger. */
 const MESSAGE = 4000;
@@ -45,7 +45,7 @@ describe.each(CHARACTERS)('children that fail with long messages of %j', (charac
             : answer(request),
       });
       expect(status).toBe('COMPLETED');
-      expect(standingIn(saga)).toEqual(['after', 'k0']);
+      expect(standingSteps(saga)).toEqual(['after', 'k0']);
       const entry = saga.memory.ledger.get(ROOT)?.find((one) => one.status === 'committed');
       const result = entry !== undefined && 'result' in entry ? entry.result : undefined;
       expect(jsonBytes(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);

@@ -1,7 +1,7 @@
 /** A child whose effects cannot be undone, and what its parents do. */
 import { describe, expect, test } from 'vitest';
 import { Crash } from '../../kit/testing/saga-machine.ts';
-import { expectSettledTree, put, ROOT, runTree, standingIn } from '../support/tree-saga.ts';
+import { expectSettledTree, put, ROOT, runTree, standingSteps } from '../support/tree-saga.ts';
 
 const stuckChild = {
   steps: [
@@ -27,7 +27,7 @@ describe('a child that cannot be undone', () => {
   test('fails the sagas above it, and repairing it makes them decide again', async () => {
     const { saga, status } = await runTree({ plan: stuckChild });
     expect(status).toBe('COMPENSATION_FAILED');
-    expect(standingIn(saga)).toEqual(['one']);
+    expect(standingSteps(saga)).toEqual(['one']);
     expect(saga.headOf('root.outer').state.status).toBe('COMPENSATION_FAILED');
     saga.provider.free('one');
     await expect(saga.machine.operate({ sagaId: ROOT, action: 'retry', by: 'op' })).rejects.toMatchObject({
@@ -37,7 +37,7 @@ describe('a child that cannot be undone', () => {
     await saga.machine.operate({ sagaId: 'root.outer.inner', action: 'retry', by: 'op' });
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
   });
 
   /** `inner` is repaired, and dies before it tells `outer`. */
@@ -79,7 +79,7 @@ describe('a child that cannot be undone', () => {
     expect(saga.headOf('root.outer').state.status).not.toBe('COMPENSATION_FAILED');
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
     const { seq } = saga.headOf('root.outer.inner');
     await saga.machine.operate({ sagaId: 'root.outer.inner', action: 'retry', by: 'op' });
     expect(saga.headOf('root.outer.inner').seq, 'asked again, it is one').toBe(seq);
@@ -113,7 +113,7 @@ describe('a child that cannot be undone', () => {
     });
     await saga.machine.settle();
     expect(saga.headOf(ROOT).state.status).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual(['k']);
+    expect(standingSteps(saga)).toEqual(['k']);
   });
 
   test('among branches, an earlier one on its resource waits for the repair', async () => {
@@ -142,6 +142,6 @@ describe('a child that cannot be undone', () => {
     await saga.machine.operate({ sagaId: 'root.all.b', action: 'retry', by: 'op' });
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
   });
 });

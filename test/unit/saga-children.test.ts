@@ -10,7 +10,7 @@ import {
   put,
   ROOT,
   runTree,
-  standingIn,
+  standingSteps,
   treeSaga,
 } from '../support/tree-saga.ts';
 
@@ -73,7 +73,7 @@ describe('a step that runs a saga', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['before', 'k7', 'k7', 'one']);
+    expect(standingSteps(saga)).toEqual(['before', 'k7', 'k7', 'one']);
     const entries = saga.memory.ledger.get(ROOT) ?? [];
     expect(entries.findLast((entry) => entry.status === 'completed')).toMatchObject({ output: 8 });
     expect(saga.headOf('root.inner').root).toBe(ROOT);
@@ -90,7 +90,7 @@ describe('a step that runs a saga', () => {
       },
     });
     expect(status).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
     expect(saga.provider.log.filter(({ what }) => what === 'undo').map(({ resource }) => resource)).toEqual([
       'two',
       'one',
@@ -110,7 +110,7 @@ describe('a step that runs a saga', () => {
       },
     });
     expect(status).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
     expect(saga.headOf(ROOT).state.failure?.error.name).toBe('ChildUndone');
   });
 
@@ -123,7 +123,7 @@ describe('a step that runs a saga', () => {
       plan: { steps: [{ id: 'inner', saga: { definition: 'shop' }, input: { name: 'x' } }] },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['x']);
+    expect(standingSteps(saga)).toEqual(['x']);
     expect(saga.headOf('root.inner.go').definition).toBe('leaf@1');
   });
 });
@@ -148,7 +148,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['ab', 'ka', 'kb']);
+    expect(standingSteps(saga)).toEqual(['ab', 'ka', 'kb']);
   });
 
   test('one fails, and those that share its resource are undone; the others stay', async () => {
@@ -163,7 +163,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['before', 'other']);
+    expect(standingSteps(saga)).toEqual(['before', 'other']);
     expect(saga.memory.ledger.get(ROOT)?.findLast((entry) => entry.status === 'completed')).toMatchObject({
       output: 'COMPENSATEDCOMPENSATEDCOMPLETED',
     });
@@ -185,7 +185,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['w']);
+    expect(standingSteps(saga)).toEqual(['w']);
   });
 
   test('all: one fails, and everything is undone', async () => {
@@ -198,7 +198,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPENSATED');
-    expect(standingIn(saga)).toEqual([]);
+    expect(standingSteps(saga)).toEqual([]);
   });
 
   test('isolate: one fails, and the one that shares its resource stays', async () => {
@@ -214,7 +214,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['x']);
+    expect(standingSteps(saga)).toEqual(['x']);
     const head = saga.memory.heads.get(ROOT) ?? expect.unreachable('no head');
     const { branchesFailed, advice } = observe(head, saga.memory.ledger.get(ROOT) ?? []);
     expect({ branchesFailed, advice }).toEqual({
@@ -243,12 +243,12 @@ describe('branches', () => {
     ];
     const { saga, status } = await runTree({ plan: { steps, output: '{% steps.again.result.output %}' } });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['again']);
+    expect(standingSteps(saga)).toEqual(['again']);
     const end = saga.memory.ledger.get(ROOT)?.findLast((entry) => entry.status === 'completed');
     expect(end).toMatchObject({ output: expect.stringMatching(/./) });
     const undone = await runTree({ plan: { steps: [...steps, put('after', { fail: true })] } });
     expect(undone.status).toBe('COMPENSATED');
-    expect(standingIn(undone.saga)).toEqual([]);
+    expect(standingSteps(undone.saga)).toEqual([]);
   });
 
   test('no branch stands, so the step is rejected', async () => {
@@ -283,7 +283,7 @@ describe('branches', () => {
       },
     });
     expect(status).toBe('COMPLETED');
-    expect(standingIn(saga)).toEqual(['p', 'q', 'r']);
+    expect(standingSteps(saga)).toEqual(['p', 'q', 'r']);
     expect(saga.memory.ledger.get(ROOT)?.findLast((entry) => entry.status === 'completed')).toMatchObject({
       output: 'pqr3',
     });

@@ -34,6 +34,20 @@ const opened = async (
   return { ...saga, submit };
 };
 
+/** Step `two` is in doubt, and cannot be taken back. */
+const stuckAtTwo = async () => {
+  const saga = await opened({
+    answer: ({ step, operation }) => {
+      if (step !== 'two') return committed();
+      return operation === 'execute' ? lost : rejected();
+    },
+  });
+  await saga.submit('one', 'pay');
+  await saga.submit('two', 'pay', { waitSeconds: 20 });
+  await saga.machine.settle();
+  return saga;
+};
+
 /** What holds after every test: the ledger folds to the head, the chain holds, and effects survive packing. */
 const expectSound = async (saga: Saga) => {
   const { isSound, state } = await saga.seen();
@@ -183,15 +197,7 @@ describe('a step in doubt', () => {
   });
 
   test('whose compensator fails stops the saga, until an operator has worked it', async () => {
-    const saga = await opened({
-      answer: ({ step, operation }) => {
-        if (step !== 'two') return committed();
-        return operation === 'execute' ? lost : rejected();
-      },
-    });
-    await saga.submit('one', 'pay');
-    await saga.submit('two', 'pay', { waitSeconds: 20 });
-    await saga.machine.settle();
+    const saga = await stuckAtTwo();
     expect(await saga.submit('two', 'pay')).toMatchObject({
       step: { status: 'failed' },
       saga: {
@@ -344,15 +350,7 @@ describe('turning back', () => {
   });
 
   test('a step that could not be taken back does not keep an unwinding from the rest', async () => {
-    const saga = await opened({
-      answer: ({ step, operation }) => {
-        if (step !== 'two') return committed();
-        return operation === 'execute' ? lost : rejected();
-      },
-    });
-    await saga.submit('one', 'pay');
-    await saga.submit('two', 'pay', { waitSeconds: 20 });
-    await saga.machine.settle();
+    const saga = await stuckAtTwo();
     await saga.machine.close({ sagaId: SAGA, outcome: 'unwind' });
     await saga.machine.settle();
     const { observation } = await saga.seen();

@@ -2,12 +2,12 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from 'vitest';
-import { itemBytes, WRITE_UNIT_BYTES } from '../../adapters/aws/item-size.ts';
 import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { headItem, readHead } from '../../adapters/aws/sagas/saga-items.ts';
 import { toHeadChange } from '../../adapters/aws/sagas/saga-stream.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';
+import { itemBytes, WRITE_UNIT_BYTES } from '../support/item-size.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { committed, finishedHead, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 

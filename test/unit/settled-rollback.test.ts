@@ -8,7 +8,7 @@ const journal: RollbackJournal = {
   sessionId: 's1',
   requestId: 'r1',
   requestHash: 'h',
-  phase: 'captured',
+  phase: 'started',
   epoch: 2,
   sandboxId: 'sb',
   detached: false,

@@ -7,17 +7,11 @@ import type { SandboxTags } from '../../core/checkpoint/ports/sandbox.ts';
 import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import { createPreflight } from '../../core/checkpoint/workspace/preflight.ts';
 import { createVerifyCommitments } from '../../core/checkpoint/workspace/verify-commitments.ts';
-import { type Counter, createCounter, type Fault } from '../support/fakes/faults.ts';
+import { type Counter, createCounter, FAULTS } from '../support/fakes/faults.ts';
 import { healthySandbox } from '../support/fakes/healthy-sandbox.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
-const FAULTS: Omit<Fault, 'at'>[] = [
-  { when: 'before', kind: 'death' },
-  { when: 'after', kind: 'death' },
-  { when: 'before', kind: 'error' },
-  { when: 'after', kind: 'error' },
-];
 const LIMIT_MS = 600_000;
 /** Every fourth call, others each time; all of them in a whole run. */
 const STEP = WHOLE ? 1 : 4;

@@ -11,7 +11,7 @@ import { memoryTombstones } from '../../kit/conformance.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { workspaceTools } from '../../tools/workspace/catalog.ts';
 import { createUses, type WorkspacePorts } from '../../tools/workspace/uses.ts';
-import { type Counter, createCounter, type Fault } from '../support/fakes/faults.ts';
+import { type Counter, createCounter, FAULTS, type Fault } from '../support/fakes/faults.ts';
 import { healthySandbox } from '../support/fakes/healthy-sandbox.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -25,13 +25,6 @@ const stepsOf = (every: number): { step: number; first: number } => {
   const step = WHOLE ? 2 : every;
   return { step, first: 1 + (SEED % step) };
 };
-
-const FAULTS: Omit<Fault, 'at'>[] = [
-  { when: 'before', kind: 'death' },
-  { when: 'after', kind: 'death' },
-  { when: 'before', kind: 'error' },
-  { when: 'after', kind: 'error' },
-];
 
 interface Prepared {
   stage: Stage;

@@ -11,6 +11,14 @@ export interface Fault {
   kind: 'death' | 'error';
 }
 
+/** What may happen at a call. */
+export const FAULTS: readonly Omit<Fault, 'at'>[] = [
+  { when: 'before', kind: 'death' },
+  { when: 'after', kind: 'death' },
+  { when: 'before', kind: 'error' },
+  { when: 'after', kind: 'error' },
+];
+
 export class Death extends Error {
   override readonly name = 'Death';
 }
