@@ -18,7 +18,7 @@ import {
 import { paintDiff } from '../../cli/view/diff-view.ts';
 import { exportLines } from '../../cli/view/up-view.ts';
 import { ID_PATTERN } from '../../contract/ids.ts';
-import { formatBytes, listSome, printable } from '../../present/text.ts';
+import { formatBytes, formatSpan, listSome, printable } from '../../present/text.ts';
 
 const output = (isTTY: boolean) => ({ write: () => undefined, isTTY });
 
@@ -238,4 +238,15 @@ describe('option values', () => {
     expect(shellWord("it's $HOME")).toBe(`'it'\\''s $HOME'`);
     expect(exportLines({ B: 'x y', A: '1' })).toEqual(['export A=1', "export B='x y'"]);
   });
+});
+
+test.each([
+  [0, '0 s'],
+  [59, '59 s'],
+  [61, '1 min 1 s'],
+  [3600, '1 h'],
+  [98_765, '1 day 3 h'],
+  [200_000, '2 days 7 h'],
+])('%i seconds are told in units that people use', (seconds, text) => {
+  expect(formatSpan(seconds)).toBe(text);
 });

@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failurePage } from '../../console/pages/outcomes.ts';
 import { withoutCommands } from '../../console/parts/without-commands.ts';
+import { ERRORS } from '../../contract/errors.ts';
 import { PROJECT } from '../../local/template.ts';
 
 test.each([
@@ -66,4 +67,29 @@ test('a page shows the message so where it says what to do, and whole where it d
   expect(page).not.toMatch(/walkback[ -][a-z]/);
   const other = String(await failurePage({ name: 'ProofInvalid', message }).body);
   expect(other).toContain('walkback rehydrate');
+});
+
+/** No function that a page asks throws them, or nothing but a command helps. */
+const OF_COMMANDS: ReadonlySet<string> = new Set([
+  'ApprovalPending',
+  'CheckpointIncomplete',
+  'ChildUndone',
+  'CloudUnavailable',
+  'DataDirInUse',
+  'NotConfirmed',
+  'ProofInvalid',
+  'ProofRequired',
+  'ProofTooOld',
+  'RewindUnfinished',
+  'Rewound',
+  'SagaParked',
+  'UnwoundByParent',
+]);
+
+test('what to do is told in words of pages, and names no command or option', async () => {
+  for (const name of Object.keys(ERRORS).filter((one) => !OF_COMMANDS.has(one))) {
+    const page = String(await failurePage({ name, message: '' }).body);
+    expect(page, name).toContain('What to do: ');
+    expect(page, name).not.toMatch(/\bwalkback [a-z]|--[a-z]/);
+  }
 });
