@@ -32,6 +32,15 @@ interface Scene {
   isDrawn?: boolean;
 }
 
+/** Of a machine, for commands that only ask which there are. */
+export const SANDBOXES: LocalSandboxes = {
+  create: async () => 'x',
+  createOver: async () => 'x',
+  run: async () => undefined,
+  places: async () => ({ rootfs: '/r', mounts: {} }),
+  kill: async () => true,
+};
+
 /** Runs the real command line against functions that answer what the test says, recording what they were asked. */
 export const runCommand = async (argv: string[], scene: Scene = {}): Promise<Recorded> => {
   const recorded: Recorded = { calls: [], stdout: '', stderr: '', failure: undefined };
