@@ -3,7 +3,9 @@
  * was asked for is done. So a script never takes something that still runs, was refused or was taken back for
  * done.
  */
-import type { Observation, ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
+
+import type { ParkedSagas, StepAnswer } from '../contract/saga-answers.ts';
+import type { Observation } from '../contract/saga-observation.ts';
 import { TERMINAL_STATUSES } from '../core/saga/model/head.ts';
 import { openNotListedIn } from '../core/saga/view/not-listed.ts';
 import { plural } from '../core/shared/plural.ts';

@@ -1,4 +1,4 @@
-import type { LocksAnswer } from '../contract/saga-answers.ts';
+import type { LocksAnswer } from '../contract/saga-lists.ts';
 
 interface Page<Item> {
   items: readonly Item[];

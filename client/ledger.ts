@@ -1,6 +1,6 @@
 /** Reads and checks the ledger of sagas. */
 
-import type { LedgerRow } from '../contract/saga-answers.ts';
+import type { LedgerRow } from '../contract/ledger-query.ts';
 import { isWalkbackError } from './errors.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 import type { Answer, Request } from './requests.ts';

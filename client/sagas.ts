@@ -1,7 +1,7 @@
 /** Starts sagas, finds them again, and lists them. */
 
 import type { RequestOf } from '../contract/invoke.ts';
-import type { SagaSummary } from '../contract/saga-answers.ts';
+import type { SagaSummary } from '../contract/saga-lists.ts';
 import { allLocks, allOnce } from './all-once.ts';
 import { requireFields } from './given.ts';
 import { freshId } from './ids.ts';

@@ -1,5 +1,5 @@
 /** Finds words in what was read of sagas. Pure. */
-import type { SagaSummary } from '../contract/saga-answers.ts';
+import type { SagaSummary } from '../contract/saga-lists.ts';
 import { fitsWords } from '../core/shared/fits-words.ts';
 import { sagaTitle } from '../present/saga-words.ts';
 

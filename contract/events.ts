@@ -3,7 +3,7 @@
  * checks real events against it.
  */
 import * as z from 'zod';
-import { SAGA_STATUSES } from './saga-answers.ts';
+import { SAGA_STATUSES } from './saga-observation.ts';
 
 const id = z.string();
 const sagaDetail = z.object({

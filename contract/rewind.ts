@@ -5,15 +5,9 @@ import { answeredFor, asker } from './identity.ts';
 import { jsonValue } from './json.ts';
 import { REWIND_SCOPES } from './rewind-scopes.ts';
 import { rollbackAnswer } from './rollback-answers.ts';
-import {
-  observation,
-  plannedResidue,
-  SAGA_STATUSES,
-  sagaSubject,
-  toldWarnings,
-  undoPlan,
-} from './saga-answers.ts';
+import { plannedResidue, toldWarnings, undoPlan } from './saga-answers.ts';
 import { acceptedResidue, acceptResidue, stepId, words } from './saga-inputs.ts';
+import { observation, SAGA_STATUSES, sagaSubject } from './saga-observation.ts';
 
 const STEP_TARGET = '{ stepId } or { steps } for a saga';
 const POINT_TARGET = '{ messageId } or { checkpointId } for a session';

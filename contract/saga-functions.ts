@@ -11,19 +11,14 @@ import {
   sweepInput,
 } from './internal-inputs.ts';
 import { exportLedgerAnswer, exportLedgerInput } from './ledger-export.ts';
+import { ledgerAnswer } from './ledger-query.ts';
 import { rewindAnswer, rewindInput } from './rewind.ts';
 import {
   answeredSaga,
   calledTool,
-  catalogAnswer,
-  catalogStored,
   closedSaga,
-  ledgerAnswer,
-  locksAnswer,
-  observation,
   operatedSaga,
   parkedSagas,
-  sagasAnswer,
   startedSaga,
   steppedSaga,
 } from './saga-answers.ts';
@@ -42,6 +37,8 @@ import {
   startSagaInput,
   submitStepInput,
 } from './saga-inputs.ts';
+import { catalogAnswer, catalogStored, locksAnswer, sagasAnswer } from './saga-lists.ts';
+import { observation } from './saga-observation.ts';
 
 /**
  * Shorter than the 60 s of the states that call these, so that the machine sees the function's own error.

@@ -8,7 +8,7 @@ import { answeredFor, asker, who } from './identity.ts';
 import { interactivePolicy } from './interactive.ts';
 import { jsonObject, jsonValue } from './json.ts';
 import { EFFECT_STATUSES, ENTRY_STATUSES } from './ledger-answers.ts';
-import { SAGA_STATUSES } from './saga-answers.ts';
+import { SAGA_STATUSES } from './saga-observation.ts';
 import { dayOrTime, zone } from './zone-fields.ts';
 
 export const stepId = z.string().min(1).max(64);

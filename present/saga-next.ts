@@ -2,7 +2,7 @@
  * What a person can do about a saga, in words that the command and the console share. The `advice` of the
  * answer is for a model, which has to leave repairs to people.
  */
-import type { Observation, SagaStatus } from '../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../contract/saga-observation.ts';
 import { plural } from '../core/shared/plural.ts';
 import { declineText } from './saga-words.ts';
 

@@ -1,6 +1,6 @@
 /** What a saga's answer means, in words that the command and the console share. */
 import { CLAIMED } from '../contract/identity.ts';
-import type { Observation, ObservedStep, SagaSubject } from '../contract/saga-answers.ts';
+import type { Observation, ObservedStep, SagaSubject } from '../contract/saga-observation.ts';
 import { effectsStillStanding } from '../core/saga/people/standing.ts';
 import { listSome } from './text.ts';
 

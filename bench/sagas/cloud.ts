@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GetExecutionHistoryCommand, SFNClient } from '@aws-sdk/client-sfn';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { type CloudProcess, startCloudProcess } from '../cloud-process.ts';
 import { manifests } from './tools.ts';
 

@@ -1,5 +1,5 @@
 /** Many sagas that want one resource, against as many that share none. */
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { quantile } from '../numbers.ts';
 import type { SagaCloud } from './cloud.ts';
 

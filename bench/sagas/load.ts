@@ -1,6 +1,6 @@
 /** Thousands of sagas on the embedded cloud: what it accepts and finishes in a second, how long a step takes, what it keeps. */
 import Table from 'cli-table3';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import type { Usage } from '../cloud-process.ts';
 import { megabytes, quantile, rate, seconds } from '../numbers.ts';

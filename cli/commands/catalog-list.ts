@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CatalogAnswer } from '../../contract/saga-answers.ts';
+import type { CatalogAnswer } from '../../contract/saga-lists.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';

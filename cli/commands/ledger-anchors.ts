@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { AnchorsAnswer, StoredAnchor } from '../../contract/saga-answers.ts';
+import type { AnchorsAnswer, StoredAnchor } from '../../contract/ledger-query.ts';
 import { type CheckedDay, checkDigests, type DigestFinding } from '../../core/saga/ledger/check-digests.ts';
 import type { Run } from '../app.ts';
 import { CliError } from '../failure.ts';

@@ -1,6 +1,6 @@
 /** Reads all pages of a ledger query as one answer. */
 import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
-import type { LedgerAnswer, LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerAnswer, LedgerRow } from '../../contract/ledger-query.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import type { Run } from '../app.ts';

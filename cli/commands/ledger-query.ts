@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { EFFECT_STATUSES, ENTRY_STATUSES } from '../../contract/ledger-answers.ts';
-import { SAGA_STATUSES } from '../../contract/saga-answers.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
+import { SAGA_STATUSES } from '../../contract/saga-observation.ts';
 import { BYTE_ORDER_MARK, effectsCsv, toCsv, totalsCsv } from '../../core/saga/ledger/csv.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { App, Run } from '../app.ts';

@@ -1,6 +1,6 @@
 /** Reads all pages of the locks as one list. */
 import { allLocks } from '../../client/all-once.ts';
-import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import type { LocksAnswer } from '../../contract/saga-lists.ts';
 import type { Run } from '../app.ts';
 
 /** The locks of one saga, or of all open sagas. */

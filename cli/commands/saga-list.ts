@@ -1,10 +1,6 @@
 import { type Command, Option } from 'commander';
-import {
-  SAGA_STATUSES,
-  type SagaStatus,
-  type SagaSummary,
-  type SagasAnswer,
-} from '../../contract/saga-answers.ts';
+import type { SagaSummary, SagasAnswer } from '../../contract/saga-lists.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../contract/saga-observation.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
 import { parseWholeNumber } from '../options.ts';

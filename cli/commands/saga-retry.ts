@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Observation, SagaStatus } from '../../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../../contract/saga-observation.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { BLOCKED, sagaTitle } from '../../present/saga-words.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';

@@ -1,6 +1,6 @@
 /** Draws the sagas below one as a tree. */
 
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { notListedTexts } from '../../present/saga-words.ts';
 import { printableLine } from '../../present/text.ts';

@@ -6,7 +6,7 @@ import {
   type LedgerTotals,
   undoneAt,
 } from '../../contract/ledger-answers.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { timeIn, UTC } from '../../contract/zones.ts';
 import { directionsIn } from '../../core/saga/ledger/totals.ts';
 import { plural } from '../../core/shared/plural.ts';

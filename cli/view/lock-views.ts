@@ -1,4 +1,4 @@
-import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import type { LocksAnswer } from '../../contract/saga-lists.ts';
 import { printableLine } from '../../present/text.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';

@@ -1,5 +1,5 @@
 /** Shows the effects that `walkback saga retry --all` would retry, and the result. */
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { printableLine } from '../../present/text.ts';
 import { visibleLength } from '../terminal/columns.ts';

@@ -1,10 +1,10 @@
+import type { SagaSummary } from '../../contract/saga-lists.ts';
 import type {
   AwaitedApproval,
   Observation,
   ObservedStep,
   SagaStatus,
-  SagaSummary,
-} from '../../contract/saga-answers.ts';
+} from '../../contract/saga-observation.ts';
 import { effectsStillStanding } from '../../core/saga/people/standing.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { alertForPeople, nextForPeople } from '../../present/saga-next.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { CheckpointChanges } from '../../contract/change-answers.ts';
 import type { TimelineAnswer, TimelineMessage } from '../../contract/checkpoint-answers.ts';
-import type { SagaSummary, SagasAnswer, SessionEffect } from '../../contract/saga-answers.ts';
+import type { SagaSummary, SagasAnswer, SessionEffect } from '../../contract/saga-lists.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import { sagaTitle } from '../../present/saga-words.ts';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { VerifiedLedger } from '../../client/ledger.ts';
 import { verifyLedger } from '../../client/verify-ledger.ts';
 import { EFFECT_STATUSES, type LedgerTotals } from '../../contract/ledger-answers.ts';
-import type { LedgerAnswer } from '../../contract/saga-answers.ts';
+import type { LedgerAnswer } from '../../contract/ledger-query.ts';
 import { LEDGER_STATUSES, type QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { dayIn, isZone, UTC } from '../../contract/zones.ts';
 import { totalsCsv } from '../../core/saga/ledger/csv.ts';

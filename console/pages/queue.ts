@@ -1,7 +1,7 @@
 /** Everything that waits for a person: approvals, sagas that nobody continues, and compensations that failed. */
 
 import { html } from 'hono/html';
-import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
+import type { AwaitedApproval, Observation } from '../../contract/saga-observation.ts';
 import { MINUTE_MS } from '../../contract/times.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { plural } from '../../core/shared/plural.ts';

@@ -4,7 +4,7 @@
  */
 import { html } from 'hono/html';
 import type { AnswerOf } from '../../contract/functions.ts';
-import { type Observation, SAGA_STATUSES } from '../../contract/saga-answers.ts';
+import { type Observation, SAGA_STATUSES } from '../../contract/saga-observation.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
 import { notListedTexts, provenText, sagaTitle } from '../../present/saga-words.ts';

@@ -3,7 +3,8 @@
  * read. The page says how far it looked.
  */
 import { html } from 'hono/html';
-import type { LedgerRow, SagaSummary } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
+import type { SagaSummary } from '../../contract/saga-lists.ts';
 import { MOST_SEARCHED, type SearchSessionsAnswer } from '../../contract/search-sessions.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { cutWords, foundCallWords } from '../../present/found-words.ts';

@@ -7,7 +7,7 @@ import type {
   TimelineCheckpoint,
   TimelineMessage,
 } from '../../contract/checkpoint-answers.ts';
-import type { SagasAnswer } from '../../contract/saga-answers.ts';
+import type { SagasAnswer } from '../../contract/saga-lists.ts';
 import { shortCheckpointId } from '../../present/checkpoint-words.ts';
 import { progressWords } from '../../present/progress-words.ts';
 import type { Show, Visit } from '../context.ts';

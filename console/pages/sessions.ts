@@ -1,7 +1,7 @@
 /** Finding a session. */
 import { html } from 'hono/html';
 import type { ListedSession } from '../../contract/checkpoint-answers.ts';
-import type { SagaSummary } from '../../contract/saga-answers.ts';
+import type { SagaSummary } from '../../contract/saga-lists.ts';
 import { OPEN_STATUSES } from '../../core/saga/model/head.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { sagaTitle } from '../../present/saga-words.ts';

@@ -1,6 +1,6 @@
 /** Whether operators were alerted of a saga that failed. */
 import { html } from 'hono/html';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { alertForPeople } from '../../present/saga-next.ts';
 import { type Markup, NOTHING, said, time } from './markup.ts';
 

@@ -1,6 +1,6 @@
 /** Who approved or declined the steps of a saga, and how they proved who they are. */
 import { html } from 'hono/html';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { plural } from '../../core/shared/plural.ts';
 import { badge, type Markup, NOTHING, shown, table, time } from './markup.ts';
 

@@ -3,7 +3,7 @@
  * was left standing.
  */
 import { html } from 'hono/html';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { form, type Markup } from './markup.ts';
 
 /** The fields that say what a form is about. In a rewound saga, a step may have had an effect in each epoch. */

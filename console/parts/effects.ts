@@ -1,7 +1,7 @@
 /** What sagas did outside: the effects of a message, and those that a plan leaves standing. */
 import { html } from 'hono/html';
 import type { StandingEffect } from '../../contract/rollback-answers.ts';
-import type { SagasAnswer, SessionEffect } from '../../contract/saga-answers.ts';
+import type { SagasAnswer, SessionEffect } from '../../contract/saga-lists.ts';
 import { sagaTitle } from '../../present/saga-words.ts';
 import { money, reference } from './ledger-tables.ts';
 import { badge, link, type Markup, NOTHING, path, shown, table } from './markup.ts';

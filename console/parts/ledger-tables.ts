@@ -10,7 +10,7 @@ import {
   type LedgerTotals,
   undoneAt,
 } from '../../contract/ledger-answers.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { isWebAddress } from '../../contract/web-address.ts';
 import { UTC } from '../../contract/zones.ts';
 import { directionsIn } from '../../core/saga/ledger/totals.ts';

@@ -1,6 +1,6 @@
 /** What people do about a saga, in the queue and on its own page: answer an approval, repair what is left. */
 import { html } from 'hono/html';
-import type { AwaitedApproval, Observation } from '../../contract/saga-answers.ts';
+import type { AwaitedApproval, Observation } from '../../contract/saga-observation.ts';
 import { declineText, isRetryable } from '../../present/saga-words.ts';
 import { argumentsPart } from './arguments.ts';
 import { byHandForm, effectFields } from './by-hand.ts';

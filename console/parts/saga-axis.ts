@@ -3,7 +3,7 @@
  * spans are pure data.
  */
 import { html, raw } from 'hono/html';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { formatSpan } from '../../present/text.ts';
 import { money } from './ledger-tables.ts';
 import { badge, type Column, folded, type Markup, NOTHING, shown, table, time } from './markup.ts';

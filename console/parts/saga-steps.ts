@@ -1,6 +1,7 @@
 /** The steps of a saga, and what became of them. */
 import { html } from 'hono/html';
-import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { effectsStillStanding } from '../../core/saga/people/standing.ts';
 import { money, reference } from './ledger-tables.ts';

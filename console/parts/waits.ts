@@ -3,7 +3,7 @@
  * nothing comes.
  */
 import { html } from 'hono/html';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { link, type Markup, NOTHING, path, query, said, shown, time } from './markup.ts';
 
 const until = (iso: string | undefined): Markup =>

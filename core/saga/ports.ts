@@ -3,7 +3,7 @@
  * Methods throw only `WalkbackError`.
  */
 import type { Json } from '../../contract/json.ts';
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import type { WriteOutcome } from '../checkpoint/ports/stores.ts';
 import type { Clock, Log } from '../shared/surroundings.ts';

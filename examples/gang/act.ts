@@ -12,7 +12,7 @@ import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import { table } from '../../cli/terminal/table.ts';
 import { observationText, statusWord } from '../../cli/view/saga-views.ts';
 import type { Invoke } from '../../contract/invoke.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import {
   compareDesk,
   type DeskState,

@@ -9,7 +9,8 @@ import { CliError } from '../../cli/failure.ts';
 import { table } from '../../cli/terminal/table.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Invoke } from '../../contract/invoke.ts';
-import type { LedgerRow, Observation } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 
 const WAIT_SECONDS = 60;
 

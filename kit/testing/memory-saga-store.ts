@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import { KIB } from '../../contract/sizes.ts';
 import { fromRow, isOutcome, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../core/saga/model/head.ts';

@@ -4,7 +4,7 @@
  * every step. For any test runner: it throws the problems found.
  */
 import type { Json } from '../../contract/json.ts';
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import type { Plan, SagaDefinition } from '../../core/saga/model/plan.ts';

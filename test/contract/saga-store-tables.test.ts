@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SAGA_FORMAT } from '../../adapters/aws/item-format.ts';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createTombstones } from '../../adapters/aws/sagas/saga-tombstones.ts';
-import type { SagasAnswer } from '../../contract/saga-answers.ts';
+import type { SagasAnswer } from '../../contract/saga-lists.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createAdvance } from '../../core/saga/run/advance.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';

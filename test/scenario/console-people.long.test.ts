@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LedgerAnswer } from '../../contract/saga-answers.ts';
+import type { LedgerAnswer } from '../../contract/ledger-query.ts';
 import { openBrowser } from '../support/browser.ts';
 import {
   comeIn,

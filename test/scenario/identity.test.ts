@@ -1,7 +1,7 @@
 /** Who approves, from the sign-in to the ledger: the issuer, the functions and the store of the embedded cloud. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Issuer } from '../../cli/identity/issuer.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 

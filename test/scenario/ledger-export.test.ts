@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createExportStore } from '../../adapters/aws/sagas/export-store.ts';
 import { type LedgerEffect, type LedgerTotals, ledgerEffect } from '../../contract/ledger-answers.ts';
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { openTable } from '../support/ledger-export.ts';

@@ -5,7 +5,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { packedState, stateText } from '../../adapters/aws/sagas/packed-state.ts';
 import { entryItem } from '../../adapters/aws/sagas/saga-items.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { type Attributes, tamperedSagas } from '../support/tampering.ts';

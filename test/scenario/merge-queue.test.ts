@@ -1,6 +1,6 @@
 /** The merge queue that comes with Walkback, on the embedded cloud: real git, real sandboxes, the real machine. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { mergeQueue } from '../../tools/templates/merge-queue.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { type Fork, mergeStage } from '../support/merge-stage.ts';

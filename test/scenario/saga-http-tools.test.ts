@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Observation, SteppedSaga } from '../../contract/saga-answers.ts';
+import type { SteppedSaga } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 let sagas: SagaCloud;

@@ -4,7 +4,7 @@ import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { BatchWriteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { entryItem, headItem } from '../../adapters/aws/sagas/saga-items.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';

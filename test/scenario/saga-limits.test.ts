@@ -1,7 +1,7 @@
 /** Arguments, results and plans at their largest, on the services that would refuse them. */
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import * as z from 'zod';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';

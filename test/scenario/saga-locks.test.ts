@@ -1,6 +1,7 @@
 /** Locks and limits on the embedded cloud: the real machine, the real tables, the real command. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LocksAnswer, Observation } from '../../contract/saga-answers.ts';
+import type { LocksAnswer } from '../../contract/saga-lists.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { exclusiveTool, workOn } from '../support/exclusive-tool.ts';
 import { serveHttpTools } from '../support/http-tools.ts';

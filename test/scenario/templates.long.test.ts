@@ -1,6 +1,6 @@
 /** Templates that come with Walkback, on the embedded cloud: agents are scripts that submit steps; git, sandboxes and machine are real. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
 import { mergeStage } from '../support/merge-stage.ts';
 import { rootOf, sandboxIds, shell, type World } from '../support/world.ts';

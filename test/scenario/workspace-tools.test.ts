@@ -1,6 +1,6 @@
 /** The built-in tools of workspaces as steps of sagas on the embedded cloud. In `npm run test:long` they are also safe by the kit's own checks. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { createRuntime } from '../../functions/runtime.ts';
 import { checkpointPorts, workspaces } from '../../functions/sandbox-runtime.ts';
 import { type ToolUnsafe, testToolIsSafe } from '../../kit/conformance.ts';

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import type { TestCloud } from './cloud.ts';
 
 /** The pages of a query, up to so many rows, and the size of the largest answer. */

@@ -1,7 +1,7 @@
 /** Ledgers of sagas made of facts, and what `query-ledger` answers about them. */
 import { expect } from 'vitest';
 import type { LedgerEffect, LedgerTotals } from '../../contract/ledger-answers.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import type { QueryLedgerInput } from '../../contract/saga-inputs.ts';
 import { initialState } from '../../core/saga/decide/fold.ts';
 import { chain, GENESIS_HASH } from '../../core/saga/entries/hash-chain.ts';

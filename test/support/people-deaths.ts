@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { mapAtOnce } from '../../core/shared/at-once.ts';
 import { FunctionFailure } from './cloud.ts';
 import { aroundRequests } from './function-requests.ts';

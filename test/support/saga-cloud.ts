@@ -6,7 +6,9 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { expect, vi } from 'vitest';
-import type { LedgerRow, Observation, SteppedSaga } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
+import type { SteppedSaga } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
 import { fromRow } from '../../core/saga/ledger/ledger-row.ts';

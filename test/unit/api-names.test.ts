@@ -4,8 +4,9 @@ import type { Answer, Request } from '../../client/index.ts';
 import type { CheckpointAnswer, ListedCopy, ListedSession } from '../../contract/checkpoint-answers.ts';
 import type { AnswerOf } from '../../contract/functions.ts';
 import type { RequestOf } from '../../contract/invoke.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import type { RollbackAnswer, StandingEffect } from '../../contract/rollback-answers.ts';
-import type { LedgerRow, SagaSummary } from '../../contract/saga-answers.ts';
+import type { SagaSummary } from '../../contract/saga-lists.ts';
 import { keyOf, namedTypes } from '../../docs/generate/named-types.ts';
 
 type One<Rows extends readonly unknown[] | undefined> = NonNullable<Rows>[number];

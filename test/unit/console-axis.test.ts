@@ -1,7 +1,7 @@
 /** What happened in a saga, on an axis of time. */
 import { expect, test } from 'vitest';
 import { axisPart, spansOf } from '../../console/parts/saga-axis.ts';
-import type { LedgerRow } from '../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../contract/ledger-query.ts';
 import { NASTY } from '../support/console-in-process.ts';
 import { ledgerRow } from '../support/ledger-world.ts';
 

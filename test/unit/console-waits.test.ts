@@ -1,7 +1,7 @@
 /** The line of a saga's page that says what it does or waits for: for every state that an observation may have. */
 import { expect, test } from 'vitest';
 import { waitPart } from '../../console/parts/waits.ts';
-import { type Observation, observation } from '../../contract/saga-answers.ts';
+import { type Observation, observation } from '../../contract/saga-observation.ts';
 import { observed } from '../support/observed.ts';
 
 const UNTIL = '2026-01-02T11:30:00.000Z';

@@ -1,6 +1,6 @@
 /** What people do while a refund saga runs: approve, reject, stay silent, cancel. */
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { observe } from '../../core/saga/view/observation.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';

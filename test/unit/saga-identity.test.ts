@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
 import type { Actor, Person } from '../../contract/identity.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { fromRow, toRow } from '../../core/saga/ledger/ledger-row.ts';
 import { createIdentify, FRESH_SECONDS, type Proven } from '../../core/saga/people/identify.ts';
 import type { ChildrenPlanStep } from '../../core/saga/plan/plan-children.ts';

@@ -1,7 +1,8 @@
 /** Listing sagas of all statuses: page by page, while they move, by the function, the client and the command. */
 import { describe, expect, test } from 'vitest';
 import { createSagas } from '../../client/sagas.ts';
-import { SAGA_STATUSES, type SagaStatus, type SagasAnswer } from '../../contract/saga-answers.ts';
+import type { SagasAnswer } from '../../contract/saga-lists.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../contract/saga-observation.ts';
 import { isSameTurn, MOVING_STATUSES, type SagaHead, STATUSES_AT_WORK } from '../../core/saga/model/head.ts';
 import { createListSagas } from '../../core/saga/view/list-sagas.ts';
 import { sagaTitle } from '../../present/saga-words.ts';

@@ -1,7 +1,7 @@
 /** Sagas that hold more locks than one answer has room for. */
 import { expect } from 'vitest';
-import type { LocksAnswer } from '../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../contract/saga-inputs.ts';
+import type { LocksAnswer } from '../../contract/saga-lists.ts';
 import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { inTurn } from '../support/sampled-test.ts';

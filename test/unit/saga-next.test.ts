@@ -1,6 +1,7 @@
 /** Words for people about a saga. Those for the model are another text. */
 import { expect, test } from 'vitest';
-import { type Observation, SAGA_STATUSES, type SagaSummary } from '../../contract/saga-answers.ts';
+import type { SagaSummary } from '../../contract/saga-lists.ts';
+import { type Observation, SAGA_STATUSES } from '../../contract/saga-observation.ts';
 import { nextForPeople } from '../../present/saga-next.ts';
 import { observed } from '../support/observed.ts';
 import { runCommand } from '../support/recording-app.ts';

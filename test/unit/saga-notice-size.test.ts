@@ -1,6 +1,6 @@
 /** What people are told of a saga fits an event and an alert, whatever its texts are made of. */
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { KIB } from '../../contract/sizes.ts';
 import { escalation } from '../../core/saga/run/escalation.ts';
 import { noticeOf } from '../../core/saga/view/notice.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { MIB } from '../../contract/sizes.ts';
 import { MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
 import { createDescribe } from '../../core/saga/view/describe.ts';

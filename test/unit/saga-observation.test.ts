@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText } from '../../cli/view/saga-views.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
-import { observation as shape } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
+import { observation as shape } from '../../contract/saga-observation.ts';
 import { createDescribe } from '../../core/saga/view/describe.ts';
 import { plainTool } from '../support/outage-tools.ts';
 import { committed, lost, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';

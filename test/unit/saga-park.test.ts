@@ -1,6 +1,6 @@
 /** Sagas that are put aside: where the files are, who gets the slot, and all those of a session. */
 import { describe, expect, test } from 'vitest';
-import type { LocksAnswer } from '../../contract/saga-answers.ts';
+import type { LocksAnswer } from '../../contract/saga-lists.ts';
 import { createSaveFiles } from '../../core/checkpoint/take/save-files.ts';
 import { createTakeCheckpoint } from '../../core/checkpoint/take/take-checkpoint.ts';
 import { createListLocks } from '../../core/saga/view/list-locks.ts';

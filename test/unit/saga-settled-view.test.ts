@@ -1,7 +1,7 @@
 /** The settled projection shows a saga as before it or as after it, also one below another that may yet take it back. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { createDescribe } from '../../core/saga/view/describe.ts';
 import { happenings, planOf, stepsAt } from '../support/random-trees.ts';

@@ -1,6 +1,6 @@
 /** What a saga is called, and what declining its approval undoes. */
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
 import { subjectOf } from '../../core/saga/view/subject.ts';
 import { declineText, sagaTitle } from '../../present/saga-words.ts';

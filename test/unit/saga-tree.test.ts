@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { observationText, sagaTree } from '../../cli/view/saga-views.ts';
 import { undoPlanLines } from '../../cli/view/undo-plan-view.ts';
-import type { Observation } from '../../contract/saga-answers.ts';
+import type { Observation } from '../../contract/saga-observation.ts';
 import { readLedger } from '../../core/saga/entries/read-ledger.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';

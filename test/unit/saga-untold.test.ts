@@ -1,6 +1,6 @@
 /** Step Functions refuses every call while somebody decides: what is recorded stands, and the answer says so. */
 import { expect, test } from 'vitest';
-import type { SagaStatus } from '../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../contract/saga-observation.ts';
 import type { SagaEngine } from '../../core/saga/ports.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { made, ORIGIN, tokenIn } from '../support/console-in-process.ts';

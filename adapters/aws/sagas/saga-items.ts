@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Json } from '../../../contract/json.ts';
-import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../../contract/ledger-query.ts';
 import { fromRow, isOutcome, toRow } from '../../../core/saga/ledger/ledger-row.ts';
 import type { SagaHead } from '../../../core/saga/model/head.ts';
 import type { LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import type { Json, JsonObject } from '../../../contract/json.ts';
-import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
+import { SAGA_STATUSES } from '../../../contract/saga-observation.ts';
 import type { Fact, LedgerEntry } from '../../../core/saga/model/ledger-entry.ts';
 
 type NameOf<F> = F extends { direction: infer D extends string; status: infer S extends string }

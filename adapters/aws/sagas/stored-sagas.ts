@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
-import { SAGA_STATUSES } from '../../../contract/saga-answers.ts';
+import { SAGA_STATUSES } from '../../../contract/saga-observation.ts';
 import type { PinnedStep, Plan, SagaDefinition } from '../../../core/saga/model/plan.ts';
 import type { SagaState, Wait } from '../../../core/saga/model/state.ts';
 import type { ToolManifest } from '../../../core/saga/model/tool.ts';

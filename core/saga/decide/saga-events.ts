@@ -1,6 +1,6 @@
 /** The events of a saga and its next actions: the input and output of `decide`. */
 import type { Json, JsonObject } from '../../../contract/json.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import type { ChildEnd, ChildStatus, EntryLink, NamedChild } from '../model/children.ts';
 import type { Fact, LinkedFact, PricedFact, SagaError } from '../model/ledger-entry.ts';
 import type { Money } from '../model/money.ts';

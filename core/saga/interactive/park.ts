@@ -3,8 +3,9 @@
  * locks are kept. The files of the session are saved first, so that the saga's entry says where they are.
  */
 import type { Actor } from '../../../contract/identity.ts';
-import type { ParkedSaga, ParkedSagas, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { ParkedSaga, ParkedSagas } from '../../../contract/saga-answers.ts';
 import type { ParkSagaInput } from '../../../contract/saga-inputs.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import type { SagaEvent } from '../decide/saga-events.ts';

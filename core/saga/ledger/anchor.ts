@@ -6,7 +6,7 @@
  * a gap, so a missing digest is noticed.
  */
 import * as z from 'zod';
-import type { StoredAnchor } from '../../../contract/saga-answers.ts';
+import type { StoredAnchor } from '../../../contract/ledger-query.ts';
 import { sha256Hex } from '../../shared/ids.ts';
 import type { Page } from '../ports.ts';
 

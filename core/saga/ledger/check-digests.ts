@@ -4,7 +4,7 @@
  */
 
 import { createPublicKey, verify } from 'node:crypto';
-import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
+import type { AnchorsAnswer, StoredAnchor } from '../../../contract/ledger-query.ts';
 import { DAY_MS, HOUR_MS } from '../../../contract/times.ts';
 import {
   anchorName,

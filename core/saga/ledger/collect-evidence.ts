@@ -2,7 +2,7 @@
  * Collects the stored data of a saga, or of a day, for verification: the entries as they are, and the
  * differences from what was written.
  */
-import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../../contract/ledger-query.ts';
 import type { AnswerPage } from '../../shared/answer-size.ts';
 import { requireGiven } from '../../shared/cursor.ts';
 import { WalkbackError } from '../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { AMOUNT_DIRECTIONS } from '../../../contract/amount-direction.ts';
 import type { LedgerEffect, LedgerTotals } from '../../../contract/ledger-answers.ts';
-import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../../contract/ledger-query.ts';
 import { dayIn } from '../../../contract/zones.ts';
 import { LEDGER_COLUMNS } from './ledger-row.ts';
 

@@ -3,7 +3,7 @@
  * because the hash covers all of it.
  */
 import { proofOf } from '../../../contract/identity.ts';
-import type { LedgerRow } from '../../../contract/saga-answers.ts';
+import type { LedgerRow } from '../../../contract/ledger-query.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 

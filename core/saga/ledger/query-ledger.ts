@@ -1,8 +1,8 @@
 /** Queries ledger entries: by saga, status, reference or day. */
 import { EFFECT_STATUSES, ENTRY_STATUSES, type LedgerEffect } from '../../../contract/ledger-answers.ts';
-import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
-import { type LedgerRow, SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
+import type { LedgerAnswer, LedgerRow } from '../../../contract/ledger-query.ts';
 import type { QueryLedgerInput } from '../../../contract/saga-inputs.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-observation.ts';
 import { dayIn, UTC } from '../../../contract/zones.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { requireGiven } from '../../shared/cursor.ts';

@@ -1,4 +1,4 @@
-import type { AnchorsAnswer, StoredAnchor } from '../../../contract/saga-answers.ts';
+import type { AnchorsAnswer, StoredAnchor } from '../../../contract/ledger-query.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { requireGiven } from '../../shared/cursor.ts';
 import type { AnchorStore } from './anchor.ts';

@@ -1,5 +1,5 @@
 /** Reads everything that is stored of one saga, page by page, so that the reader can verify it. */
-import type { LedgerAnswer } from '../../../contract/saga-answers.ts';
+import type { LedgerAnswer } from '../../../contract/ledger-query.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { Finding } from './audit.ts';

@@ -3,7 +3,7 @@
  * ledger of its own; the two ledgers name each other's hashes.
  */
 import type { Json } from '../../../contract/json.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import type { InteractivePolicy } from './interactive.ts';
 import type { Approval } from './tool.ts';
 

@@ -2,7 +2,7 @@
  * The head of a saga: one item with its state and the tip of its chain. Also says which statuses move by
  * themselves, and which are final.
  */
-import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-answers.ts';
+import { SAGA_STATUSES, type SagaStatus } from '../../../contract/saga-observation.ts';
 import type { EntryLink } from './children.ts';
 import type { SagaState } from './state.ts';
 

@@ -1,5 +1,5 @@
 /** The state of a saga, folded from its facts. */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import type { ChildrenWait } from './children.ts';
 import type { InteractivePolicy } from './interactive.ts';
 import type { Failure, SagaError, UndoProgress } from './ledger-entry.ts';

@@ -1,7 +1,7 @@
 /** Derives events about sagas from changes of their heads: no event without its row. */
 
 import type { EventName, SagaNotice } from '../../../contract/events.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import type { EventBus, WalkbackEvent } from '../../shared/events.ts';
 import { settleInOrder } from '../../shared/settle-in-order.ts';

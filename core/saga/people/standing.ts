@@ -1,4 +1,4 @@
-import type { Observation, ObservedStep } from '../../../contract/saga-answers.ts';
+import type { Observation, ObservedStep } from '../../../contract/saga-observation.ts';
 
 /** After a rewind, a step may have taken effect once in each epoch. */
 const attemptKey = ({ step, epoch = 0 }: ObservedStep): string => `${step}@${epoch}`;

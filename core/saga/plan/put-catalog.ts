@@ -1,6 +1,6 @@
 /** Stores tools and templates in the catalog. */
 import { isLoopback } from '../../../contract/http-endpoint.ts';
-import type { CatalogStored, StoredVersion } from '../../../contract/saga-answers.ts';
+import type { CatalogStored, StoredVersion } from '../../../contract/saga-lists.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
 import { WalkbackError } from '../../shared/errors.ts';

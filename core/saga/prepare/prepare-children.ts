@@ -3,7 +3,7 @@
  * saga.
  */
 import type { Json, JsonObject } from '../../../contract/json.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import { isWalkbackError } from '../../shared/errors.ts';

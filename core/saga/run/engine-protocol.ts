@@ -1,7 +1,7 @@
 /** The data that the state machine carries from state to state, and its translation to events and back. */
 import * as z from 'zod';
 import type { AdvanceInput } from '../../../contract/internal-inputs.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { clip } from '../../shared/clip.ts';
 import type { OperationId, Outcome, SagaEvent } from '../decide/saga-events.ts';
 import { ENGINE_SLACK_SECONDS } from '../model/timing.ts';

@@ -2,7 +2,7 @@
  * The alert of a failed compensation (S7), kept within the limits of SNS and of the state that carries it.
  * Pure.
  */
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import { clip } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';

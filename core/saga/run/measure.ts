@@ -2,7 +2,7 @@
  * Measures for the alarms: how many sagas are open, the age of the oldest of them, and how many wait for
  * people. Reads only.
  */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { MOVING_STATUSES } from '../model/head.ts';
 import type { SagaOutline, SagaStore } from '../ports.ts';

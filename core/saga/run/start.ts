@@ -1,6 +1,6 @@
 /** Starts a saga. Every problem that a check can find is found before anything is written (S8). */
 import type { Json } from '../../../contract/json.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { canonicalJson, hashJson } from '../../shared/canonical-json.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';

@@ -1,7 +1,7 @@
 /** Finds sagas whose execution died, and restarts them from the ledger (S11). */
 
 import type { SweepReport } from '../../../contract/internal-inputs.ts';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { MINUTE_MS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { sha256Hex } from '../../shared/ids.ts';

@@ -2,7 +2,7 @@
  * Tells the machine about what is in the ledger by now. When that fails, the record stands and the sweeper
  * goes on with the saga. So it is a warning: an error would say that nothing was decided.
  */
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { isWalkbackError, type WalkbackError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/surroundings.ts';
 

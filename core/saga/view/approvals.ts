@@ -1,6 +1,6 @@
 /** Which approvals people gave or declined, and how each of them proved who they are. Pure. */
 import { proofOf } from '../../../contract/identity.ts';
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 
 /** A plan has up to 1,000 steps, and a rewind asks again. */

@@ -1,6 +1,6 @@
 /** Describes what a moving saga is doing, until when, and who made it turn back. */
 import { proofOf } from '../../../contract/identity.ts';
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import { clip } from '../../shared/clip.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';

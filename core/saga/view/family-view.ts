@@ -2,7 +2,7 @@
  * What people and the model are told about the sagas below one: a line for each, and details only where
  * something stands or waits for a person. So it stays small with many children (S12).
  */
-import type { AwaitedApproval, Observation } from '../../../contract/saga-answers.ts';
+import type { AwaitedApproval, Observation } from '../../../contract/saga-observation.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { isWalkbackError } from '../../shared/errors.ts';
 import { turningFact } from '../decide/turning.ts';

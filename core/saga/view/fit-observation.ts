@@ -1,5 +1,5 @@
 /** Keeps an observation within the size of a Lambda answer, and says how much is left out. Pure. */
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import { firstThatFit } from '../../shared/bounded.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

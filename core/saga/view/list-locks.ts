@@ -1,7 +1,7 @@
 /** Lists the locks of open sagas, and which sagas wait for them. */
 import * as z from 'zod';
-import type { LocksAnswer } from '../../../contract/saga-answers.ts';
 import type { ListLocksInput } from '../../../contract/saga-inputs.ts';
+import type { LocksAnswer } from '../../../contract/saga-lists.ts';
 import { type AnswerPage, createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { badCursor, sealed } from '../../shared/cursor.ts';

@@ -1,12 +1,8 @@
 /** Lists sagas, and the entries of the catalog. */
 import * as z from 'zod';
-import {
-  SAGA_STATUSES,
-  type SagaSummary,
-  type SagasAnswer,
-  type SessionEffect,
-} from '../../../contract/saga-answers.ts';
 import type { ListSagasInput } from '../../../contract/saga-inputs.ts';
+import type { SagaSummary, SagasAnswer, SessionEffect } from '../../../contract/saga-lists.ts';
+import { SAGA_STATUSES } from '../../../contract/saga-observation.ts';
 import { createPage } from '../../shared/answer-size.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { badCursor, sealed } from '../../shared/cursor.ts';

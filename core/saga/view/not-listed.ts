@@ -1,4 +1,4 @@
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 
 /** Number of effects that stand in sagas below and that only the descriptions of those sagas list. */
 export const notListedIn = ({ children = [] }: Observation): number =>

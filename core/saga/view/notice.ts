@@ -4,7 +4,7 @@
  * they may hold secrets and the notice leaves the account. Pure.
  */
 import type { SagaNotice } from '../../../contract/events.ts';
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import { KIB } from '../../../contract/sizes.ts';
 import { firstThatFit } from '../../shared/bounded.ts';
 import { clip } from '../../shared/clip.ts';

@@ -1,5 +1,5 @@
 /** Builds the description of a saga for the model and for people (S12), from the ledger alone. */
-import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../../../contract/saga-observation.ts';
 import { MIB } from '../../../contract/sizes.ts';
 import { clip, clipJson } from '../../shared/clip.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';

@@ -1,5 +1,5 @@
 /** What an observation adds for a saga whose steps are submitted one by one. */
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import { clip } from '../../shared/clip.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry, SagaError } from '../model/ledger-entry.ts';

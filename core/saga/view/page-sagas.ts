@@ -4,7 +4,7 @@
  * the heads that it answers.
  */
 import * as z from 'zod';
-import type { SagaStatus } from '../../../contract/saga-answers.ts';
+import type { SagaStatus } from '../../../contract/saga-observation.ts';
 import { badCursor, requireGiven, sealed } from '../../shared/cursor.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import { type SagaHead, SETTLED_STATUSES, STATUSES_AT_WORK, STATUSES_FOR_PEOPLE } from '../model/head.ts';

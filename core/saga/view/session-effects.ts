@@ -1,5 +1,5 @@
 /** Finds the effects of a session's sagas (L7). It only reads. */
-import type { SessionEffect } from '../../../contract/saga-answers.ts';
+import type { SessionEffect } from '../../../contract/saga-lists.ts';
 import type { PlacedSaga, SessionEffects } from '../../checkpoint/ports/effects.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import { readLedger } from '../entries/read-ledger.ts';

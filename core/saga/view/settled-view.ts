@@ -1,5 +1,5 @@
 /** Shows a saga as it was before it began or as it is after its end, never an intermediate state. Pure. */
-import type { Observation, SagaStatus } from '../../../contract/saga-answers.ts';
+import type { Observation, SagaStatus } from '../../../contract/saga-observation.ts';
 import { TERMINAL_STATUSES } from '../model/head.ts';
 
 const ADVICE = {

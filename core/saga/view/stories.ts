@@ -1,6 +1,6 @@
 /** Gathers what the ledger records of each step, in one pass. */
 import type { Json } from '../../../contract/json.ts';
-import type { ObservedStep } from '../../../contract/saga-answers.ts';
+import type { ObservedStep } from '../../../contract/saga-observation.ts';
 import { acceptanceKey, createAcceptances, reasonIn } from '../entries/acceptances.ts';
 import type { ToldEntry } from '../entries/read-ledger.ts';
 import type { SagaHead } from '../model/head.ts';

@@ -1,5 +1,5 @@
 /** Finds what a saga is about, for its title: what it moved, and by which reference people know it. */
-import type { SagaSubject } from '../../../contract/saga-answers.ts';
+import type { SagaSubject } from '../../../contract/saga-observation.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 

@@ -1,5 +1,5 @@
 /** Whether operators were alerted of a saga that failed, from its ledger. Pure. */
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 

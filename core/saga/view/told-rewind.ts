@@ -1,6 +1,6 @@
 /** What an observation says about rewinds. Pure. */
 import { proofOf } from '../../../contract/identity.ts';
-import type { Observation } from '../../../contract/saga-answers.ts';
+import type { Observation } from '../../../contract/saga-observation.ts';
 import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 
