@@ -112,6 +112,7 @@ const TURNS = [
     'commitments',
     'git-blame',
     'git-blame-files',
+    'git-blame-origins',
   ],
   // Much at once, and what goes, comes back or is refused: checkpoint-concurrency.test.ts and client-session.test.ts; of people, people-api.test.ts.
   [
