@@ -12,7 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { LinkBundle, StoredBundle } from '../../core/checkpoint/model.ts';
+import type { LinkBundle, StoredBundle } from '../../core/checkpoint/bundles.ts';
 import type { BundleStore } from '../../core/checkpoint/ports/stores.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';

@@ -1,9 +1,9 @@
 /** The nouns of a session's timeline, as they are stored and as the functions answer them. Data only. */
 import type { LineCount, SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
-import type { Busy, RehydrateAnswer } from '../../contract/checkpoint-answers.ts';
-import type { ErrorName } from '../../contract/errors.ts';
+import type { Busy } from '../../contract/checkpoint-answers.ts';
 import type { AskedBy } from '../../contract/identity.ts';
-import type { Conflict, RollbackAnswer } from '../../contract/rollback-answers.ts';
+import type { Conflict } from '../../contract/rollback-answers.ts';
+import type { StoredBundle } from './bundles.ts';
 
 type CheckpointReason = 'baseline' | 'before-tool' | 'manual' | 'rollback' | 'late-writes' | (string & {});
 
@@ -291,135 +291,6 @@ export interface Message {
   textSeq?: number;
 }
 
-/** One link of a chain: one bundle of one repository. Item `SESSION#<id>` / `LINK#<chainId>#<link>#<commit>`. */
-export interface ChainLink {
-  sessionId: string;
-  repositoryPath: string;
-  chainId: string;
-  link: number;
-  commit: string;
-  /** Commit of the previous link in the chain; null for the first. */
-  previous: string | null;
-  bundle: LinkBundle;
-  expiresAt: number;
-}
-
-export interface StoredBundle {
-  /** Object key in the bucket. */
-  key: string;
-  sizeBytes: number;
-  /** SHA-256 of the bundle, lower-case hex. */
-  sha256: string;
-}
-
-/**
- * The bundle of a link. All links of one capture that came through the function are one object, one after the
- * other; size and SHA-256 are those of this link alone.
- */
-export interface LinkBundle extends StoredBundle {
-  /** Byte of the object at which the bundle begins. Absent: the bundle is an object of its own. */
-  at?: number;
-}
-
-/** A base bundle, shared by the sessions of one owner. Item `BASE#<owner>#<name>` / `META`. */
-export interface StoredBase extends StoredBundle {
-  name: string;
-  /** `tenant/<id>` or `session/<id>`. */
-  owner: string;
-  commit: string;
-  shallow: boolean;
-  partial: boolean;
-  expiresAt: number;
-}
-
-/**
- * An object that is in the bucket, or may arrive there, but that no other item names yet. The item is written
- * before the upload, so that no object stays for ever. Item `UPLOAD#<hash of its key>` / `UPLOAD`. For an
- * object that holds the links of several repositories, or the content of a checkpoint, this item decides alone:
- * it outlives every item that needs the object, and the object is deleted when it expires.
- */
-export interface StoredUpload {
-  key: string;
-  /** The item that will name the object, or the session whose object it is. */
-  place:
-    | { sessionId: string; chainId: string }
-    | { base: string; owner: string }
-    | { linksOf: string }
-    | { contentOf: string };
-  expiresAt: number;
-}
-
-/**
- * `started`: nothing was written. `writing`: the command that writes may have been sent, so the sandbox may stand
- * between its undo checkpoint and its target.
- */
-type RollbackPhase = 'started' | 'writing' | 'done' | 'failed';
-
-/** A terminal error, stored in a journal so that the same request gets the same answer. */
-interface RecordedError {
-  name: ErrorName;
-  message: string;
-}
-
-/** The journal of one rollback. Item `SESSION#<id>` / `ROLLBACK#<requestId>`. */
-export interface RollbackJournal {
-  sessionId: string;
-  requestId: string;
-  /** SHA-256 of the request's content. The same id with different content is `RequestConflict`. */
-  requestHash: string;
-  phase: RollbackPhase;
-  /** The session's epoch after this rollback. */
-  epoch: number;
-  sandboxId: string;
-  detached: boolean;
-  filesOnly: boolean;
-  allowPartial: boolean;
-  /** 0 while the state to reach is not composed yet. */
-  targetSeq: number;
-  /** How that state is composed, when it is not an earlier checkpoint. */
-  composition?: Composition;
-  /** The first capture of "now", made before anything was written (C3). */
-  undoSeq?: number;
-  /** Captures made so far; a repeated run makes another one. */
-  captures: number;
-  /** Who asked for it. Absent when a backend did, which names nobody. */
-  by?: AskedBy;
-  /** How another call ended this rollback, when its own caller did not come back. */
-  settled?: SettledRollback;
-  result?: RollbackAnswer;
-  error?: RecordedError;
-  startedAt: string;
-  updatedAt: string;
-  expiresAt: number;
-}
-
-type RehydratePhase = 'started' | 'created' | 'done' | 'failed';
-
-/** The journal of one rehydrate. Item `SESSION#<id>` / `REHYDRATE#<requestId>`. */
-export interface RehydrateJournal {
-  sessionId: string;
-  requestId: string;
-  requestHash: string;
-  phase: RehydratePhase;
-  mode: 'review' | 'resume';
-  targetSeq: number;
-  /** Counts the invocations that worked on it; only the newest may finish it or kill its sandbox. */
-  attempt: number;
-  /**
-   * Unix milliseconds until which only the newest attempt may work on it. Absent when no one is working on
-   * it.
-   */
-  heldUntilMs?: number;
-  template?: string;
-  sandboxTimeoutMs: number;
-  sandboxId?: string;
-  result?: RehydrateAnswer;
-  error?: RecordedError;
-  startedAt: string;
-  updatedAt: string;
-  expiresAt: number;
-}
-
 /** What a capture that takes long has done so far: files read, or bytes of large bundles that the sandbox sends. */
 export interface CaptureProgress {
   doing: 'files' | 'upload';
@@ -435,16 +306,5 @@ export interface WorkProgress extends CaptureProgress {
   startedAt: string;
   /** When this was told. */
   at: string;
-  expiresAt: number;
-}
-
-/** Where a review copy stands. Item `SESSION#<id>` / `COPY#<sandboxId>`. */
-export interface ReviewCopy {
-  sessionId: string;
-  sandboxId: string;
-  headSeq: number;
-  version: number;
-  busy?: Busy;
-  settledRollback?: SettledRollback;
   expiresAt: number;
 }

@@ -1,6 +1,6 @@
 /** Journals of rollbacks and rehydrates in the Sessions table, against a real DynamoDB engine, and its fake. */
 import { describe, expect, test } from 'vitest';
-import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/model.ts';
+import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/journals.ts';
 import { checkpointOf, rehydrateOf, rollbackOf } from '../support/session-items.ts';
 import { SESSION_STORES } from '../support/sessions-table.ts';
 

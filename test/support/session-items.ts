@@ -1,12 +1,7 @@
 /** Minimal items of a Sessions table, for tests of the store. */
-import type {
-  ChainLink,
-  Checkpoint,
-  RehydrateJournal,
-  RollbackJournal,
-  Session,
-  StoredBase,
-} from '../../core/checkpoint/model.ts';
+import type { ChainLink, StoredBase } from '../../core/checkpoint/bundles.ts';
+import type { RehydrateJournal, RollbackJournal } from '../../core/checkpoint/journals.ts';
+import type { Checkpoint, Session } from '../../core/checkpoint/model.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

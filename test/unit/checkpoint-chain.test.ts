@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ChainLink } from '../../core/checkpoint/bundles.ts';
 import { knownFrom, linksTo, nextStep, prerequisitesOf } from '../../core/checkpoint/capture/chain.ts';
 import { BUNDLE_LIMITS } from '../../core/checkpoint/capture/limits.ts';
-import type { CapturedRepositoryState, ChainLink, RepositoryState } from '../../core/checkpoint/model.ts';
+import type { CapturedRepositoryState, RepositoryState } from '../../core/checkpoint/model.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 
 const MIB = 1024 ** 2;

@@ -1,7 +1,7 @@
 /** Rebuilding a session elsewhere, over the model of the ports. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { RehydrateJournal } from '../../core/checkpoint/model.ts';
+import type { RehydrateJournal } from '../../core/checkpoint/journals.ts';
 import { createRehydrate } from '../../core/checkpoint/rehydrate/rehydrate.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { failing } from '../support/fakes/failing.ts';

@@ -1,6 +1,6 @@
 /** What the settling of an abandoned rollback tells of the work that it leaves: nothing of it is left out of the count. */
 import { describe, expect, test } from 'vitest';
-import type { RollbackJournal } from '../../core/checkpoint/model.ts';
+import type { RollbackJournal } from '../../core/checkpoint/journals.ts';
 import { settledRollback } from '../../core/checkpoint/settle/settled-rollback.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';

@@ -1,7 +1,7 @@
 /** Takes back what the merges of one call changed, the last one first. By key: the journals say what was applied. */
 import type { MergeInput } from '../../contract/checkpoint-inputs.ts';
 import { isOpen } from '../../core/checkpoint/attempt/rollback-state.ts';
-import type { RollbackJournal } from '../../core/checkpoint/model.ts';
+import type { RollbackJournal } from '../../core/checkpoint/journals.ts';
 import type { ToolCall } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { isLeftBehind, keptIn, orPerson } from './taking-back.ts';

@@ -3,17 +3,9 @@
  * It differs only where a name is also the key of an index: `messageId` is absent when it is null, and a
  * message's own item calls it `id`, so that the index of messages holds only checkpoints.
  */
-import type {
-  ChainLink,
-  Checkpoint,
-  CheckpointContent,
-  Message,
-  RehydrateJournal,
-  ReviewCopy,
-  RollbackJournal,
-  Session,
-  StoredUpload,
-} from '../../../core/checkpoint/model.ts';
+import type { ChainLink, StoredUpload } from '../../../core/checkpoint/bundles.ts';
+import type { RehydrateJournal, ReviewCopy, RollbackJournal } from '../../../core/checkpoint/journals.ts';
+import type { Checkpoint, CheckpointContent, Message, Session } from '../../../core/checkpoint/model.ts';
 import { outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { jsonBytes } from '../../../core/shared/json-bytes.ts';

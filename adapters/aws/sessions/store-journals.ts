@@ -1,6 +1,6 @@
 /** Journals of rollbacks and rehydrates. A journal that ended is never written again. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { RollbackJournal } from '../../../core/checkpoint/model.ts';
+import type { RollbackJournal } from '../../../core/checkpoint/journals.ts';
 import type { KeptCheckpoint, SessionStore, TimelineMove } from '../../../core/checkpoint/ports/stores.ts';
 import { and, hasAttempt, hasVersion, isHeld, isNew, isOpen } from '../conditions.ts';
 import { isNamed, toWalkbackError } from '../errors.ts';

@@ -3,18 +3,9 @@
  * release may have added them, and an item that is read is written again.
  */
 import * as z from 'zod';
-import type {
-  ChainLink,
-  Checkpoint,
-  Message,
-  RehydrateJournal,
-  ReviewCopy,
-  RollbackJournal,
-  Session,
-  StoredBase,
-  StoredUpload,
-  WorkProgress,
-} from '../../../core/checkpoint/model.ts';
+import type { ChainLink, StoredBase, StoredUpload } from '../../../core/checkpoint/bundles.ts';
+import type { RehydrateJournal, ReviewCopy, RollbackJournal } from '../../../core/checkpoint/journals.ts';
+import type { Checkpoint, Message, Session, WorkProgress } from '../../../core/checkpoint/model.ts';
 import type { CheckpointOutline } from '../../../core/checkpoint/ports/stores.ts';
 import type { Stored } from '../table-reads.ts';
 import { reader } from './item-reader.ts';

@@ -6,7 +6,8 @@ import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { isRepositoryPath } from '../../shared/ids.ts';
-import type { ChainLink, Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
+import type { ChainLink } from '../bundles.ts';
+import type { Checkpoint, CheckpointContent, RepositoryState } from '../model.ts';
 import type { CapturedRepository, CaptureReport } from '../ports/capture.ts';
 
 export interface Captured {

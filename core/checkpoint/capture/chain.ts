@@ -4,7 +4,8 @@
  * links while the chain is light.
  */
 import { WalkbackError } from '../../shared/errors.ts';
-import type { ChainLink, RepositoryState } from '../model.ts';
+import type { ChainLink } from '../bundles.ts';
+import type { RepositoryState } from '../model.ts';
 import type { KnownRepository } from '../ports/capture.ts';
 import { BUNDLE_LIMITS, type BundleLimits } from './limits.ts';
 

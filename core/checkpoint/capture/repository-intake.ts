@@ -5,7 +5,8 @@
 import pLimit from 'p-limit';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { ChainLink, RepositoryState, Session, StoredBase } from '../model.ts';
+import type { ChainLink, StoredBase } from '../bundles.ts';
+import type { RepositoryState, Session } from '../model.ts';
 import type { CapturedBundle, ClaimedCapture } from '../ports/capture.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { baseOwnerOf, chainIdOf } from '../session/keys.ts';

@@ -9,14 +9,8 @@ import { isRepositoryPath, sha256Hex } from '../../shared/ids.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
 import { plural } from '../../shared/plural.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import type {
-  CalledTool,
-  ChangesSummary,
-  CheckpointContent,
-  SaidMessage,
-  Session,
-  StoredUpload,
-} from '../model.ts';
+import type { StoredUpload } from '../bundles.ts';
+import type { CalledTool, ChangesSummary, CheckpointContent, SaidMessage, Session } from '../model.ts';
 import type { ClaimedChanges } from '../ports/capture.ts';
 import type { BundleStore } from '../ports/stores.ts';
 import { contentKey } from '../session/keys.ts';

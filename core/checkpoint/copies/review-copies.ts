@@ -9,7 +9,7 @@
 import type { ListedCopy } from '../../../contract/checkpoint-answers.ts';
 import { LONGEST_SECONDS } from '../../../contract/function-row.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { RehydrateJournal } from '../model.ts';
+import type { RehydrateJournal } from '../journals.ts';
 import type { FoundSandbox, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { isForkName, isVerifyName } from '../session/keys.ts';

@@ -1,19 +1,8 @@
 /** Where sessions, checkpoints and bundles are kept (`adapters/aws`). Every method throws a `WalkbackError`, never a vendor's. */
 import type { LineCount } from '../../../contract/answer-fields.ts';
-import type {
-  ChainLink,
-  Checkpoint,
-  LinkBundle,
-  Message,
-  RehydrateJournal,
-  ReviewCopy,
-  RollbackJournal,
-  Session,
-  StoredBase,
-  StoredBundle,
-  StoredUpload,
-  WorkProgress,
-} from '../model.ts';
+import type { ChainLink, LinkBundle, StoredBase, StoredBundle, StoredUpload } from '../bundles.ts';
+import type { RehydrateJournal, ReviewCopy, RollbackJournal } from '../journals.ts';
+import type { Checkpoint, Message, Session, WorkProgress } from '../model.ts';
 
 /** Bundles in the bucket. Keys are made by the core. */
 export interface BundleStore {

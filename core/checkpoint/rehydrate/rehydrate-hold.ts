@@ -7,7 +7,7 @@ import type { RehydrateAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import type { RehydrateJournal } from '../model.ts';
+import type { RehydrateJournal } from '../journals.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
 const HOLD_MS = 12_000;

@@ -8,7 +8,7 @@ import type { Invocation } from '../../shared/deadline.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { RehydrateJournal } from '../model.ts';
+import type { RehydrateJournal } from '../journals.ts';
 import type { SessionStore } from '../ports/stores.ts';
 import { expiryOf } from '../session/retention.ts';
 import { touch } from '../session/session-item.ts';

@@ -3,8 +3,9 @@
  * has them unchanged.
  */
 import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
+import type { LinkBundle } from '../bundles.ts';
 import { linksTo } from '../capture/chain.ts';
-import type { LinkBundle, RepositoryState } from '../model.ts';
+import type { RepositoryState } from '../model.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { linksHashOf } from '../session/keys.ts';
 import { baseBelow } from '../session/retention.ts';

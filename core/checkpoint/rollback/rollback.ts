@@ -11,7 +11,8 @@ import { isWalkbackError, WalkbackError } from '../../shared/errors.ts';
 import { RACE, retrying } from '../../shared/retry.ts';
 import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
 import { endedAnswer } from '../attempt/rollback-state.ts';
-import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { RollbackJournal } from '../journals.ts';
+import type { Checkpoint } from '../model.ts';
 import { statesToBring } from '../restore/restore-plan.ts';
 import { createTargetBundles } from '../restore/target-bundles.ts';
 import {

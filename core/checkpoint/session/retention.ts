@@ -7,7 +7,8 @@
 import { DAY_MS, DAY_SECONDS } from '../../../contract/times.ts';
 import { mapAtOnce } from '../../shared/at-once.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, RepositoryState, Session, StoredBase } from '../model.ts';
+import type { StoredBase } from '../bundles.ts';
+import type { Checkpoint, RepositoryState, Session } from '../model.ts';
 import type { KeptCheckpoint, SessionStore } from '../ports/stores.ts';
 
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);

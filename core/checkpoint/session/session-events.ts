@@ -2,15 +2,9 @@
 import type { EventName } from '../../../contract/events.ts';
 import type { WalkbackEvent } from '../../shared/events.ts';
 import { jsonBytes } from '../../shared/json-bytes.ts';
-import type {
-  Checkpoint,
-  LinkBundle,
-  RehydrateJournal,
-  RollbackJournal,
-  Session,
-  StoredBundle,
-  StoredUpload,
-} from '../model.ts';
+import type { LinkBundle, StoredBundle, StoredUpload } from '../bundles.ts';
+import type { RehydrateJournal, RollbackJournal } from '../journals.ts';
+import type { Checkpoint, Session } from '../model.ts';
 
 /** One item of the Sessions table, told apart by its key. */
 export type StoredItem =

@@ -3,7 +3,8 @@
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import type { Checkpoint, RepositoryState, RollbackJournal } from '../model.ts';
+import type { RollbackJournal } from '../journals.ts';
+import type { Checkpoint, RepositoryState } from '../model.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';

@@ -4,7 +4,8 @@ import { firstThatFit, shortened } from '../../shared/bounded.ts';
 import { clip } from '../../shared/clip.ts';
 import { WalkbackError } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/surroundings.ts';
-import type { Checkpoint, RollbackJournal } from '../model.ts';
+import type { RollbackJournal } from '../journals.ts';
+import type { Checkpoint } from '../model.ts';
 import type { AsidesResult } from '../restore/asides.ts';
 
 export interface SettledFacts {

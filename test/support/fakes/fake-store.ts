@@ -1,17 +1,8 @@
 /** The Sessions table in memory: the same conditions as the real one, and copies in and out. */
 
-import type {
-  ChainLink,
-  Checkpoint,
-  Message,
-  RehydrateJournal,
-  ReviewCopy,
-  RollbackJournal,
-  Session,
-  StoredBase,
-  StoredUpload,
-  WorkProgress,
-} from '../../../core/checkpoint/model.ts';
+import type { ChainLink, StoredBase, StoredUpload } from '../../../core/checkpoint/bundles.ts';
+import type { RehydrateJournal, ReviewCopy, RollbackJournal } from '../../../core/checkpoint/journals.ts';
+import type { Checkpoint, Message, Session, WorkProgress } from '../../../core/checkpoint/model.ts';
 import type { SessionStore, TimelineMove, WriteOutcome } from '../../../core/checkpoint/ports/stores.ts';
 import { nodeOf, outlineOf } from '../../../core/checkpoint/timeline/outline.ts';
 
