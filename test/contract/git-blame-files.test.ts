@@ -48,7 +48,7 @@ printf 'ignored.txt\\n' > .gitignore && echo secret > ignored.txt && echo same >
     ['app/link', 'NotATextFile', 'is a symbolic link'],
     ['app/binary', 'NotATextFile', 'is a binary file'],
     ['app/large.txt', 'NotATextFile', 'It has 5000000 bytes'],
-    ['app/ignored.txt', 'PathNotFound', 'what git ignores'],
+    ['app/ignored.txt', 'PathNotFound', 'git may ignore it'],
     ['app/never.txt', 'PathNotFound', 'There is no file "never.txt" in repository app now'],
     [
       'app/gone.txt',
