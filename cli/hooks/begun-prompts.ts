@@ -29,14 +29,17 @@ export interface KeptPrompts extends BegunPrompts {
   keepText(promptId: string, text: string): Promise<void>;
 }
 
+export interface BegunPromptsFile {
+  /** The prompts of one conversation. */
+  of(conversation: string): KeptPrompts;
+  /** What is still under way writes nothing any more: the file belongs to the next service by then. */
+  close(): Promise<void>;
+}
+
 /**
- * Answers the prompts of one conversation. If they cannot be read or written, they are not known; this does
- * not stop any tool. `warn` is then called once.
+ * If prompts cannot be read or written, they are not known; this does not stop any tool. `warn` is then called once.
  */
-export const openBegunPrompts = (
-  dataDir: string,
-  warn: (message: string) => void,
-): ((conversation: string) => KeptPrompts) => {
+export const openBegunPrompts = (dataDir: string, warn: (message: string) => void): BegunPromptsFile => {
   const path = join(dataDir, 'hooks.json');
   let isTold = false;
   const tell = (error: unknown): void => {
@@ -48,6 +51,7 @@ export const openBegunPrompts = (
   };
   let reading: Promise<Map<string, Row>> | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
   const read = async (): Promise<Map<string, Row>> => {
     const rows = await readJson(path, z.array(row)).catch(tell);
@@ -63,12 +67,13 @@ export const openBegunPrompts = (
 
   const write = async (): Promise<void> => {
     const all = await known();
+    if (isClosed) return;
     forgetOldest(all);
     const rows = [...all].map(([key, kept]) => ({ key, ...kept }));
     await writePrivately(path, rows).catch(tell);
   };
 
-  return (conversation) => {
+  const of = (conversation: string): KeptPrompts => {
     const keyOf = (promptId: string): string => `${conversation} ${promptId}`;
     const change = async (promptId: string, how: (kept: Row) => Row): Promise<void> => {
       const all = await known();
@@ -93,4 +98,9 @@ export const openBegunPrompts = (
       },
     };
   };
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    await writing;
+  };
+  return { of, close };
 };

@@ -53,7 +53,7 @@ export const startHookService = async (dataDir: string, place?: Place): Promise<
   let loading: Promise<Loaded> | undefined;
   /** Notices of the service itself, for the next request. */
   const notices: string[] = [];
-  const promptsOf = openBegunPrompts(dataDir, (message) => void notices.push(`Walkback: ${message}`));
+  const prompts = openBegunPrompts(dataDir, (message) => void notices.push(`Walkback: ${message}`));
   const byHost = new Map<string, Conversation>();
 
   /** One that failed is tried again by the next hook. */
@@ -69,7 +69,7 @@ export const startHookService = async (dataDir: string, place?: Place): Promise<
     const { openConversation } = await load();
     const { root, sessionId, mode, input } = asked;
     const key = [input.session_id, root, sessionId, mode].join('\0');
-    const conversation = byHost.get(key) ?? openConversation(asked, promptsOf(input.session_id));
+    const conversation = byHost.get(key) ?? openConversation(asked, prompts.of(input.session_id));
     byHost.set(key, conversation);
     return conversation;
   };
@@ -108,6 +108,7 @@ export const startHookService = async (dataDir: string, place?: Place): Promise<
       const said = await readFile(file, 'utf8').catch(() => '');
       if (said.includes(token)) await rm(file, { force: true });
       await endpoint.close();
+      await prompts.close();
       // Whoever waits for it is told of a failure; there is nothing to close then.
       const loaded = await loading?.catch(() => undefined);
       await loaded?.walkback.close();
