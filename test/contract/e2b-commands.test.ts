@@ -209,7 +209,8 @@ describe('a command in a local sandbox, through the real SDK', () => {
       await until(() => expect(isAlive(handle.pid)).toBe(false));
     }
     expect(seen?.listed).toEqual([seen?.started]);
-    expect(await sandbox.commands.list()).toEqual([]);
+    // The sandbox hears of the end of a process a moment after the process is gone.
+    await until(async () => expect(await sandbox.commands.list()).toEqual([]));
   });
 
   test('can be killed by its id, once', async () => {
