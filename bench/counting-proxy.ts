@@ -17,12 +17,15 @@ export interface CountingProxy {
   url: string;
   /** Forgets what it saw. */
   reset(): void;
-  /** Requests to a sandbox's data plane (commands, files) since the last reset. */
+  /** Requests to a sandbox's data plane (commands, files) since the last reset, but for those beside storing. */
   requests(): number;
   /** The longest sequence of them in which each began after the one before had ended. */
   sequential(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** What was read is removed while it is stored. */
+const BESIDE_STORING = /rm -rf -- \S*\/run-/;
 
 /** Taking whatever ends first is the longest sequence of intervals that do not overlap. */
 const longestSequence = (trips: readonly Trip[]): number => {
@@ -42,7 +45,10 @@ export const startCountingProxy = async (target: string): Promise<CountingProxy>
   const trips: Trip[] = [];
   const server = createServer((incoming, response) => {
     // The data plane is told which sandbox by this header; the control plane never is.
-    const isTrip = incoming.headers['e2b-sandbox-id'] !== undefined;
+    let isTrip = incoming.headers['e2b-sandbox-id'] !== undefined;
+    incoming.once('data', (bytes: Buffer) => {
+      isTrip &&= !BESIDE_STORING.test(bytes.toString());
+    });
     const startedMs = performance.now();
     const { method, url: path, headers } = incoming;
     const forwarded = request({ host: backend.hostname, port: backend.port, method, path, headers, agent });

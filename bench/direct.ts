@@ -77,16 +77,13 @@ export const startDirectSession = (
     const report = await repositories.restore(sandbox, {
       ...COMMON,
       projectsRoot,
-      requestId: `r${calls}`,
       filesOnly: false,
       dryRun: false,
-      repositories: target.repositories.map(({ path, commit }) => ({
+      repositories: target.repositories.map(({ path }) => ({
         path,
         target: stateOf(target, path),
         now: stateOf(now, path),
         undo: stateOf(now, path),
-        commit: commit ?? null,
-        objectFormat: 'sha1' as const,
         bundles: [],
       })),
     });

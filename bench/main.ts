@@ -132,7 +132,7 @@ await new Command('bench')
   .addOption(
     new Option(
       '--profile',
-      'show where the processor time of a checkpoint, a rollback and a step of a saga goes',
+      'show where the processor time of a checkpoint, a rollback, a merge and a step of a saga goes',
     ).conflicts(['only', 'before']),
   )
   .option('--before <checkout>', 'measure cold also of this checkout of an earlier commit, in turn', checkout)

@@ -88,7 +88,7 @@ const sagaProfile = async (place: Place, sagas: number): Promise<Profile> => {
 
 /**
  * Every call is made twice: without the shims for the whole, which they would make dearer, and with them for each
- * process. What is left is the shells' own: what they run themselves, and starting processes.
+ * process. What is left is the program, the shell that starts it, and this process, which reads the answer.
  */
 export const measureProfiles = async (
   place: Place,
@@ -146,11 +146,11 @@ export const measureProfiles = async (
       calls: calls / repetitions,
       cpuMs: cost / repetitions,
     }));
-    const shells = whole / repetitions - each.reduce((sum, one) => sum + one.cpuMs, 0);
+    const own = whole / repetitions - each.reduce((sum, one) => sum + one.cpuMs, 0);
     profiles.push({
       what,
       cpuMs: whole / repetitions,
-      processes: [{ name: 'the shells', calls: 0, cpuMs: shells }, ...shorten(each)],
+      processes: [{ name: 'the program, and starting it', calls: 0, cpuMs: own }, ...shorten(each)],
     });
   }
   say('saga: a step');

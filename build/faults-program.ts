@@ -1,4 +1,4 @@
-/** Builds the tracer with cargo (`sandbox/faults`), which lets faults happen to the native program of the sandbox in tests. */
+/** Builds the tracer with cargo (`sandbox/faults`), which lets faults happen to the sandbox program in tests. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PROJECT } from '../local/program.ts';

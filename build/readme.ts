@@ -15,7 +15,7 @@ npx walkback session start --root ~/work
 npx walkback checkpoint --message msg-1
 \`\`\`
 
-It needs Linux, git 2.25, bash 4.4 and Node 20 or newer.`,
+It needs Linux, git 2.25, bash, curl and Node 20 or newer.`,
   cdk: `\`\`\`ts
 import { Walkback } from '@walkback/cdk';
 

@@ -1,4 +1,4 @@
-/** Builds the native program of the sandbox with cargo, the same bytes on every machine. */
+/** Builds the sandbox program with cargo, the same bytes on every machine. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -84,16 +84,6 @@ export const completeToolchain = (): void => {
 const SAME_CASES = { PROPTEST_RNG_SEED: process.env['PROPTEST_RNG_SEED'] ?? '12241865' };
 
 export const testCrate = (): void => cargo(['test', '--locked', '--quiet'], SAME_CASES);
-
-/** The crate with the parts of the program that the committed binaries do not have yet. */
-export const NEXT_CRATE = join(CRATE, 'next');
-
-/** Checks it, without the tests of the sources that it shares with the program. */
-export const checkNext = (): void => {
-  cargo(['fmt', '--check'], {}, NEXT_CRATE);
-  cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings'], {}, NEXT_CRATE);
-  cargo(['test', '--locked', '--quiet', 'merge::'], SAME_CASES, NEXT_CRATE);
-};
 
 /** Debian's package `qemu-user-static` has it. */
 const EMULATOR = 'qemu-aarch64-static';

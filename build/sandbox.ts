@@ -1,5 +1,5 @@
 /**
- * `npm run build:sandbox`: the native program of the sandbox for each architecture, into `sandbox/prebuilt`.
+ * `npm run build:sandbox`: the sandbox program for each architecture, into `sandbox/prebuilt`.
  * `npm run check:sandbox` (`--check`): format, lints, tests and licences of the crate, and whether what is committed is
  * what its sources build, byte for byte; also those of the tracer that the tests use. Where cargo is missing, it says what it left out.
  */
@@ -13,10 +13,8 @@ import {
   binaryPath,
   buildBinary,
   cargo,
-  checkNext,
   completeToolchain,
   hasCargo,
-  NEXT_CRATE,
   PREBUILT,
   packagesOf,
   sha256,
@@ -45,12 +43,11 @@ const checkCrate = (): string[] => {
   cargo(['fmt', '--check']);
   cargo(['clippy', '--locked', '--quiet', '--all-targets', '--', '-D', 'warnings']);
   testCrate();
-  checkNext();
   if (!testEmulated())
     say('Skipped, because qemu-aarch64-static is missing: the tests of the crate did not run as arm64.');
   if (isTracedHere) checkTracer();
   else say('Skipped, because this is not Linux on x86_64: the crate in sandbox/faults was not checked.');
-  return [...packagesOf(), ...packagesOf(NEXT_CRATE), ...tracerPackages()]
+  return [...packagesOf(), ...tracerPackages()]
     .filter(({ license }) => !isAllowedLicence(license))
     .map(({ name, version, license }) => `${name} ${version} has the licence ${license ?? 'none'}`);
 };

@@ -10,7 +10,7 @@ import { CONTENT_FILE, contentOf } from './bundle-content.ts';
 import { BUNDLE_OPTIONS } from './bundle-options.ts';
 import { copySandbox } from './copy-sandbox.ts';
 
-const READS_SANDBOX = ['adapters/git/script.ts', 'adapters/git/program/build.ts'];
+const READS_SANDBOX = 'adapters/git/program/build.ts';
 
 const [entry, outdir] = process.argv.slice(2);
 if (entry === undefined || outdir === undefined)
@@ -25,5 +25,5 @@ if (metafile === undefined) throw new Error('esbuild did not say what it did');
 if ('adapters/jsonata/evaluator.ts' in metafile.inputs)
   await bundle('adapters/jsonata/process.ts', 'jsonata-process');
 // Read at run time by the code that works in sandboxes.
-if (READS_SANDBOX.some((file) => file in metafile.inputs)) await copySandbox(join(outdir, 'sandbox'));
+if (READS_SANDBOX in metafile.inputs) await copySandbox(join(outdir, 'sandbox'));
 await writeFile(join(outdir, CONTENT_FILE), `${JSON.stringify(contentOf(entry, metafile))}\n`);

@@ -30,7 +30,7 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   banner: { js: REQUIRE_BANNER },
   // What `import()` names becomes a file of its own, which is not even read before it is needed.
   splitting: true,
-  // All in one directory, because the code finds scripts and the process for expressions beside itself.
+  // All in one directory, because the code finds the sandbox's program and the process for expressions beside itself.
   chunkNames: '[name]-[hash]',
   outExtension: { '.js': '.mjs' },
   plugins: [operationTables],

@@ -1,7 +1,6 @@
 /** The course of a command that composes a state: its plan, the question, the call, and how to undo it. */
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import type { Answer, Run } from './app.ts';
-import { capturing } from './capturing.ts';
 import { epochWords, fromWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
@@ -10,6 +9,7 @@ import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
 import { warningLines } from './view/rollback-view.ts';
 import { withWhere } from './where-words.ts';
+import { withProgress } from './with-progress.ts';
 
 /** The answer of a merge has more fields, and one more status. */
 type Composed = Omit<RollbackAnswer, 'status'> & {
@@ -74,7 +74,9 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     };
   };
   if (how.dryRun || !how.yes) {
-    const plan = await capturing(run, how.sessionId, 'Planning', () => how.ask({ ...decided, dryRun: true }));
+    const plan = await withProgress(run, how.sessionId, 'Planning', () =>
+      how.ask({ ...decided, dryRun: true }),
+    );
     // A finished request answers what it did.
     if (plan.status !== 'PLANNED') return ended(plan);
     const text = plannedMerge(plan, how.title, look);
@@ -95,5 +97,5 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     ...underwayAs(how.requestId),
     hint: `${words.join(' ')} --request ${how.requestId} --yes finishes it`,
   });
-  return ended(await capturing(run, how.sessionId, how.title, () => how.ask(decided)));
+  return ended(await withProgress(run, how.sessionId, how.title, () => how.ask(decided)));
 };

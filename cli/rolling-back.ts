@@ -7,7 +7,6 @@ import type { RollbackInput } from '../contract/checkpoint-inputs.ts';
 import type { RollbackAnswer } from '../contract/rollback-answers.ts';
 import { plural } from '../core/shared/plural.ts';
 import type { Answer, Run } from './app.ts';
-import { capturing } from './capturing.ts';
 import { checkpointWords, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
 import { shellWord } from './options.ts';
@@ -18,6 +17,7 @@ import { readTimeline } from './timeline.ts';
 import { isHostId, type LabelOf, messageLabel } from './view/message-label.ts';
 import { appliedRollback, plannedRollback } from './view/rollback-view.ts';
 import { withWhere } from './where-words.ts';
+import { withProgress } from './with-progress.ts';
 
 const NEWEST = 200;
 
@@ -47,7 +47,7 @@ export const requireAnswerable = (run: Run, { yes, dryRun }: { yes?: boolean; dr
 };
 
 const planRollback = async (run: Run, input: RollbackInput): Promise<RollbackAnswer> =>
-  capturing(run, input.sessionId, 'Planning the rollback', () =>
+  withProgress(run, input.sessionId, 'Planning the rollback', () =>
     run.invoke('walkback-rollback', { ...input, dryRun: true }),
   );
 
@@ -164,7 +164,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     message: `Interrupted while rolling back. The rollback may be done, begun or neither: request ${input.requestId}.`,
     hint: `${sameCommand(run, input, options.to)} finishes it`,
   });
-  const answer = await capturing(run, sessionId, `Rolling back to ${options.to}`, () =>
+  const answer = await withProgress(run, sessionId, `Rolling back to ${options.to}`, () =>
     run.invoke('walkback-rollback', input),
   );
   labelOf ??= await labelsFor(run, sessionId, answer);

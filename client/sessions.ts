@@ -48,7 +48,7 @@ export interface Sessions {
     options?: Omit<Request<'search-sessions'>, 'words'>,
     call?: CallOptions,
   ): Promise<Answer<'search-sessions'>>;
-  /** How far a long capture of the session is, also while `start` runs. Null when none told of itself lately. */
+  /** How far a long capture, rollback or rehydrate of the session is, also while `start` runs. Null when none told of itself lately. */
   progress(sessionId: string, call?: CallOptions): Promise<Progress | null>;
   /**
    * Finds the message that broke something: a binary search, with a command that runs in fresh copies of

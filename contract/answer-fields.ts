@@ -35,10 +35,8 @@ export const settledRollback = () =>
   z.object({
     requestId: z.string(),
     outcome: z
-      .enum(['closed', 'undone', 'finished', 'given-up'])
-      .describe(
-        'closed: it had written nothing; undone: put back; finished: the rest was written; given-up: left as it stood',
-      ),
+      .enum(['closed', 'undone', 'given-up'])
+      .describe('closed: it had written nothing; undone: put back; given-up: left as it stood'),
     targetCheckpointId: z.string().nullable(),
     undoCheckpointId: z.string().nullable().describe('what was there before it began'),
     foundCheckpointId: z.string().nullable().describe('what was there when it was settled'),

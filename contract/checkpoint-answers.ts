@@ -15,6 +15,7 @@ import {
 } from './answer-fields.ts';
 import { searchProgress } from './bisect.ts';
 import { askedBy } from './identity.ts';
+import { work } from './progress.ts';
 
 export const startSessionAnswer = () =>
   z.object({
@@ -219,14 +220,14 @@ export const progressAnswer = () =>
   z.object({
     progress: z
       .object({
-        doing: z.enum(['files', 'upload']).describe('files: read; upload: bytes of large bundles are sent'),
+        doing: work(),
         done: count.describe('files, or bytes'),
         of: count.optional().describe('absent while nobody knows'),
         startedAt: z.string(),
         at: z.string().describe('when this was told'),
       })
       .nullable()
-      .describe('null: no long capture has told anything in the last 30 seconds'),
+      .describe('null: no long work has told anything in the last 30 seconds'),
     search: searchProgress()
       .nullable()
       .optional()

@@ -143,7 +143,7 @@ export const CHECKPOINT_FUNCTIONS = {
     grants: { sessions: ['GetItem', 'Query'] },
   },
   progress: {
-    description: 'Answers how far a long capture or a search of a session is',
+    description: 'Answers how far long work or a search of a session is',
     input: progressInput,
     answer: progressAnswer,
     callers: ['agent-backend', 'reviewer', 'operator'],

@@ -5,9 +5,7 @@ const preflightCheck = () =>
   z.object({
     id: z
       .string()
-      .describe(
-        'shell, git, tools, uploads, need:<command>, projects-root, write, disk, repositories or prompts',
-      ),
+      .describe('git, uploads, need:<command>, projects-root, write, disk, repositories or prompts'),
     ok: z.boolean(),
     found: z.string().describe('what is there'),
     advice: z.string().describe('what to do; empty where nothing is to be done'),

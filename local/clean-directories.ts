@@ -33,14 +33,14 @@ const here: CleanDirectoryDeps['here'] = {
     new Promise((resolve, reject) => {
       const { PATH, HOME, TMPDIR } = process.env;
       const child = execFile(
-        '/bin/bash',
+        '/bin/sh',
         ['-c', command],
         { cwd, timeout: timeoutMs, maxBuffer: MOST_OUTPUT_BYTES, env: { PATH, HOME, TMPDIR } },
         (error, stdout, stderr) => {
           const { exitCode } = child;
-          // It was not started: no bash, or no way into the directory.
+          // It was not started: no shell, or no way into the directory.
           if (error !== null && typeof error.code === 'string') {
-            reject(new WalkbackError('SandboxUnavailable', `bash did not run there: ${error.message}`));
+            reject(new WalkbackError('SandboxUnavailable', `a shell did not run there: ${error.message}`));
           } else resolve({ exitCode: exitCode ?? -1, stdout, stderr });
         },
       );

@@ -8,7 +8,7 @@ const MAX_CHARS = 300;
 
 /**
  * When the daemon could not start a command, its message repeats the whole command: program, arguments, and
- * in them our script.
+ * in them the request that it is given.
  */
 const NOT_STARTED =
   /error starting (?:process|pty with command) '.*'(?: in dir .*)?: (?<why>[^':]+(?:: [^':]+)*)$/s;

@@ -51,7 +51,7 @@ const inLists = (transfers: readonly Transfer[]): Transfer[][] => {
 };
 
 /**
- * The lists, with a line `# list` before each: `transfer` in shared/transfer.sh reads them. The last line is
+ * The lists, with a line `# list` before each: sandbox/src/bundle/curl.rs reads them. The last line is
  * `# end`, so that the reader can tell a complete file from one that is still being written.
  */
 export const curlTransfers = (transfers: readonly Transfer[]): string =>

@@ -1,7 +1,7 @@
 /** Commands that only look: survey, directories, diff. One round trip each. */
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { fileDiffCommand, readFileDiff } from './file-diff.ts';
+import { fileDiffOf } from './file-diff.ts';
 import type { SandboxProgram } from './program/call.ts';
 
 type Inspection = Pick<Repositories, 'survey' | 'directories' | 'diff'>;
@@ -27,8 +27,7 @@ export const createInspection = (program: SandboxProgram): Inspection => ({
   },
 
   async diff(sandbox, request) {
-    const { sessionId, file, maxBytes } = request;
-    const statOnly = request.statOnly || file !== undefined;
+    const { sessionId, statOnly, file, maxBytes } = request;
     const pairs = request.pairs.map(({ path, from, to, fromMeta = null, toMeta = null }) => ({
       path,
       from,
@@ -38,26 +37,22 @@ export const createInspection = (program: SandboxProgram): Inspection => ({
     }));
     const report = await program.call(
       sandbox,
-      { kind: 'diff', sessionId, pairs, statOnly, maxBytes },
+      {
+        kind: 'diff',
+        sessionId,
+        pairs,
+        statOnly,
+        file: file === undefined ? null : { path: file.file, context: file.context },
+        maxBytes,
+      },
       SANDBOX_REPORTS.diff,
       request,
     );
-    if (file === undefined) return report.repositories;
-    // One repository alone was asked for.
-    return Promise.all(
-      report.repositories.map(async (one, at) => {
-        const pair = pairs[at];
-        if (one.missing || pair === undefined || request.statOnly) return one;
-        const command = fileDiffCommand({ sessionId, pair, ...file, maxBytes });
-        const result = await sandbox.run(command, {
-          cwd: request.projectsRoot,
-          timeoutMs: request.timeoutMs,
-        });
-        const { diff, ...counts } = readFileDiff(result, maxBytes);
-        // Nothing but the file was asked for, so the state of the repository beside it is not told.
-        const { host: _, ...rest } = one;
-        return { ...rest, diff, ...counts, files: diff === '' ? 0 : 1 };
-      }),
-    );
+    if (file === undefined || statOnly) return report.repositories;
+    return report.repositories.map(({ path, truncated, missing, diff }) => {
+      // Nothing but the file was asked for, so the state of the repository beside it is not told.
+      const told = fileDiffOf(diff, truncated);
+      return { path, truncated, missing, ...told, files: told.diff === '' ? 0 : 1 };
+    });
   },
 });

@@ -10,7 +10,7 @@
  * index-pack` refuses such a pack or, worse, keeps a pack whose deltas form a circle. So only links that may
  * become loose objects are joined, because there an object that comes twice is stored once. When there are
  * many objects and the sandbox finds none of them twice, it keeps them as a pack
- * (sandbox/shared/incoming.sh).
+ * (sandbox/src/bundle/small.rs).
  *
  * The joined bundle comes with the places at which to cut it, so that each link can be unpacked by itself if
  * git refuses the joined one.
@@ -74,7 +74,7 @@ const headerText = (first: BundleHeader, last: BundleHeader): string =>
     '\n',
   ].join('\n');
 
-/** Escapes bytes for the shell's `printf`. */
+/** Bytes as text, each `\xNN`. */
 const escaped = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 
@@ -119,7 +119,6 @@ const joined = (
     {
       kind: 'link',
       how: objects < smallObjects ? 'small' : 'many',
-      commit: last.commit,
       sha256: hashOf(bytes),
       sizeBytes: bytes.byteLength,
       bytes,

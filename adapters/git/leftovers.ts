@@ -3,7 +3,7 @@ import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { SandboxProgram } from './program/call.ts';
 
-/** After which a call is over. As for the scripts (`sandbox/shared/run.sh`). */
+/** After which a call is over. */
 const OLD_SECONDS = 15 * 60;
 const LOCK_WAIT_SECONDS = 60;
 

@@ -19,14 +19,3 @@ export const decodeName = (bytes: Uint8Array): string => {
     return text.replace(/[\u0080-\u00ff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
   }
 };
-
-/** A name as a word of bash, in its original bytes. Undefined when the name is ordinary text. */
-export const quoteOddName = (text: string): string | undefined => {
-  if (text.search(ESCAPED) < 0) return undefined;
-  // Between the codes there is plain text, in which a backslash is just a backslash.
-  const parts = text.split(ESCAPED).map((part, index) => {
-    if (index % 2 === 1) return `\\x${part}`;
-    return part.replace(/[\\']/g, '\\$&');
-  });
-  return `$'${parts.join('')}'`;
-};

@@ -7,10 +7,10 @@ import { MIB } from '../../contract/sizes.ts';
 import type { ClaimedChanges } from '../../core/checkpoint/ports/capture.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
-import { type AnnouncedChanges, CHANGES_LIMITS, type RecordFile } from './changes-output.ts';
+import { type AnnouncedChanges, CHANGES_LIMITS, type RecordFile } from './announced.ts';
 import { readGitRecord } from './git-record.ts';
 
-/** Most bytes that git may write for one repository (sandbox/capture/changes.sh), and some reserve. */
+/** Most bytes that git may write for one repository (sandbox/src/capture/record.rs), and some reserve. */
 const MAX_TEXT_BYTES = 4 * MIB;
 
 const UNREADABLE = 'what the sandbox sent of it cannot be read';

@@ -3,7 +3,7 @@ import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import { incomingDirectory, runDirectory } from './call-folders.ts';
-import { shellQuote } from './script.ts';
+import { shellQuote } from './shell-quote.ts';
 
 const TIMEOUT_MS = 30_000;
 

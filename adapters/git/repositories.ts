@@ -1,21 +1,20 @@
 /**
- * Git inside a sandbox, by commands that each handle every repository in one round trip. The native program looks and
- * captures; the scripts restore, merge, and capture late writes. They need in the sandbox: bash 4.4, git 2.25, GNU
- * coreutils and findutils, flock, gzip; curl for bundles over the inline size.
+ * Git inside a sandbox, by commands of the sandbox program that each handle every repository in one round trip. It needs in the
+ * sandbox: git 2.25; where it has curl, bundles over the inline size do not go through this process.
  */
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { blaming } from './blame.ts';
-import { createLateCapture, lateStored } from './capture.ts';
-import { OUTPUT_BYTES } from './capture-command.ts';
-import { createCompose } from './compose.ts';
+import { OUTPUT_BYTES } from './announced.ts';
 import { createInspection } from './inspect.ts';
 import { LINK_LIMITS, type LinkLimits } from './join-links.ts';
 import { createLeftovers } from './leftovers.ts';
-import { countLooseFiles } from './loose-files.ts';
+import { createBlaming } from './program/blame.ts';
 import type { SandboxProgram } from './program/call.ts';
-import { createNativeCapture } from './program/capture.ts';
+import { createCapture } from './program/capture.ts';
+import { createCompose } from './program/compose.ts';
+import { createLateCapture, createLateStored } from './program/late.ts';
+import { createLooseFiles } from './program/loose-files.ts';
+import { createRestore } from './program/restore.ts';
 import { release } from './release.ts';
-import { createRestore } from './restore.ts';
 
 export interface GitLimits {
   /** Bundles up to this many bytes together come back inside the command's own output: one round trip. */
@@ -26,18 +25,18 @@ export interface GitLimits {
 const GIT_LIMITS: GitLimits = { outputBytes: OUTPUT_BYTES, links: LINK_LIMITS };
 
 export const createRepositories = (program: SandboxProgram, limits: GitLimits = GIT_LIMITS): Repositories => {
-  const capture = createNativeCapture(program, limits.outputBytes);
-  const captureLate = createLateCapture(limits.outputBytes);
+  const capture = createCapture(program, limits.outputBytes);
+  const captureLate = createLateCapture(program, limits.outputBytes);
   return {
     ...createInspection(program),
-    ...blaming,
-    countLooseFiles,
+    ...createBlaming(program),
+    countLooseFiles: createLooseFiles(program),
     capture: (sandbox, request, ...more) =>
       (request.late === true ? captureLate : capture)(sandbox, request, ...more),
-    lateStored,
+    lateStored: createLateStored(program),
     release,
     leftovers: createLeftovers(program),
-    compose: createCompose(limits.outputBytes, limits.links),
-    ...createRestore(limits.links),
+    compose: createCompose(program, limits.outputBytes, limits.links),
+    ...createRestore(program, limits.links),
   };
 };

@@ -4,35 +4,6 @@ import type { Workspaces } from '../../core/checkpoint/ports/workspace.ts';
 import { isWalkbackError } from '../../core/shared/errors.ts';
 import type { SandboxProgram } from './program/call.ts';
 
-/** Programs that the scripts in a sandbox call, beside git and bash (sandbox/README.md). */
-const TOOLS = [
-  'base64',
-  'cat',
-  'chmod',
-  'cp',
-  'cut',
-  'env',
-  'find',
-  'flock',
-  'grep',
-  'gzip',
-  'head',
-  'mkdir',
-  'mktemp',
-  'mv',
-  'rm',
-  'sed',
-  'sha256sum',
-  'sort',
-  'stat',
-  'tail',
-  'timeout',
-  'tr',
-  'wc',
-  'xargs',
-  'curl',
-];
-
 /** Bytes of a command's output that are answered, and bytes that the sandbox keeps while it runs. */
 const HEAD_BYTES = 2048;
 const TAIL_BYTES = 6144;
@@ -53,7 +24,7 @@ export const createWorkspaces = (program: SandboxProgram): Workspaces => ({
       try {
         const { canMake, freeBytes, freeInodes, ...facts } = await program.call(
           sandbox,
-          { kind: 'preflight', below, tools: TOOLS, needs: [...needs] },
+          { kind: 'preflight', below, needs: [...needs] },
           SANDBOX_REPORTS.preflight,
           { projectsRoot: directory, timeoutMs },
         );

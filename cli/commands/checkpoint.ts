@@ -4,12 +4,12 @@ import type { CheckpointAnswer } from '../../contract/checkpoint-answers.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { App } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { capturing } from '../capturing.ts';
 import { CliError } from '../failure.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { takenCheckpoint } from '../view/checkpoint-view.ts';
+import { withProgress } from '../with-progress.ts';
 
 interface Options {
   title?: string;
@@ -69,7 +69,7 @@ export const defineCheckpoint = (checkpoint: Command, app: App): void => {
       withConnection(app, command, async (run) => {
         if ((options.message ?? options.for) === undefined) throw new CliError('InvalidInput', NO_MESSAGE);
         const sessionId = await resolveSession(run, options.session);
-        const answer = await capturing(run, sessionId, `Capturing ${sessionId}`, () =>
+        const answer = await withProgress(run, sessionId, `Capturing ${sessionId}`, () =>
           run.invoke('walkback-checkpoint', {
             sessionId,
             ...(options.message === undefined ? {} : { messageId: options.message }),

@@ -12,7 +12,7 @@ import { checksText } from '../view/checks-view.ts';
 export const defineDoctor = (doctor: Command, app: App): void => {
   doctor
     .description(
-      'Check what the command needs: Node, git, bash and the other tools, the data directory, disk, ports, the ' +
+      'Check what the command needs: Node, git, bash and curl, the data directory, disk, ports, the ' +
         'embedded cloud in the background, and whether the functions answer. It starts and changes nothing.',
     )
     .addHelpText(

@@ -14,6 +14,7 @@ import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { forkedSession } from '../view/merge-view.ts';
+import { withProgress } from '../with-progress.ts';
 
 interface Options extends FreshSandboxOptions {
   session?: string;
@@ -47,7 +48,7 @@ export const defineFork = (fork: Command, app: App): void => {
         const { guidance, project } = options;
         const requestId = options.request ?? freshId('fork');
         run.underway(underwayAs(requestId));
-        const answer = await run.progress(`Forking ${sessionId}`, () =>
+        const answer = await withProgress(run, sessionId, `Forking ${sessionId}`, () =>
           run.invoke('walkback-fork-session', {
             ...target,
             sessionId,

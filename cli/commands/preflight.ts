@@ -42,7 +42,7 @@ const preflightTarget = async (run: Run, { session, sandbox, template, root }: O
 export const definePreflight = (preflight: Command, app: App): void => {
   preflight
     .description(
-      'Look whether a sandbox has what work in it needs: shell, git, tools, disk, rights, readable repositories, and ' +
+      'Look whether a sandbox has what work in it needs: git, tools, disk, rights, readable repositories, and ' +
         'remotes that do not ask for credentials. Nothing is changed.',
     )
     .option('-s, --session <id>', 'its sandbox (default: see walkback --help)', parseId)

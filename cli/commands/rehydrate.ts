@@ -16,6 +16,7 @@ import { resolveTarget } from '../reference.ts';
 import { resolveSession } from '../session.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { rehydratedSession } from '../view/rehydrate-view.ts';
+import { withProgress } from '../with-progress.ts';
 
 interface Options extends FreshSandboxOptions {
   session?: string;
@@ -51,7 +52,7 @@ export const defineRehydrate = (rehydrate: Command, app: App): void => {
         const sandbox = freshSandboxInput(run, options);
         const requestId = options.request ?? freshId('rehydrate');
         run.underway(underwayAs(requestId));
-        const answer = await run.progress(`Rehydrating ${sessionId}`, () =>
+        const answer = await withProgress(run, sessionId, `Rehydrating ${sessionId}`, () =>
           run.invoke('walkback-rehydrate', {
             ...target,
             sessionId,

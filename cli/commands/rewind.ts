@@ -6,7 +6,6 @@ import { standsIn } from '../../core/rewind/count-effects.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { capturing } from '../capturing.ts';
 import {
   checkpointOption,
   epochOption,
@@ -24,6 +23,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { plannedRewind, rewindText, whatGoesBack } from '../view/rewind-view.ts';
 import { noteWarnings } from '../warnings.ts';
+import { withProgress } from '../with-progress.ts';
 
 /** One call of the function waits this long. A longer wait is a series of calls. */
 const WAIT_SECONDS = 20;
@@ -128,7 +128,7 @@ const act = async (run: Run, options: RewindOptions): Promise<Answer> => {
   return told(
     sessionId === undefined
       ? await run.progress('Rewinding', untilRewound)
-      : await capturing(run, sessionId, `Rewinding to ${options.to}`, untilRewound),
+      : await withProgress(run, sessionId, `Rewinding to ${options.to}`, untilRewound),
   );
 };
 

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Answer, App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { capturing } from '../capturing.ts';
 import { CliError } from '../failure.ts';
 import { parseId } from '../options.ts';
 import { requireAnswerable } from '../rolling-back.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { cleanedLines, discardedLines, endedSession, plannedEnd } from '../view/end-view.ts';
+import { withProgress } from '../with-progress.ts';
 
 interface Options {
   discard?: boolean;
@@ -52,7 +52,7 @@ const end = async (run: Run, sessionId: string, { dryRun }: Options): Promise<An
       text: () => `${[`Would end ${sessionId}.`, ...cleanedLines(plan.cleaned, look)].join('\n')}\n`,
     };
   }
-  const answer = await capturing(run, sessionId, `Ending ${sessionId}`, () =>
+  const answer = await withProgress(run, sessionId, `Ending ${sessionId}`, () =>
     run.invoke('walkback-end-session', { sessionId }),
   );
   await releaseMount(run, session.sandboxId, session.projectsRoot);
@@ -79,7 +79,7 @@ const discard = async (run: Run, sessionId: string, options: Options): Promise<A
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }
   }
-  const answer = await capturing(run, sessionId, `Ending ${sessionId}`, () =>
+  const answer = await withProgress(run, sessionId, `Ending ${sessionId}`, () =>
     run.invoke('walkback-end-session', input),
   );
   const lines = answer.discarded === undefined ? [] : discardedLines(answer.discarded, look);

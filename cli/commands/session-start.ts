@@ -5,7 +5,6 @@ import type { StartSessionAnswer } from '../../contract/checkpoint-answers.ts';
 import type { StartSessionInput } from '../../contract/checkpoint-inputs.ts';
 import type { App, Run } from '../app.ts';
 import { withConnection } from '../app.ts';
-import { capturing } from '../capturing.ts';
 import { CliError, isCliError } from '../failure.ts';
 import { underwayAs } from '../interruption.ts';
 import {
@@ -19,6 +18,7 @@ import {
 import type { LocalSandboxes } from '../sandboxes.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { startedSession } from '../view/session-views.ts';
+import { withProgress } from '../with-progress.ts';
 
 interface Options {
   root: string;
@@ -88,7 +88,7 @@ const realDirectory = async (directory: string): Promise<string> => {
 
 const startInSandbox = async (run: Run, input: Input): Promise<StartSessionAnswer> => {
   run.underway(underwayAs(input.sessionId, 'id'));
-  return capturing(run, input.sessionId, `Taking the baseline of ${input.projectsRoot}`, () =>
+  return withProgress(run, input.sessionId, `Taking the baseline of ${input.projectsRoot}`, () =>
     run.invoke('walkback-start-session', input),
   );
 };

@@ -1,6 +1,6 @@
 /**
- * What this machine has: the program's own Node, and the tools that a capture runs in a sandbox (locally, the
- * sandbox is this machine).
+ * What this machine has: the program's own Node, and what is needed in a sandbox (locally, the sandbox is this
+ * machine).
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -22,9 +22,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NODE: readonly [number, number] = IS_PACKAGED ? [20, 0] : [24, 0];
 const WANTED_BYTES = 1024 ** 3;
-/** Used by the program in the sandbox, beside bash and git. */
-const TOOLS = ['find', 'sed', 'grep', 'sort', 'stat', 'flock', 'gzip', 'curl', 'timeout'];
-
 /** The failure is not one of permission: there is no room, or no more for this user. */
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
@@ -41,31 +38,22 @@ const said = async (command: string, args: string[], env: Environment): Promise<
   }
 };
 
-const ofVersion = async (
-  id: string,
-  args: string[],
-  least: readonly [number, number],
-  env: Environment,
-): Promise<Check> => {
-  const line = await said(id, args, env);
-  const wanted = least.join('.');
+const LEAST_GIT = [2, 25] as const;
+
+const git = async (env: Environment): Promise<Check> => {
+  const line = await said('git', ['--version'], env);
   return check(
-    id,
-    line !== undefined && isAtLeast(line, least),
+    'git',
+    line !== undefined && isAtLeast(line, LEAST_GIT),
     line ?? 'not found on PATH',
-    `install ${id} ${wanted} or newer, and see that PATH has it first`,
+    `install git ${LEAST_GIT.join('.')} or newer, and see that PATH has it first`,
   );
 };
 
-const tools = async (env: Environment): Promise<Check> => {
-  const missing: string[] = [];
-  for (const tool of TOOLS) if ((await said(tool, ['--version'], env)) === undefined) missing.push(tool);
-  return check(
-    'tools',
-    missing.length === 0,
-    missing.length === 0 ? TOOLS.join(', ') : `missing: ${missing.join(', ')}`,
-    'install GNU coreutils, findutils, sed, grep, util-linux (flock), gzip and curl',
-  );
+/** E2B's SDK starts every command with bash, and large bundles travel by curl: any version will do. */
+const present = async (id: 'bash' | 'curl', env: Environment): Promise<Check> => {
+  const line = await said(id, ['--version'], env);
+  return check(id, line !== undefined, line ?? 'not found on PATH', `install ${id}`);
 };
 
 /** The directory or, if it does not exist yet, the one in which it would be made. */
@@ -157,9 +145,9 @@ const database = async (dataDir: string, env: Environment): Promise<Check> => {
 
 export const checkMachine = async (dataDir: string, env: Environment): Promise<Check[]> => [
   check('node', isAtLeast(process.version, NODE), process.version, `install Node ${NODE[0]} or newer`),
-  await ofVersion('git', ['--version'], [2, 25], env),
-  await ofVersion('bash', ['--version'], [4, 4], env),
-  await tools(env),
+  await git(env),
+  await present('bash', env),
+  await present('curl', env),
   await dataDirectory(dataDir),
   await disk(dataDir),
   await deadLetters(dataDir),

@@ -147,7 +147,7 @@ const changesOf = (visit: Visit, sessionId: string, messageId: string): Promise<
 };
 
 const progressPart = (progress: Progress | null | undefined): Markup =>
-  progress ? html`<p class="card">A capture is at work: ${progressWords(progress)}.</p>` : NOTHING;
+  progress ? html`<p class="card">At work: ${progressWords(progress)}.</p>` : NOTHING;
 
 export const showSession: Show = async (visit) => {
   const { ask, params, query: asked } = visit;
@@ -181,7 +181,7 @@ export const showSession: Show = async (visit) => {
   const to = (messageId: string): string => `${here}${query({ message: messageId, before })}`;
   const body = html`${sessionFacts(timeline, await placing)}
   ${timeline.session.busy === null ? NOTHING : html`<p class="card warn">${AT_WORK[timeline.session.busy.kind]} is at work until ${time(new Date(timeline.session.busy.untilMs).toISOString(), 'clock')} at the latest.</p>`}
-  ${failedPart('How far a capture is', progress)}${progressPart(progress.read?.progress)}
+  ${failedPart('How far the work is', progress)}${progressPart(progress.read?.progress)}
   <div class="split">
     <aside aria-label="Messages"><a class="skip" href="#chosen">Skip to the chosen message</a>${timelinePart(timeline, chosen?.message.messageId, to)}
     <p class="acts">${before ? html`<a class="button" href="${here}">Newest</a>` : NOTHING}${timeline.cursor === undefined ? NOTHING : html`<a class="button" href="${here}${query({ before: timeline.cursor })}">Older</a>`}<a class="button" href="${here}/compare">Compare any two points</a></p></aside>

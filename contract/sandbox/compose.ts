@@ -1,15 +1,11 @@
-/**
- * Request and report of a composition by the program in the sandbox (`sandbox/next/src/merge`). The committed program does not
- * know them yet, so they are in neither of the lists beside this file.
- */
+/** Request and report of a composition (`sandbox/src/wire/compose.rs`). */
 import * as z from 'zod';
-import { SANDBOX_REPORTS } from './reports.ts';
-import { capture, restored } from './requests.ts';
+import { capture, captureReport } from './capture.ts';
+import { bundles, state } from './states.ts';
 
 const name = z.string();
-const { bundles, state } = restored;
 
-const composeCommand = z.strictObject({
+export const compose = z.strictObject({
   kind: z.literal('compose'),
   sessionId: z.string(),
   call: z.string().describe('names this call; its folder in the sandbox has this name'),
@@ -44,16 +40,8 @@ const composeCommand = z.strictObject({
   isExported: z.boolean().describe('bundles are made'),
   limits: capture.shape.limits,
 });
-export type ComposeCommand = z.infer<typeof composeCommand>;
 
-/** One call. It is JSON on the program's standard input. */
-export const composeCall = z.strictObject({
-  mark: z.string(),
-  timeoutMs: z.int().min(1),
-  command: composeCommand,
-});
-
-const { repositories, bundles: announced, records } = SANDBOX_REPORTS.capture.shape;
+const { repositories, bundles: announced, records } = captureReport.shape;
 
 export const composeReport = z.strictObject({
   repositories: z
@@ -76,4 +64,3 @@ export const composeReport = z.strictObject({
   bundles: announced,
   records,
 });
-export type NativeComposeReport = z.infer<typeof composeReport>;

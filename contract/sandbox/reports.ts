@@ -3,6 +3,10 @@ import * as z from 'zod';
 import { count } from '../answer-fields.ts';
 import { hostChange } from '../change-answers.ts';
 import { directoryListing, repositoryInfo } from '../checkpoint-answers.ts';
+import { SANDBOX_WORK } from '../progress.ts';
+import { captureReport, captureWorkingTreeReport, objectId } from './capture.ts';
+import { composeReport } from './compose.ts';
+import { captureLateReport, lateStoredReport } from './late.ts';
 import type { SandboxCommand } from './requests.ts';
 
 const hello = z.strictObject({
@@ -12,7 +16,7 @@ const hello = z.strictObject({
 
 /** A line of progress on standard error (`sandbox/src/wire/progress.rs`), after `walkback-progress `. */
 export const sandboxProgress = z.strictObject({
-  doing: z.literal('files'),
+  doing: z.enum(SANDBOX_WORK),
   done: count,
   of: count.optional(),
 });
@@ -43,97 +47,46 @@ const diff = z.strictObject({
   ),
 });
 
-const objectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
-const uncaptured = z.strictObject({ path: z.string(), reason: z.string() });
-const skipped = uncaptured.extend({ sizeBytes: count.optional() });
+const source = z.union([
+  z.strictObject({ node: count.describe('its place in the request'), path: z.string() }),
+  z.strictObject({
+    commit: objectId.describe("of the repository's own history"),
+    author: z.string(),
+    authoredAt: count.describe('seconds since 1970'),
+    summary: z.string(),
+    path: z.string(),
+  }),
+]);
 
-const hostState = z.strictObject({
-  meta: objectId.describe('the commit that holds the state of the repository itself'),
-  tips: z.array(objectId).describe('the parents of that commit'),
-  headKind: z.enum(['none', 'unreadable', 'unborn', 'branch', 'detached']),
-  branch: z.string().optional(),
-  head: objectId.optional(),
-  shallow: z.boolean(),
-  partial: z.boolean(),
-  base: z.string().optional().describe('the name of the bundle with the whole history'),
-  stash: z.array(objectId).describe('the newest entries, newest first'),
+const blame = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('missing'),
+    nodes: z.array(count).describe('whose captures are not in the sandbox'),
+    bases: z.array(objectId).describe('those of the request that are'),
+  }),
+  z.strictObject({ kind: z.literal('absent'), removedBy: source.optional() }),
+  ...(['directory', 'link', 'submodule', 'binary'] as const).map((kind) =>
+    z.strictObject({ kind: z.literal(kind) }),
+  ),
+  z.strictObject({ kind: z.literal('too-large'), sizeBytes: count }),
+  z.strictObject({
+    kind: z.literal('lines'),
+    total: count.describe('of the file'),
+    lines: z.array(z.strictObject({ text: z.string(), source: count, lineThere: count })),
+    sources: z.array(source).describe('what lines came with, and the name of the file there'),
+    ownCommits: z.array(objectId).describe("of nodes, from which the repository's own history was read"),
+  }),
+]);
+
+const findFile = z.strictObject({
+  paths: z
+    .array(z.string())
+    .describe('of repositories whose trees have it as something else than a directory'),
 });
 
-const captureWorkingTree = z.strictObject({
-  repositories: z.array(
-    z.strictObject({
-      path: z.string(),
-      objectFormat: z.enum(['sha1', 'sha256']),
-      tree: objectId.optional().describe('absent: not captured, and the failure says why'),
-      modes: objectId.optional().describe('the list of the sidecar; absent when it is empty'),
-      empty: objectId.optional(),
-      leftOut: objectId.optional(),
-      host: hostState.optional().describe('absent: not captured'),
-      failures: z.array(uncaptured),
-      skipped: z.array(skipped),
-    }),
-  ),
-  skipped: z.array(skipped),
-});
-
-const place = count.describe('of the repository in the list of all');
-
-const capture = z.strictObject({
-  repositories: z.array(
-    z.strictObject({
-      path: z.string(),
-      state: z.enum(['captured', 'failed', 'absent']),
-      capture: z
-        .strictObject({
-          commit: objectId,
-          tree: objectId,
-          meta: objectId,
-          chain: z
-            .enum(['append', 'restart', 'rebase'])
-            .optional()
-            .describe('absent: the capture before is this one'),
-          base: z.string().optional(),
-          baseCommit: objectId.optional(),
-          missingTarget: z.boolean(),
-          stash: z.array(objectId),
-        })
-        .optional(),
-      info: repositoryInfo()
-        .pick({ headKind: true, shallow: true, partial: true, objectFormat: true })
-        .extend({ branch: z.string().optional(), head: objectId.optional() })
-        .strict()
-        .optional(),
-      changes: z
-        .strictObject({
-          host: hostChange().optional(),
-          isCut: z.boolean(),
-          totals: z.string().optional(),
-          problems: z.array(z.string()),
-        })
-        .optional(),
-      failures: z.array(uncaptured),
-      skipped: z.array(skipped),
-    }),
-  ),
-  skipped: z.array(skipped),
-  bundles: z.array(
-    z.strictObject({
-      repository: place,
-      kind: z.enum(['link', 'base']),
-      sizeBytes: count,
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
-      carry: z.enum(['inline', 'file', 'upload']),
-    }),
-  ),
-  records: z.array(
-    z.strictObject({
-      repository: place,
-      sizeBytes: count,
-      isPacked: z.boolean(),
-      isCut: z.boolean(),
-      carry: z.enum(['inline', 'file']),
-    }),
-  ),
+const countLooseFiles = z.strictObject({
+  files: count.optional().describe('absent: too many to be counted'),
+  bytes: count.optional(),
 });
 
 const restore = z.strictObject({
@@ -156,7 +109,7 @@ const restore = z.strictObject({
         paths: z.array(z.strictObject({ path: z.string(), change: z.enum(['write', 'delete']) })),
         problems: z.array(
           z.strictObject({
-            kind: z.enum(['conflict', 'changed', 'missing-objects', 'unsafe-path', 'failed']),
+            kind: z.enum(['conflict', 'changed', 'missing-objects', 'unsafe-path', 'interrupted', 'failed']),
             message: z.string(),
           }),
         ),
@@ -175,9 +128,9 @@ const restore = z.strictObject({
   warnings: z.array(z.string()),
   settled: z
     .strictObject({
-      end: z.enum(['target', 'undo', 'none']).describe('none: nothing had reached the target'),
-      reached: count.describe('paths and parts of the host state that are at the target'),
-      unreached: count,
+      reached: count.describe(
+        'paths and parts of the host state that were at the target; 0: nothing was written',
+      ),
       kept: z.array(z.string()).describe('changed since, by paths in the projects root; the first ones'),
       keptNotListed: count,
     })
@@ -185,17 +138,10 @@ const restore = z.strictObject({
     .describe('of a restore that settles; absent when it could not look'),
 });
 
-/** The second answer of a capture: what came of its uploads. */
-export const uploadReport = z.strictObject({
-  problem: z.string().optional().describe('absent: everything was sent'),
-});
-
 const preflight = z.strictObject({
-  bash: z.string(),
   git: z.string(),
   user: z.string(),
-  missing: z.array(z.string()),
-  hasGnuFind: z.boolean(),
+  hasCurl: z.boolean(),
   needs: z.array(z.strictObject({ tool: z.string(), at: z.string().optional() })),
   root: z.enum(['directory', 'missing', 'other']),
   canMake: z.boolean().describe('whether the root could be made where the call began'),
@@ -240,8 +186,14 @@ export const SANDBOX_REPORTS = {
   survey,
   directories,
   diff,
-  'capture-working-tree': captureWorkingTree,
-  capture,
+  blame,
+  'find-file': findFile,
+  'count-loose-files': countLooseFiles,
+  'capture-working-tree': captureWorkingTreeReport,
+  capture: captureReport,
+  'capture-late': captureLateReport,
+  'late-stored': lateStoredReport,
+  compose: composeReport,
   preflight,
   'ask-remotes': askRemotes,
   run,

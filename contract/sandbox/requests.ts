@@ -1,5 +1,9 @@
 /** Requests to the program in the sandbox (`sandbox/src/wire`). Names of the sandbox are text (`adapters/git/names.ts`). */
 import * as z from 'zod';
+import { capture, captureWorkingTree } from './capture.ts';
+import { compose } from './compose.ts';
+import { captureLate, lateStored } from './late.ts';
+import { bundles, id, state } from './states.ts';
 
 const name = z.string();
 const objectId = z.string().nullable();
@@ -31,61 +35,58 @@ const diff = z.strictObject({
     }),
   ),
   statOnly: z.boolean(),
+  file: z
+    .strictObject({
+      path: name.describe('in the repository'),
+      context: z.int().min(0).describe('lines that are shown around each change'),
+    })
+    .nullable()
+    .describe('the text is of this file alone'),
   maxBytes: z.int().min(0).describe('of the text of one repository'),
 });
 
-const captureWorkingTree = z.strictObject({
-  kind: z.literal('capture-working-tree'),
+const blame = z.strictObject({
+  kind: z.literal('blame'),
   sessionId: z.string(),
-  maxFileBytes: z.int().min(0),
-  maxDepth: z.int().min(0),
-  include: z.array(name).describe('patterns of ignored files that are captured'),
-  exclude: z.array(name).describe('patterns of files that are not captured'),
-  known: z.array(name).describe('repositories that the session knows'),
-  targets: z
-    .array(z.strictObject({ path: name, tree: z.string() }))
-    .describe('what is about to be restored: uncaptured files in its way are captured'),
-});
-
-const id = z.string();
-
-export const capture = z.strictObject({
-  kind: z.literal('capture'),
-  sessionId: z.string(),
-  call: z.string().describe('names this call; its folder in the sandbox has this name'),
-  tag: z.string().describe('names the checkpoint in the shadow'),
-  message: z.string(),
-  reason: z.string(),
-  maxFileBytes: z.int().min(0),
-  maxDepth: z.int().min(0),
-  lockWaitSeconds: z.int().min(0),
-  include: z.array(name),
-  exclude: z.array(name),
-  known: z
+  call: z.string().describe('names this call; what was brought for it lies in a folder of this name'),
+  path: name.describe('of the repository'),
+  objectFormat: z.enum(['sha1', 'sha256']),
+  file: name.describe('in the repository'),
+  nodes: z
     .array(
       z.strictObject({
-        path: name,
-        commit: id,
-        tree: id,
-        meta: id,
-        base: z.string().nullable(),
-        baseCommit: id.nullable(),
-        next: z.enum(['append', 'restart', 'rebase']),
-        isGone: z.boolean().describe('it was not there at the checkpoint before'),
+        tree: objectId.describe('null: the repository was not there'),
+        parents: z.array(z.int().min(0)).describe('places of the states that it came from'),
+        commit: objectId.describe(
+          "of the repository's own history; becomes the parent of a state without one, where it can be read",
+        ),
       }),
     )
-    .describe('what the store has'),
-  mentioned: z.array(name).describe('seen but never captured'),
-  knownBases: z.array(z.string()).describe('names of bases that are stored'),
-  targets: z.array(z.strictObject({ path: name, commit: id, tree: id, meta: id })),
-  changes: z.boolean().describe('records what changed since the known states'),
-  limits: z.strictObject({
-    inlineBytes: z.int().min(0).describe('of bundles in the answer itself'),
-    carryBytes: z.int().min(0).describe('of bundles that the caller reads; larger ones are uploaded'),
-    uploadWaitSeconds: z.int().min(0),
-    recordBytes: z.int().min(0).describe('of the record of one repository'),
-    recordsBytes: z.int().min(0),
-  }),
+    .describe('each comes after its parents; the last one is that of the file'),
+  bases: z.array(id).describe('commits that bundles stand on'),
+  shallow: z.boolean().describe('without its boundary, own commits are not looked at'),
+  from: z.int().min(1),
+  to: z.int().min(1).nullable().describe('null: to the end'),
+  mostLines: z.int().min(1),
+  maxFileBytes: z.int().min(0),
+  bundles: z
+    .array(z.string())
+    .describe('SHA-256 of those to bring first, for this call alone; they are files of the call'),
+});
+
+const findFile = z.strictObject({
+  kind: z.literal('find-file'),
+  sessionId: z.string(),
+  file: name,
+  trees: z.array(z.strictObject({ path: name.describe('of the repository'), tree: id })),
+});
+
+const countLooseFiles = z.strictObject({
+  kind: z.literal('count-loose-files'),
+  include: z.array(name).describe('patterns of ignored files that count'),
+  exclude: z.array(name).describe('patterns of files that do not count'),
+  mostFiles: z.int().min(0).describe('sizes of more files are not looked at'),
+  maxFileBytes: z.int().min(0).describe('a larger file is not captured'),
 });
 
 const preflight = z.strictObject({
@@ -93,7 +94,6 @@ const preflight = z.strictObject({
   below: name.describe(
     'the next part of a projects root that does not exist; empty where the call began in it',
   ),
-  tools: z.array(z.string()).describe('programs that Walkback calls'),
   needs: z.array(z.string()).describe('programs that the caller needs'),
 });
 
@@ -118,23 +118,6 @@ const leftovers = z.strictObject({
   lockWaitSeconds: z.int().min(0),
 });
 
-const state = z.strictObject({ tree: id, meta: id });
-
-const bundles = z
-  .array(
-    z.strictObject({
-      how: z
-        .enum(['base', 'link', 'small', 'many'])
-        .describe('small: becomes loose objects; many: joined small ones, which become one pack'),
-      sha256: z.string(),
-      cuts: z.string().nullable().describe('SHA-256 of the places at which a joined one is cut'),
-    }),
-  )
-  .describe('to be brought first; they are files of the call in the sandbox');
-
-/** What restores and compositions say alike. */
-export const restored = { state, bundles };
-
 const restore = z.strictObject({
   kind: z.literal('restore'),
   sessionId: z.string(),
@@ -146,11 +129,15 @@ const restore = z.strictObject({
   exclude: z.array(name),
   filesOnly: z.boolean().describe('HEAD, branches, index and operation stay as they are'),
   dryRun: z.boolean(),
-  company: z.boolean().describe('captured files may have another content by now, and change further'),
+  allowConcurrentWriters: z
+    .boolean()
+    .describe('captured files may have another content by now, and change further'),
   settle: z
-    .enum(['nearer', 'target', 'undo'])
-    .nullable()
-    .describe('a restore between undo and target broke off: what it left goes to one of them'),
+    .boolean()
+    .describe('a restore from undo to target broke off: what it wrote goes back to the undo'),
+  fresh: z
+    .boolean()
+    .describe('the sandbox was made for this: what its template holds in the way is put aside'),
   targetTag: z.string().nullable().describe('names the checkpoint of the target'),
   repositories: z
     .array(
@@ -173,8 +160,14 @@ const sandboxCommand = z.discriminatedUnion('kind', [
   survey,
   directories,
   diff,
+  blame,
+  findFile,
+  countLooseFiles,
   captureWorkingTree,
   capture,
+  captureLate,
+  lateStored,
+  compose,
   preflight,
   askRemotes,
   run,

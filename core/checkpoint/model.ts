@@ -2,6 +2,7 @@
 import type { LineCount, SettledRollback, Uncaptured } from '../../contract/answer-fields.ts';
 import type { Busy } from '../../contract/checkpoint-answers.ts';
 import type { AskedBy } from '../../contract/identity.ts';
+import type { Work } from '../../contract/progress.ts';
 import type { Conflict } from '../../contract/rollback-answers.ts';
 import type { StoredBundle } from './bundles.ts';
 
@@ -291,17 +292,17 @@ export interface Message {
   textSeq?: number;
 }
 
-/** What a capture that takes long has done so far: files read, or bytes of large bundles that the sandbox sends. */
-export interface CaptureProgress {
-  doing: 'files' | 'upload';
+/** What work that takes long has done so far. */
+export interface WorkDone {
+  doing: Work;
   /** Files, or bytes. */
   done: number;
   /** Absent while nobody knows. */
   of?: number;
 }
 
-/** What a long capture has done so far. Item `SESSION#<id>` / `PROGRESS`; the session itself may not be there yet. */
-export interface WorkProgress extends CaptureProgress {
+/** What long work of a session has done so far. Item `SESSION#<id>` / `PROGRESS`; the session itself may not be there yet. */
+export interface WorkProgress extends WorkDone {
   sessionId: string;
   startedAt: string;
   /** When this was told. */

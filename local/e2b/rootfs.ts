@@ -5,7 +5,6 @@
 import { lstat, mkdir, rename, rm, rmdir, stat, symlink, unlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, posix } from 'node:path';
 import { HOME, isInside } from './paths.ts';
-import { removeFromMemory } from './shared-memory.ts';
 
 export interface Mount {
   path: string;
@@ -71,5 +70,4 @@ export const removeSandboxDirectory = async (
   if (await lstat(join(dataDir, name)).catch(() => undefined))
     throw new Error(`${name} could not be moved away.`);
   await rm(deleted, { recursive: true, force: true, maxRetries: 3 });
-  await removeFromMemory(name);
 };

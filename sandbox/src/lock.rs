@@ -1,6 +1,6 @@
-//! The lock of a projects root. One command at a time works below it, this program or the scripts.
+//! The lock of a projects root. One command at a time works below it.
 //!
-//! 1. It is a lock of `flock` on `.agent-shadow/lock`, the one that the scripts take.
+//! 1. It is a lock of `flock` on `.agent-shadow/lock`.
 //! 2. Processes of git inherit it: it is held until the last of them is gone, even when this program is killed.
 
 use crate::shadow::home::make_home;
@@ -66,7 +66,7 @@ fn not_taken(error: io::Error) -> Failure {
     ))
 }
 
-/// Waits in line, as the scripts do. A thread that still waits when this gives up ends with the process.
+/// Waits in line. A thread that still waits when this gives up ends with the process.
 fn wait(file: File, seconds: u64) -> Outcome<File> {
     let (done, taken) = channel();
     std::thread::spawn(move || {
@@ -101,7 +101,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_lock_of_the_scripts_is_waited_for_and_excludes() {
+    fn a_lock_of_another_process_is_waited_for_and_excludes() {
         let top = tempfile::tempdir().expect("a temporary directory");
         let lock = Lock::take(top.path(), 1).expect("nobody holds it");
         let taken = || {

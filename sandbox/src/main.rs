@@ -2,6 +2,7 @@
 //! it reads a request, does it in the working directory, which is the projects root, and writes an answer.
 
 mod apply;
+mod blame;
 mod bundle;
 mod capture;
 mod check;
@@ -10,7 +11,9 @@ mod git;
 mod heap;
 mod host;
 mod install;
+mod late;
 mod lock;
+mod merge;
 mod meta;
 mod parallel;
 mod plan;
@@ -21,7 +24,7 @@ mod settle;
 mod shadow;
 mod wire;
 
-use capture::checkpoint::Rest;
+use bundle::leave::{Rest, Told};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -137,25 +140,33 @@ fn run(command: Command, answer: &mut Answer<impl Write>) -> Outcome<Option<Rest
         Command::CaptureWorkingTree(request) => {
             report(answer, &capture::command::working_trees(&root, &request)?)?;
         }
-        Command::Capture(request) => {
-            let told = capture::checkpoint::capture(&root, &request)?;
-            report(answer, &told.report)?;
-            for (kind, bytes) in &told.frames {
-                answer.bytes(kind, bytes).map_err(answer_lost)?;
-            }
-            return Ok(Some(told.rest));
-        }
+        Command::Capture(request) => return tell(answer, capture::checkpoint::capture(&root, &request)?),
+        Command::CaptureLate(request) => return tell(answer, late::command::capture(&root, &request)?),
+        Command::LateStored(request) => report(answer, &late::stored::stored(&root, &request)?)?,
+        Command::Compose(request) => return tell(answer, merge::command::compose(&root, &request)?),
         Command::Preflight(request) => report(answer, &check::preflight::preflight(&root, &request)?)?,
         Command::AskRemotes(request) => report(answer, &check::remotes::ask(&root, &request)?)?,
         Command::Run(request) => report(answer, &check::run::run(&root, &request)?)?,
         Command::Leftovers(request) => report(answer, &check::leftovers::leftovers(&root, &request)?)?,
-        Command::Restore(request) => match request.settle {
-            None => report(answer, &restore::command::restore(&root, &request)?)?,
-            Some(to) => report(answer, &settle::command::settle(&root, &request, to)?)?,
-        },
+        Command::Restore(request) if request.settle => {
+            report(answer, &settle::command::settle(&root, &request)?)?;
+        }
+        Command::Restore(request) => report(answer, &restore::command::restore(&root, &request)?)?,
         Command::Diff(request) => report(answer, &read::diff::diff(&root, &request)?)?,
+        Command::Blame(request) => report(answer, &blame::command::blame(&root, &request)?)?,
+        Command::FindFile(request) => report(answer, &blame::find::find_file(&root, &request)?)?,
+        Command::CountLooseFiles(request) => report(answer, &read::loose::count(&root, &request)?)?,
     }
     Ok(None)
+}
+
+/// The report, and the bytes that it announces.
+fn tell(answer: &mut Answer<impl Write>, told: Told<impl serde::Serialize>) -> Outcome<Option<Rest>> {
+    report(answer, &told.report)?;
+    for (kind, bytes) in &told.frames {
+        answer.bytes(kind, bytes).map_err(answer_lost)?;
+    }
+    Ok(Some(told.rest))
 }
 
 fn report(answer: &mut Answer<impl Write>, report: &impl serde::Serialize) -> Outcome<()> {

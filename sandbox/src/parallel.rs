@@ -15,6 +15,11 @@ const LEFT: usize = 8;
 
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, usize::from));
+/// How many processors there are.
+pub(crate) fn processors() -> usize {
+    *PROCESSORS
+}
+
 /// Threads that work now. The first one is that of `main`.
 static WORKING: AtomicUsize = AtomicUsize::new(1);
 

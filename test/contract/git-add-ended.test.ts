@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { commandPath } from '../support/command-path.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, TWO_FILES } from '../support/git-repositories.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
 
 test('a git that a signal ends is no fault of the repository or its shadow', async () => {
   await using place = await createHarness();
@@ -30,25 +29,3 @@ test('a git that a signal ends is no fault of the repository or its shadow', asy
   harness.standOn(from);
   await applies(harness, first);
 });
-
-test(
-  'nor is a process that a signal ends while it is looked for what stands in the way of empty directories',
-  OF_SCRIPTS,
-  async () => {
-    await using place = await createHarness();
-    const bin = `${place.top}/bin`;
-    mkdirSync(bin);
-    await using harness = await createHarness({ env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` } });
-    mkdirSync(`${harness.root}/app`);
-    harness.sh(`${TWO_FILES}; mkdir hollow`, 'app');
-    const first = await harness.capture();
-    harness.sh('rmdir hollow; echo file > hollow', 'app');
-    const from = await harness.capture(first);
-    writeFileSync(`${bin}/comm`, '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 });
-    const { report } = await harness.rollback(first, { from });
-    expect([report.outcome, report.problems.map(({ kind }) => kind)]).toEqual(['refused', ['interrupted']]);
-    rmSync(`${bin}/comm`);
-    harness.standOn(from);
-    await applies(harness, first);
-  },
-);

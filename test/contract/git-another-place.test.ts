@@ -3,8 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { goesBackAndForth, TWO_FILES, world } from '../support/git-repositories.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
-import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 const test = sampledTest('git-another-place', 6);
@@ -201,37 +199,6 @@ test('a .git that git cannot use is put back, too, when another repository canno
     harness.sh('find app -path "*/.agent-shadow" -prune -o -type f -print0 | sort -z | xargs -0 sha256sum'),
   ).toBe(before);
 });
-
-test.for([
-  ['before the new one was there', 'kill -KILL 0'],
-  ['when the new one was there', '"$real" "$@"; kill -KILL 0'],
-])(
-  'a .git that git cannot use, and that was parked when everything was killed, %s, is put back by who settles it',
-  async ([, kill]) => {
-    using killing = replacedCommand(
-      'perl',
-      `[[ "$*" == *'/0.git .git'* ]] || exec "$real" "$@"\nrm "$armed"\n${kill}\n`,
-    );
-    await using harness = await createHarness({ env: killing.env });
-    harness.sh(make('app'));
-    const first = await harness.capture();
-    harness.sh('rm app/.git/HEAD; echo three > app/a.txt');
-    const sums = () =>
-      harness.sh('find app -path "*/.agent-shadow" -prune -o -type f -print0 | sort -z | xargs -0 sha256sum');
-    const before = sums();
-    const from = await harness.capture(first);
-    killing.arm();
-    await expect(harness.rollback(first, { from })).rejects.toThrow();
-    expect([killing.isArmed(), sums() === before]).toEqual([false, false]);
-    expect((await harness.settle(from, first, 'undo')).report).toMatchObject({
-      outcome: 'applied',
-      problems: [],
-    });
-    expect(sums()).toBe(before);
-    expect(harness.sh('find .agent-shadow/parked-s1 -name cleared')).toBe('');
-  },
-  OF_SCRIPTS,
-);
 
 test('picks that go on in a copy find their commits, which no branch holds', async () => {
   await using harness = await createHarness();

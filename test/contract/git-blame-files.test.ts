@@ -279,7 +279,7 @@ test('a history of thousands of states goes ahead as a file', async () => {
 });
 
 test.for([
-  ['kill -KILL $$', 'git was ended by a signal'],
+  ['kill -KILL $$', 'git was ended by signal 9'],
   ['echo fatal: out of memory >&2; exit 128', 'out of memory'],
   ['printf half; exit 0', 'its answer is not whole'],
 ])('a git that does %s wrote no file, and nothing of the call stays', async ([does, why]) => {

@@ -4,8 +4,6 @@ import { describe, expect } from 'vitest';
 import { files } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
 import { applies, goesBackAndForth, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
-import { replacedCommand } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** Some of them, others each time; all of them in `npm run test:long`. */
@@ -31,28 +29,6 @@ describe('repositories that come and go', () => {
       'what no capture holds came back with the parked .git',
     ).toBe('keep');
   });
-
-  test(
-    'one comes back with its own .git, although the place it was once parked at could not be removed',
-    async () => {
-      using killed = replacedCommand(
-        'rm',
-        '[[ $1 == -rf && $* == *parked-s1/* ]] || exec "$real" "$@"\n"$real" "$armed"\nkill -9 $$\n',
-      );
-      await using harness = await withTwoFiles(['app'], { env: killed.env });
-      const first = await harness.capture();
-      harness.sh('git init -q -b main new; cd new; echo n > n; git add n; git commit -qm n; git tag keep');
-      const { undo } = await applies(harness, first);
-      killed.arm();
-      expect([(await harness.rollback(undo)).report.outcome, killed.isArmed()]).toEqual(['reverted', false]);
-      await applies(harness, undo);
-      harness.sh('echo two > n; git commit -qam two', 'new');
-      await applies(harness, first);
-      await applies(harness, undo);
-      expect(harness.sh('git tag; cat n', 'new')).toBe('keep\nn\n');
-    },
-    OF_SCRIPTS,
-  );
 
   test('many leave at once, of one directory and as worktrees of one repository, and all come back', async () => {
     await using harness = await withTwoFiles(['app']);

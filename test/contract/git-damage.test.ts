@@ -5,7 +5,6 @@ import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, ONE_FILE, text, withRepositories, world } from '../support/git-repositories.ts';
 import { NEEDS_ROOT } from '../support/needs-root.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
@@ -30,30 +29,6 @@ const DAMAGE = {
   'no objects': 'rm -rf .git/objects',
   'a .git that is a file which leads nowhere': 'rm -rf .git; echo gitdir: /nowhere > .git',
 };
-
-const KEPT = {
-  gone: 'rm meta.parts',
-  'cut off': 'truncate -s -9 meta.parts',
-  'of another state': 'cp ../other.parts meta.parts',
-};
-
-describe('the entries of a host state that a shadow keeps', OF_SCRIPTS, () => {
-  for (const [what, damage] of Object.entries(KEPT))
-    test(`${what}: they are read from git`, async () => {
-      await using harness = await withRepositories(['app']);
-      harness.sh('chmod 600 f.txt; mkdir void; git branch other', 'app');
-      const before = world(harness, ['app']);
-      const first = await harness.capture();
-      // A restore keeps the entries of the state that it looked at.
-      await harness.rollback(first, { dryRun: true });
-      harness.sh('cp session-s1/meta.parts other.parts', 'app/.agent-shadow');
-      harness.sh('chmod 644 f.txt; rmdir void; git branch -D other; echo x > f.txt', 'app');
-      await harness.rollback(first, { dryRun: true });
-      harness.sh(damage, 'app/.agent-shadow/session-s1');
-      await applies(harness, first);
-      expect(world(harness, ['app'])).toEqual(before);
-    });
-});
 
 describe('host repositories that broke', () => {
   for (const [what, damage] of Object.entries(DAMAGE))

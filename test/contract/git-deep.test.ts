@@ -1,4 +1,6 @@
 /** Repositories far below the projects root, or above it, are found, or it is said that nobody looked. */
+import { existsSync, readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
@@ -69,4 +71,31 @@ test('the repository around a projects root is named, where there is none below'
   expect(await surveyOf(harness, 'src/.git/sub')).toEqual(nothing);
   harness.sh(`cd app/src; ${ONE_FILE}`);
   expect((await surveyOf(harness, 'app/src')).around).toBeUndefined();
+});
+
+test('a file whose path fits in its repository, and not beside it, goes and comes back, and is not kept', async () => {
+  await using harness = await createHarness();
+  harness.sh(`mkdir app; cd app; ${ONE_FILE}`);
+  const first = await harness.capture();
+  const name = 'd'.repeat(250);
+  harness.sh(`for i in {1..16}; do mkdir ${name}; cd ${name}; done; echo deep > f`, 'app');
+  const second = await harness.capture(first);
+  const { report } = await applies(harness, first, { from: second });
+  expect(report.asides ?? []).toEqual([]);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
+  const path = `${harness.root}/app/${Array(16).fill(name).join('/')}/f`;
+  expect(existsSync(path)).toBe(false);
+  await applies(harness, second);
+  const held = await open(path, 'a');
+  // The system cannot name what is open there.
+  const away = await applies(harness, first);
+  expect(away.report.asides).toMatchObject([{ late: [], open: [expect.stringMatching(/d\/f$/)] }]);
+  await held.appendFile('late\n');
+  await held.close();
+  const late = await harness.captureLate(second);
+  expect(late.report.late).toHaveLength(1);
+  await harness.lateStored(late);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
+  await applies(harness, late);
+  expect(readFileSync(path, 'utf8')).toBe('deep\nlate\n');
 });

@@ -1,5 +1,5 @@
 /**
- * The disk is full, broken or read-only, or the program is killed, at any call of the system that a native capture makes: the
+ * The disk is full, broken or read-only, or the program is killed, at any call of the system that a capture makes: the
  * working files stay, what is not captured is told, and the next call arrives. So it does where the power is lost. Many of
  * these calls in `npm run test:long`, with each seed others; a few here.
  */

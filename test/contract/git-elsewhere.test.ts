@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createRepositories } from '../../adapters/git/repositories.ts';
 import { commandPath } from '../support/command-path.ts';
 import { broughtBack, busyboxRoot, capturesIn, emulated } from '../support/git-elsewhere.ts';
-import { TWO_FILES } from '../support/git-repositories.ts';
+import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_MOUNT } from '../support/needs-root.ts';
 import { processSandbox } from '../support/process-sandbox.ts';
 import { runSync } from '../support/run-sync.ts';
@@ -78,6 +79,86 @@ test.skipIf(busybox === '' || NEEDS_MOUNT.skip)(
     expect(there).toEqual(here);
     expect(there.brought[1]?.['app']).toContain('link');
     expect(there.states[1]?.repositories.map(({ changed }) => changed)).toEqual([true, false]);
+  },
+);
+
+test.skipIf(busybox === '' || NEEDS_MOUNT.skip)(
+  'a sandbox with nothing but busybox and git says who wrote a line, compares a file and counts loose files',
+  async () => {
+    using elsewhere = busyboxRoot(busybox);
+    const { root, sandbox, projectsRoot } = elsewhere;
+    const repositories = createRepositories(programSent());
+    const capture = capturesIn(programSent(), sandbox, projectsRoot);
+    sh(`${MAKE}; printf 'one\\ntwo\\n' > app/lines`, root);
+    const from = (await capture()).repositories.find(({ path }) => path === 'app')?.tree ?? '';
+    sh('sed -i s/two/TWO/ app/lines; echo loose > loose', root);
+    const to = (await capture()).repositories.find(({ path }) => path === 'app')?.tree ?? '';
+    const common = { projectsRoot, sessionId: 's1', timeoutMs: 60_000 };
+    const blamed = await repositories.blame(sandbox, {
+      ...common,
+      path: 'app',
+      objectFormat: 'sha1',
+      file: 'lines',
+      nodes: [
+        { tree: from, parents: [] },
+        { tree: to, parents: [0] },
+      ],
+      bases: [],
+      shallow: false,
+      from: 1,
+      mostLines: 10,
+      maxFileBytes: 1000,
+      bundles: [],
+    });
+    expect(blamed).toMatchObject({
+      lines: [{ source: 0 }, { source: 1 }],
+      sources: [{ node: 0 }, { node: 1 }],
+    });
+    const trees = ['app', 'lib'].map((path) => ({ path, tree: to }));
+    expect(await repositories.findFile(sandbox, { ...common, file: 'lines', trees })).toEqual(['app']);
+    const file = { file: 'lines', context: 1 };
+    const pairs = [{ path: 'app', from, to }];
+    const [told] = await repositories.diff(sandbox, {
+      ...common,
+      pairs,
+      file,
+      statOnly: false,
+      maxBytes: 1000,
+    });
+    expect(told?.diff).toContain(' one\n-two\n+TWO\n');
+    const few = { include: [], exclude: [], mostFiles: 9, maxFileBytes: 100 };
+    expect(await repositories.countLooseFiles(sandbox, { ...common, ...few })).toEqual({
+      files: 1,
+      bytes: 6,
+    });
+  },
+);
+
+test.skipIf(emulator === '')(
+  'the program for arm64 rolls back, undoes, merges and fills a fresh sandbox',
+  async () => {
+    const top = mkdtempSync(join(tmpdir(), 'walkback-arm64-'));
+    try {
+      await using harness = await withTwoFiles(['app', 'lib'], { program: emulated(emulator, top) });
+      const first = await harness.capture();
+      const before = world(harness, ['app', 'lib']);
+      harness.sh(WORK);
+      const after = world(harness, ['app', 'lib']);
+      const { undo } = await applies(harness, first);
+      expect(world(harness, ['app', 'lib'])).toEqual(before);
+      await applies(harness, undo);
+      expect(world(harness, ['app', 'lib'])).toEqual(after);
+      await applies(harness, first);
+      harness.sh('echo mine > lib/mine');
+      await harness.capture();
+      const { merged } = await harness.compose([{ base: first, theirs: undo }]);
+      await applies(harness, merged);
+      expect(harness.sh('cat lib/mine app/a.txt')).toBe('mine\ntwo\n');
+      await rebuilds(harness, merged);
+      expect(harness.sh('cat lib/mine app/a.txt')).toBe('mine\ntwo\n');
+    } finally {
+      rmSync(top, { recursive: true });
+    }
   },
 );
 

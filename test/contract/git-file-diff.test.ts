@@ -1,40 +1,52 @@
 /** One file between two captures, with as many lines around its changes as are asked for: real git, odd names, and nothing run. */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileDiffCommand, readFileDiff } from '../../adapters/git/file-diff.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
+import { processSandbox } from '../support/process-sandbox.ts';
 import { programHere } from '../support/sandbox-program.ts';
+
+type Harness = Awaited<ReturnType<typeof withTwoFiles>>;
 
 const numbered = (changed: number, word: string): string =>
   Array.from({ length: 100 }, (_, at) => (at === changed ? word : `line ${at}`)).join('\\n');
 
-const compared = async (
-  repository: string,
+/** The changes of one file, with so many lines around them. */
+const asked = async (
+  harness: Harness,
+  pair: { path: string; from: string | null; to: string | null },
   file: string,
-  write: (text: string) => string,
-  { context = 3, maxBytes = 100_000 }: { context?: number; maxBytes?: number } = {},
+  { context = 3, maxBytes = 100_000, sandbox = harness.sandbox } = {},
 ) => {
-  await using harness = await withTwoFiles([repository]);
-  harness.sh(write(numbered(50, 'before')), repository);
-  const trees: (string | null)[] = [(await harness.capture()).repositories[0]?.tree ?? null];
-  harness.sh(write(numbered(50, 'after')), repository);
-  harness.sh('echo other > other.txt', repository);
-  trees.push((await harness.capture()).repositories[0]?.tree ?? null);
-  const [from = null, to = null] = trees;
-  const [told] = await createRepositories(programHere()).diff(harness.sandbox, {
+  const [told] = await createRepositories(programHere()).diff(sandbox, {
     projectsRoot: harness.root,
     sessionId: 's1',
-    pairs: [{ path: repository, from, to }],
+    pairs: [pair],
     statOnly: false,
     file: { file, context },
     maxBytes,
     timeoutMs: 60_000,
   });
   return told;
+};
+
+const treeNow = async (harness: Harness) => (await harness.capture()).repositories[0]?.tree ?? null;
+
+const compared = async (
+  repository: string,
+  file: string,
+  write: (text: string) => string,
+  limits: { context?: number; maxBytes?: number } = {},
+) => {
+  await using harness = await withTwoFiles([repository]);
+  harness.sh(write(numbered(50, 'before')), repository);
+  const from = await treeNow(harness);
+  harness.sh(write(numbered(50, 'after')), repository);
+  harness.sh('echo other > other.txt', repository);
+  return await asked(harness, { path: repository, from, to: await treeNow(harness) }, file, limits);
 };
 
 const inFile = (name: string) => (text: string) => `mkdir -p deep; printf '${text}\\n' > ${name}`;
@@ -88,26 +100,32 @@ test.each([
 ])('a setting of the shadow runs nothing: %s', async (setting) => {
   const mark = join(tmpdir(), `walkback-ran-${randomUUID()}`);
   await using harness = await withTwoFiles(['app']);
-  const treeNow = async () => (await harness.capture()).repositories[0]?.tree ?? null;
   harness.sh('echo before > a.txt', 'app');
-  const from = await treeNow();
+  const from = await treeNow(harness);
   harness.sh('echo after > a.txt', 'app');
-  const pair = { path: 'app', from, to: await treeNow() };
+  const pair = { path: 'app', from, to: await treeNow(harness) };
   harness.sh(`git -C .agent-shadow/session-s1 config ${setting.replace('MARK', mark)}`, 'app');
   harness.sh("printf '*.txt diff=x\\n' > .agent-shadow/session-s1/info/attributes", 'app');
-  const command = fileDiffCommand({ sessionId: 's1', pair, file: 'a.txt', context: 3, maxBytes: 10_000 });
-  const result = await harness.sandbox.run(command, { cwd: harness.root, timeoutMs: 60_000 });
-  expect(readFileDiff(result, 10_000)).toMatchObject({ added: 1, deleted: 1 });
+  expect(await asked(harness, pair, 'a.txt')).toMatchObject({ added: 1, deleted: 1 });
   expect(existsSync(mark)).toBe(false);
 });
 
-test('half a diff of a git that was ended is no diff, and a cut one says so', () => {
-  const half = 'diff --git a/a.txt b/a.txt\n@@ -1 +1 @@\n-a\n+b\n';
-  const ended = (exitCode: number) => () => readFileDiff({ exitCode, stdout: half, stderr: '' }, 10_000);
-  for (const exitCode of [137, 141, 128, -1])
-    expect(ended(exitCode)).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', retryable: true }));
-  expect(() => readFileDiff({ exitCode: 137, stdout: '', stderr: '' }, 10_000)).toThrow('it said nothing');
-  expect(readFileDiff({ exitCode: 141, stdout: half, stderr: '' }, half.length - 1)).toMatchObject({
-    truncated: true,
-  });
-});
+test.each(['printf half; kill -KILL $$', 'printf half; exit 128', 'exit 1'])(
+  'half a diff of a git that does %s is no diff',
+  async (does) => {
+    await using harness = await withTwoFiles(['app']);
+    harness.sh('echo before > a.txt', 'app');
+    const from = await treeNow(harness);
+    harness.sh('echo after > a.txt', 'app');
+    const pair = { path: 'app', from, to: await treeNow(harness) };
+    const bin = join(harness.root, '../bin');
+    mkdirSync(bin);
+    const stub = `#!/bin/bash\ncase " $* " in *' -U3 '*) ${does} ;; *) PATH=\${PATH#*:} exec git "$@" ;; esac\n`;
+    writeFileSync(join(bin, 'git'), stub, { mode: 0o755 });
+    const sandbox = processSandbox({ PATH: `${bin}:${process.env['PATH']}` });
+    await expect(asked(harness, pair, 'a.txt', { sandbox })).rejects.toMatchObject({
+      name: 'SandboxUnavailable',
+      retryable: true,
+    });
+  },
+);

@@ -1,16 +1,14 @@
-/** A repository that comes where nothing was: written and proven beside its place, and then named (sandbox/restore/fill.sh). */
+/** A repository that comes where nothing was: written and proven beside its place, and then named. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
-import { beforeFilling, replacedCommand } from '../support/placing.ts';
+import { beforePlacing } from '../support/placing.ts';
 import { inTurn, sampledTest } from '../support/sampled-test.ts';
 
 const always = inTurn('git-filling');
 const test = sampledTest('git-filling', 3);
 
-/** Of sandbox/restore/fill.sh. */
 const MANY_FILES = 2000;
 
 const MADE = `mkdir -p d/e "s p" empty/inner private && chmod 700 private
@@ -72,10 +70,10 @@ test.for([
     'd/deep',
   ],
 ])('%s that appears meanwhile is not written over, and all goes back', async ([, script, path]) => {
-  using others = beforeFilling(script);
+  using others = beforePlacing(script);
   await using harness = await withRepositories(['app'], { env: others.env });
   const { there } = await gone(harness);
-  others.arm();
+  others.arm(harness.root);
   const { report } = await harness.rollback(there);
   expect(others.isArmed()).toBe(false);
   expect(report.outcome).not.toBe('applied');
@@ -87,57 +85,13 @@ test.for([
 });
 
 test('an empty directory that appears meanwhile is no obstacle', async () => {
-  using others = beforeFilling('mkdir d');
+  using others = beforePlacing('mkdir d');
   await using harness = await withRepositories(['app'], { env: others.env });
   const { there, before } = await gone(harness);
-  others.arm();
+  others.arm(harness.root);
   await applies(harness, there);
   expect(world(harness, ['app'])).toEqual(before);
 });
-
-/** Around the one call of git that writes the files. */
-const aroundWriting = (script: string) =>
-  replacedCommand('git', `[[ " $* " == *' --reset -u '* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\n`);
-
-test(
-  'a file that does not have its content once it is written fails the restore, and its place is empty again',
-  async () => {
-    using wrong = aroundWriting(
-      '"$real" "$@" || exit; at=$(stat -c %y d/e/deep); echo KEPT >d/e/deep; touch -d "$at" d/e/deep',
-    );
-    await using harness = await withRepositories(['app'], { env: wrong.env });
-    const { there, before } = await gone(harness);
-    wrong.arm();
-    const { report } = await harness.rollback(there);
-    expect(wrong.isArmed()).toBe(false);
-    expect([report.outcome, report.problems[0]?.message]).toEqual([
-      'reverted',
-      expect.stringContaining('d/e/deep'),
-    ]);
-    expect(existsSync(`${harness.root}/app`)).toBe(false);
-    await applies(harness, there);
-    expect(world(harness, ['app'])).toEqual(before);
-  },
-  OF_SCRIPTS,
-);
-
-test(
-  'one of several processes that write is killed: git writes again, alone',
-  async () => {
-    // Git starts them from its own directory, so the one that is killed stands in front of it.
-    using killed = aroundWriting(
-      `mkdir "$armed.core" && printf '#!/bin/bash\n[ "$1" != checkout--worker ] || { : >%q; kill -KILL $$; }\nexec %q "$@"\n' "$armed.killed" "$real" >"$armed.core/git" && chmod 755 "$armed.core/git"
-PATH=$armed.core:$PATH GIT_EXEC_PATH=$armed.core exec "$real" "\${@/checkout.workers=?/checkout.workers=2}"`,
-    );
-    await using harness = await withRepositories(['app'], { env: killed.env });
-    const { there, before } = await gone(harness, `${MADE}\n${makeMany(MANY_FILES + 20)}`);
-    killed.arm();
-    await applies(harness, there);
-    expect(killed.left('killed')).toBe(true);
-    expect(world(harness, ['app'])).toEqual(before);
-  },
-  OF_SCRIPTS,
-);
 
 always.runIf(process.getuid?.() === 0)(
   'a place that hands on its group hands it on to all that comes',

@@ -1,8 +1,8 @@
 /** Sandboxes that are hostile or broken. Real git; failures are made by real means. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
-import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import { OUTPUT_BYTES } from '../../adapters/git/announced.ts';
+import { createCapture } from '../../adapters/git/program/capture.ts';
 import { captureRequest } from '../support/capture-request.ts';
 import { files } from '../support/fingerprint.ts';
 import { applies, withTwoFiles } from '../support/git-repositories.ts';
@@ -10,7 +10,7 @@ import { processSandbox } from '../support/process-sandbox.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 import { programHere } from '../support/sandbox-program.ts';
 
-const capture = createNativeCapture(programHere(), OUTPUT_BYTES);
+const capture = createCapture(programHere(), OUTPUT_BYTES);
 
 describe('hostile and broken sandboxes', () => {
   test('nothing is written or deleted through a symlink that replaced a directory', async () => {
@@ -57,6 +57,22 @@ describe('hostile and broken sandboxes', () => {
     expect(files(outside)).toEqual([]);
   });
 
+  test('.agent-shadow of the projects root replaced by a symlink is named, and no call writes through it', async () => {
+    await using harness = await withTwoFiles(['app']);
+    const first = await harness.capture();
+    const outside = `${harness.top}/outside`;
+    mkdirSync(outside);
+    harness.sh(`echo two >app/a.txt; rm -r .agent-shadow; ln -s ${outside} .agent-shadow`);
+    const refused = {
+      name: 'SandboxUnsupported',
+      message: expect.stringContaining(`${harness.root}/.agent-shadow is a symlink.`),
+    };
+    await expect(harness.capture()).rejects.toMatchObject(refused);
+    await expect(harness.rollback(first)).rejects.toMatchObject(refused);
+    expect(files(outside)).toEqual([]);
+    expect(harness.sh('cat a.txt', 'app')).toBe('two\n');
+  });
+
   /** Puts a link to a file or a directory of its own, outside, in the place of everything that Walkback keeps in a directory. */
   const LINKS = `link() {
       rm -rf "$1"
@@ -66,7 +82,7 @@ describe('hostile and broken sandboxes', () => {
     all() { for e in "$1"/* "$1"/.[!.]*; do [ ! -e "$e" ] || link "$e" "$o/$2$(basename "$e")"; done; }
 `;
   const OURS =
-    'lock .gitignore index-bytes-s1 nested-s1 slow-s1 beside-s1 run-s1 in-s1 taken-s1 aside-s1 parked-s1 replaced-s1';
+    'lock .gitignore nested-s1 unversioned-s1 run-s1 in-s1 taken-s1 aside-s1 parked-s1 replaced-s1';
 
   const PLANTED = [
     ['in .agent-shadow of the projects root', 'file', `for n in ${OURS}; do link $n $o/$n; done`],
@@ -83,6 +99,7 @@ describe('hostile and broken sandboxes', () => {
       'directory',
       'cd ../app/.agent-shadow/session-s1; mkdir -p refs/tags; all info i; all refs r; all objects/pack p; all objects/info n; all refs/tags t; link objects/pack $o/p',
     ],
+    ['among the objects of a shadow', 'directory', 'cd ../app/.agent-shadow/session-s1; all objects o'],
     [
       'deep in a shadow',
       'file',
@@ -118,12 +135,12 @@ describe('hostile and broken sandboxes', () => {
   test('a directory in the place of one of our own files, and a file in that of a directory, is named', async () => {
     await using harness = await withTwoFiles(['app']);
     await harness.capture();
-    harness.sh('cd .agent-shadow; rm nested-s1; mkdir nested-s1');
+    harness.sh('cd .agent-shadow; rm unversioned-s1; mkdir unversioned-s1');
     await expect(harness.capture()).rejects.toMatchObject({
       name: 'SandboxUnsupported',
-      message: expect.stringMatching(/\.agent-shadow\/nested-s1 is not a file\..*: rename or remove it/),
+      message: expect.stringMatching(/\.agent-shadow\/unversioned-s1 is not a file\..*: rename or remove it/),
     });
-    harness.sh('cd .agent-shadow; rmdir nested-s1; echo x > parked-s1');
+    harness.sh('cd .agent-shadow; rmdir unversioned-s1; echo x > parked-s1');
     await expect(harness.capture()).rejects.toMatchObject({
       name: 'SandboxUnsupported',
       message: expect.stringContaining('parked-s1 is not a directory.'),

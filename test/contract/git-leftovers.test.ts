@@ -24,7 +24,7 @@ const BESIDE = `
   for f in .agent-shadow/run-s*/* .agent-shadow/in-s1/old; do echo bundle > $f/bundles; done
   echo request > .agent-shadow/in/old
   touch -d '20 minutes ago' .agent-shadow/{run-s*,in-s1,in}/old
-  echo note > .agent-shadow/journal-s1; echo note > .agent-shadow/journal-s2
+  for s in s1 s2; do echo note > .agent-shadow/journal-$s; echo note > .agent-shadow/begun-$s; mkdir app/.agent-shadow/carried-$s; done
   mkdir -p .agent-shadow/bin .agent-shadow/aside-s1/1 .agent-shadow/parked-s1/x; echo p > .agent-shadow/bin/program
   echo mine > .agent-shadow/aside-s1/1/mine`;
 
@@ -44,6 +44,8 @@ test('what a session that is over left goes; what others need, a running call re
       'app/.agent-shadow/session-s1',
       'app/in  ner/.agent-shadow/session-s1',
       'web/.agent-shadow/session-s1',
+      'app/.agent-shadow/carried-s1',
+      '.agent-shadow/begun-s1',
       '.agent-shadow/journal-s1',
       '.agent-shadow/run-s1/old',
       '.agent-shadow/run-s2/old',
@@ -61,6 +63,8 @@ test('what a session that is over left goes; what others need, a running call re
   for (const path of removed) expect(left).not.toContain(`./${path}\n`);
   for (const path of [
     'app/.agent-shadow/session-s2/HEAD',
+    'app/.agent-shadow/carried-s2',
+    '.agent-shadow/begun-s2',
     '.agent-shadow/journal-s2',
     '.agent-shadow/run-s1/now/bundles',
     '.agent-shadow/run-s2/now/bundles',

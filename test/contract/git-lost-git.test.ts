@@ -28,7 +28,7 @@ describe('a repository whose .git was deleted', () => {
   test('goes again when one inside it cannot be made', async () => {
     using failing = replacedCommand(
       'git',
-      '[[ $* == *"init -q --bare"*/0.git* ]] || exec "$real" "$@"\nexit 1\n',
+      '[[ $* == *"init -q --bare"* && "$* ${GIT_DIR-}" == */0.git* ]] || exec "$real" "$@"\nexit 1\n',
     );
     await using harness = await withTwoFiles(['app'], { env: failing.env });
     await harness.capture();

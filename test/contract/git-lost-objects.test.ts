@@ -1,7 +1,8 @@
 /** A shadow that lost some of its own objects: what the files and the store have is made and brought again (C7). */
 import { expect } from 'vitest';
 import { createHarness, type Harness, type Snapshot } from '../support/git-harness.ts';
-import { world } from '../support/git-repositories.ts';
+import { applies, withRepositories, world } from '../support/git-repositories.ts';
+import { afterPlacing } from '../support/placing.ts';
 import { inTurn, sampledTest } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
 
@@ -233,4 +234,25 @@ test('the lists of a host state that both states have are gone, and a file comes
   expect(world(harness, ['app'])).toEqual(before.world);
   expect(await goTo(harness, now.snapshot)).toBe('applied');
   expect(world(harness, ['app'])).toEqual(now.world);
+});
+
+always('contents that the host loses while they are restored are stored again', async () => {
+  using others = afterPlacing('git prune --expire=now');
+  await using harness = await withRepositories(['app'], { env: others.env });
+  const make = (what: string) => `mkdir -p in; for i in {1..80}; do echo ${what} $i >in/$i; done`;
+  harness.sh(`${make('one')}; git hash-object -w in/* >ids; sleep 0.2`, 'app');
+  const first = await harness.capture();
+  const before = world(harness, ['app']);
+  const held = (git: string) =>
+    harness.sh(`${git} cat-file --batch-check='%(objecttype)' <ids | sort | uniq -c`, 'app').trim();
+  expect(held('git')).toBe('80 blob');
+  expect(harness.sh(`ls ${SHADOW}/objects/pack`, 'app')).toBe('');
+  harness.sh(`${make('two')}; git branch since; sleep 0.2`, 'app');
+  const now = await harness.capture(first);
+  others.arm();
+  await applies(harness, first, { from: now });
+  expect(others.isArmed()).toBe(false);
+  expect(world(harness, ['app'])).toEqual(before);
+  expect(held('git')).not.toContain('blob');
+  expect(held(`git --git-dir=${SHADOW}`)).toBe('80 blob');
 });

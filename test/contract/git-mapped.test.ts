@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Harness } from '../support/git-harness.ts';
@@ -17,11 +17,16 @@ const test = inTurn('git-mapped');
 const CHILD = new URL('../support/mapping-child.ts', import.meta.url);
 const MAPPED = 'data/t.db-shm';
 
-const withWriter = async (harness: Harness) => {
+const withWriter = async (harness: Harness, mode = '') => {
   harness.sh('mkdir -p data', 'app');
-  const child: ChildProcess = fork(CHILD, [join(harness.root, 'app/data/t.db')]);
+  const child: ChildProcess = fork(CHILD, [join(harness.root, 'app/data/t.db'), mode]);
   await once(child, 'message');
   return {
+    /** The file may be elsewhere by now. */
+    writeThere: async () => {
+      child.send('write');
+      await once(child, 'message');
+    },
     /** Fails when the write can be seen without reading the file. */
     write: async () => {
       const before = [stampOf(harness), bytesOf(harness)];
@@ -88,4 +93,26 @@ test('a process that had the file mapped at the capture before, and is gone sinc
   harness.sh('rm -r data', 'app');
   await rebuilds(harness, second);
   expect(bytesOf(harness)).toBe(written);
+});
+
+test('what is written into a mapped file after it was put aside is captured, also when nobody has it open', async () => {
+  await using harness = await withRepositories(['app']);
+  const first = await harness.capture();
+  using writer = await withWriter(harness, 'closed');
+  const second = await harness.capture(first);
+  const { report } = await applies(harness, first, { from: second });
+  expect(report.asides).toMatchObject([{ late: [], open: expect.arrayContaining([MAPPED]) }]);
+  const [aside] = report.asides ?? [];
+  const kept = join(aside?.directory ?? '', MAPPED);
+  const before = readFileSync(kept);
+  await writer.writeThere();
+  const written = readFileSync(kept);
+  expect(written.equals(before)).toBe(false);
+  const late = await harness.captureLate(second);
+  expect(late.report.late).toContain(`app/${MAPPED}`);
+  await writer.end();
+  await harness.lateStored(late);
+  expect(existsSync(`${harness.root}/.agent-shadow/aside-s1`)).toBe(false);
+  await applies(harness, late);
+  expect(readFileSync(mappedFile(harness)).equals(written)).toBe(true);
 });

@@ -99,3 +99,22 @@ test('work of a fork in several linked worktrees comes, each branch from the one
   expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
   expect(heads()).toContain('main main2');
 });
+
+test('a branch comes with one linked worktree, where the repository itself keeps its host state', async () => {
+  await using at = await merging(`${BEGIN}; git worktree add -q ../tree -b topic`, {
+    ours: 'echo o > r/o; git -C r add o',
+    theirs: 'git -C tree branch fresh; echo p > tree/p; echo q > r/q',
+  });
+  const { harness, base } = at;
+  const before = gitState(`${harness.root}/r`);
+  const { report, merged } = await harness.compose([{ base, theirs: at.theirs }]);
+  expect([report.conflicts, report.hostTaken, report.hostKept]).toEqual([[], ['tree'], ['r']]);
+  const applied = await harness.rollback(merged);
+  expect([applied.report.outcome, applied.report.problems]).toEqual(['applied', []]);
+  expect(harness.sh("cat tree/p r/q; git -C r for-each-ref --format='%(refname:short)' refs/heads")).toBe(
+    'p\nq\nfresh\nmain\ntopic\n',
+  );
+  const back = await harness.rollback(applied.undo);
+  expect([back.report.outcome, back.report.problems]).toEqual(['applied', []]);
+  expect(gitState(`${harness.root}/r`)).toEqual(before);
+});

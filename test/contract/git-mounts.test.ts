@@ -1,15 +1,15 @@
 /** Other file systems mounted inside a repository, or below the projects root: what they hide, and what cannot be renamed. */
 import { expect } from 'vitest';
 import { shellWord } from '../../cli/options.ts';
-import { commandsWithout } from '../support/command-faults.ts';
-import type { Harness } from '../support/git-harness.ts';
+import { createHarness, type Harness } from '../support/git-harness.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
 import { NEEDS_MOUNT } from '../support/needs-root.ts';
-import { OF_SCRIPTS } from '../support/of-scripts.ts';
-import { replacedCommand } from '../support/placing.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { type Fault, type Kind, tracedProgram, whyUntraced } from '../support/traced-program.ts';
 
 const test = inTurn('git-mounts');
+const SEED = printedSeed('faults of restores on other file systems');
 
 /** Also where the sandbox has none of those that mount. */
 const ALL_COMMANDS = `PATH=${shellWord(process.env['PATH'] ?? '')};`;
@@ -73,56 +73,153 @@ test('a repository on another file system is parked, and comes back', NEEDS_MOUN
   });
 });
 
-/** Processes that are killed in the middle of a move between file systems, by when. */
-const KILLED = [
-  ['copied', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
-  ['copied where there is no perl', 'cp', '*/git.part', '"$real" -a -T -- .git/refs "${@: -1}"'],
-  ['removed', 'rm', '-rf -- .git', '"$real" -rf -- .git/objects/??'],
-  [
-    'removed behind its notes',
-    'rm',
-    '-rf -- */cleared */metas */parked-s1/*',
-    '"$real" -rf -- "$3" "$4" "$5"/git/objects/??',
-  ],
-  ['copied back', 'cp', '*/carried-s1', '"$real" -a -T -- "$4" "${@: -1}"; rm -r "${@: -1}"/objects/??'],
-] as const;
+const ON_OTHER = `mkdir on/app; cd on/app; ${TWO_FILES}; git tag kept; echo two > a.txt; git stash -q; echo mine > .git/hooks/mine; rm .git/hooks/*.sample; git worktree add -q ../tree -b topic; echo w > ../tree/w`;
+const NAMES = ['other', 'on/app', 'on/tree'];
 
-test.for(KILLED)(
-  'a repository on another file system is whole after a rollback that was killed while it was %s',
-  { ...NEEDS_MOUNT, ...OF_SCRIPTS },
-  async ([when, command, words, half]) => {
-    using killed = replacedCommand(
-      command,
-      `[[ $* == ${words.replaceAll(' ', '\\ ')} ]] || exec "$real" "$@"\nrm "$armed"\n${half}\nkill -KILL 0\n`,
-    );
-    using commands = commandsWithout(when.endsWith('no perl') ? 'perl' : '');
-    const bin = killed.env.PATH.split(':', 1);
-    await using harness = await withTwoFiles(['other'], { env: { PATH: [...bin, commands.path].join(':') } });
+/** Faults at calls of the program while it moves repositories between file systems, and how many calls are passed over. */
+const FAULTS = [
+  ['killed', 'renames', 1, { kind: 'kill', when: 'before' }],
+  ['killed', 'removals', 13, { kind: 'kill', when: 'before' }],
+  ['killed', 'creates', 13, { kind: 'kill', when: 'after' }],
+  ['killed', 'syncs', 3, { kind: 'kill', when: 'after' }],
+  ['out of room', 'creates', 17, { kind: 'fail', errno: 'ENOSPC', when: 'before', lasts: true }],
+  ['out of room', 'directories', 7, { kind: 'fail', errno: 'ENOSPC', when: 'before', lasts: true }],
+] as const satisfies [string, Kind, number, Fault][];
+
+test.for(FAULTS)(
+  'repositories on another file system are whole after a rollback that was %s at some of its %s',
+  { ...NEEDS_MOUNT, timeout: 1_200_000 },
+  async ([how, kind, step, does], { skip }) => {
+    const why = whyUntraced();
+    if (why !== undefined) skip(why);
+    using traced = tracedProgram();
+    await using harness = await createHarness({ prefix: traced.prefix });
     await mounted(harness, async () => {
-      harness.sh(`${ALL_COMMANDS} mkdir on; mount -t tmpfs tmpfs on`);
+      harness.sh(`mkdir on; mount -t tmpfs tmpfs on; mkdir other; cd other; ${TWO_FILES}`);
       const without = world(harness, ['other']);
       const first = await harness.capture();
-      harness.sh(
-        `mkdir on/app; cd on/app; ${TWO_FILES}; git tag kept; echo two > a.txt; git stash -q; echo mine > .git/hooks/mine`,
-      );
-      const looks = world(harness, ['other', 'on/app']);
+      harness.sh(ON_OTHER);
+      const looks = world(harness, NAMES);
       const kept = harness.sh(KEPT, 'on/app');
       const second = await harness.capture();
-      const back = when === 'copied back' || when === 'removed behind its notes';
-      if (back) await applies(harness, first);
-      killed.arm();
-      await expect(harness.rollback(back ? second : first)).rejects.toMatchObject({
-        name: 'SandboxUnavailable',
-      });
-      expect(killed.isArmed()).toBe(false);
-      if (!back) {
-        await applies(harness, first);
-        expect(world(harness, ['other'])).toEqual(without);
+      const every = WHOLE ? step : 6 * step;
+      for (const [there, back] of [
+        [first, second],
+        [second, first],
+      ] as const) {
+        for (let at = 1 + (SEED % every); ; at += every) {
+          const name = `${how} at ${kind} ${at}`;
+          if (there === second) await applies(harness, first);
+          const from = await harness.capture(there);
+          const { answer, told } = await traced.during(harness.root, { kinds: [kind], at, does }, () =>
+            harness.rollback(there, { from }).then(
+              ({ report }) => report.outcome,
+              () => 'died',
+            ),
+          );
+          const isMet = told.some(({ done }) => done.length > 0);
+          if (isMet) expect(answer, name).not.toBe('planned');
+          // The same again, or the way back.
+          if (at % 2 === 1) await applies(harness, there);
+          await applies(harness, first);
+          expect(world(harness, ['other']), name).toEqual(without);
+          await applies(harness, second);
+          expect(world(harness, NAMES), name).toEqual(looks);
+          expect(harness.sh(KEPT, 'on/app'), name).toBe(kept);
+          const left = `find . -path "*/parked-*/git*" -o -name "*carried-s1" -o -name "*walkback-new*" -o -name "*.leaving" -o -name "begun-*"`;
+          expect(harness.sh(left), name).toBe('');
+          if (!isMet) break;
+        }
+        expect(back).toBeDefined();
       }
+    });
+  },
+);
+
+test(
+  'a restore syncs each file system on which a repository or its git directory lies, once',
+  NEEDS_MOUNT,
+  async ({ skip }) => {
+    const why = whyUntraced();
+    if (why !== undefined) skip(why);
+    using traced = tracedProgram();
+    await using harness = await createHarness({ prefix: traced.prefix });
+    await mounted(harness, async () => {
+      harness.sh(
+        `mkdir on far other plain; mount -t tmpfs tmpfs on; mount -t tmpfs tmpfs far; mkdir on/app on/too; git init -q -b main --separate-git-dir far/git plain; for d in on/app on/too other plain; do cd $d; ${TWO_FILES}; cd "$OLDPWD"; done`,
+      );
+      const first = await harness.capture();
+      harness.sh('for d in on/app on/too other plain; do echo two > $d/a.txt; done');
+      const syncs: Record<string, number> = {};
+      for (const about of ['.agent-shadow', 'on/app', 'on/too', 'far/git', 'other', 'plain']) {
+        const from = await harness.capture(first);
+        const does = { kind: 'kill', when: 'before' } as const;
+        const planned = { kinds: ['syncs'], about, at: 1000, does } as const;
+        const { told } = await traced.during(harness.root, planned, () => applies(harness, first, { from }));
+        syncs[about] = told.reduce((all, { chosen }) => all + chosen, 0);
+        await applies(harness, from);
+      }
+      const { '.agent-shadow': own = 0, ...others } = syncs;
+      expect(own).toBeGreaterThan(2);
+      expect(others).toEqual({ 'on/app': 3, 'on/too': 0, 'far/git': 3, other: 0, plain: 0 });
+    });
+  },
+);
+
+test('repositories in a lower layer of an overlay are parked, and come back', NEEDS_MOUNT, async () => {
+  await using harness = await withTwoFiles(['other']);
+  const first = await harness.capture();
+  harness.sh(
+    `mkdir app; cd app; ${TWO_FILES}; git tag kept; mkdir -p deep/er; echo d > deep/er/d; git add -A; git commit -qm deep`,
+  );
+  await mounted(harness, async () => {
+    const top = `${harness.top}/layers`;
+    harness.sh(
+      `${ALL_COMMANDS} mkdir ${top}; mount -t tmpfs tmpfs ${top}; mkdir ${top}/upper ${top}/work; cp -a "$PWD" ${top}/lower; mount -t overlay overlay -o lowerdir=${top}/lower,upperdir=${top}/upper,workdir=${top}/work "$PWD"`,
+    );
+    try {
+      const looks = world(harness, ['other', 'app']);
+      const second = await harness.capture();
+      await applies(harness, first);
+      expect(world(harness, ['other'])).toEqual(
+        looks.filter((line) => !/^(?:\S+ )*app(?:$|[ :/])/.test(line) && !line.startsWith('app')),
+      );
       await applies(harness, second);
-      expect(world(harness, ['other', 'on/app'])).toEqual(looks);
-      expect(harness.sh(KEPT, 'on/app')).toBe(kept);
-      expect(harness.sh('find .agent-shadow -path "*/parked-*/git"')).toBe('');
+      expect(world(harness, ['other', 'app'])).toEqual(looks);
+      expect(harness.sh('git tag; git fsck 2>&1', 'app')).toBe('kept\n');
+    } finally {
+      harness.sh(`${ALL_COMMANDS} cd /; umount -l ${harness.root}; umount -l ${top}`);
+    }
+  });
+});
+
+/** What would have to be moved or removed, and cannot be, because something is mounted there. */
+const BARS = [
+  ['a repository', 'mkdir app', 'mount -t tmpfs tmpfs app', ':', 'app'],
+  ['its .git', 'mkdir -p app/.git', ':', 'mount --bind app/.git app/.git', '.git'],
+  ['a file of it', 'mkdir app', ':', 'mount --bind app/a.txt app/a.txt', 'a.txt'],
+  ['a directory of it', 'mkdir app', ':', 'mount --bind app/src app/src', 'src'],
+] as const;
+
+test.for(BARS)(
+  'a rollback that would have to move %s away, where something is mounted, is refused, and nothing changed',
+  NEEDS_MOUNT,
+  async ([, make, before, after, named]) => {
+    await using harness = await withTwoFiles(['other']);
+    await mounted(harness, async () => {
+      const first = await harness.capture();
+      harness.sh(`${make}; ${before}; cd app; ${TWO_FILES}; cd ..; ${after}; echo more >> other/a.txt`);
+      const looks = world(harness, ['other', 'app']);
+      const { report } = await harness.rollback(first);
+      expect(report.outcome).toBe('refused');
+      expect(report.problems).toEqual([
+        {
+          path: 'app',
+          kind: 'failed',
+          message: `${named} is a mount point, which a restore can neither move nor remove: unmount it, then call again`,
+        },
+      ]);
+      expect(world(harness, ['other', 'app'])).toEqual(looks);
     });
   },
 );

@@ -76,7 +76,7 @@ exec "$real" "$@"`,
   await using harness = await withTwoFiles(['app'], { env: git.env });
   const first = await harness.capture();
   harness.sh('echo two > a.txt; git add a.txt; git branch more', 'app');
-  harness.sandbox.beforeRun = git.arm;
+  harness.sandbox.beforeRun = () => git.arm();
   await applies(harness, first);
   expect(git.isArmed()).toBe(true);
   expect(git.left('named')).toBe(false);

@@ -22,4 +22,7 @@ for (const changed of CHANGED)
   );
 
 test('ignored files that were captured because they are in the way do not stop the way back', () =>
-  isPutBack('hidden', 'check-ignore'));
+  isPutBack('hidden', 'update-ref'));
+
+test('branches that cannot be moved in one repository put all of them back', () =>
+  isPutBack('staying', 'update-ref'));

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { files, gitState } from '../support/fingerprint.ts';
 import { createHarness } from '../support/git-harness.ts';
-import { isNativeAlone } from '../support/git-native-restore.ts';
 import { createGitStage } from '../support/git-stage.ts';
-import { rewriting, rewritingRestore } from '../support/hostile-output.ts';
+import { rewritingRestore } from '../support/hostile-output.ts';
 import { afterPlacing } from '../support/placing.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
@@ -16,8 +15,8 @@ const test = inTurn('git-verify');
 const INIT =
   'git init -q -b main . && mkdir -p src && echo one > src/a.txt && git add -A && git commit -qm one && for i in {1..120}; do echo $i > src/$i; done';
 
-/** The native program starts git between the new files and their proof only where a branch changes. */
-const ALSO = isNativeAlone ? '; git branch since' : '';
+/** A restore starts git between the new files and their proof only where a branch changes. */
+const ALSO = '; git branch since';
 
 /** Two of them, others each time; all of them in `npm run test:long`. */
 const SPOILED = [
@@ -104,9 +103,9 @@ test.for([
 
 /** What a sandbox may answer in the place of what it read back. */
 const LIES = {
-  'another tree': ['verified-tree', 'a'.repeat(40)],
-  'another host state': ['verified-meta', 'b'.repeat(40)],
-  nothing: ['verified-tree', undefined],
+  'another tree': ['tree', 'a'.repeat(40)],
+  'another host state': ['meta', 'b'.repeat(40)],
+  nothing: ['tree', undefined],
 } as const;
 
 test.for(Object.entries(LIES))(
@@ -118,19 +117,14 @@ test.for(Object.entries(LIES))(
     await stage.start('s', sandbox);
     const first = await stage.checkpoint('s', 'm1');
     stage.sh(sandbox, 'echo two >src/a.txt; git add .; git commit -qm two', 'app');
-    const ofScripts = rewriting(({ pairs, rest }) => ({
-      pairs: pairs.flatMap((pair) => (pair[0] !== key ? [pair] : said === undefined ? [] : [[key, said]])),
-      rest,
-    }));
-    const ofProgram = rewritingRestore((report) => ({
+    const lie = rewritingRestore((report) => ({
       ...report,
       repositories: report.repositories.map(({ verified, ...one }) => ({
         ...one,
-        ...(verified &&
-          said !== undefined && { verified: { ...verified, [key.replace('verified-', '')]: said } }),
+        ...(verified && said !== undefined && { verified: { ...verified, [key]: said } }),
       })),
     }));
-    stage.lies.set(sandbox, (stdout) => ofProgram(ofScripts(stdout)));
+    stage.lies.set(sandbox, lie);
     await expect(stage.rollback('s', 'r', first.checkpointId)).rejects.toMatchObject({
       name: 'RollbackIncomplete',
       message: expect.stringContaining('what was read back in app is not the target'),

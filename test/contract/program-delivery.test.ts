@@ -1,5 +1,5 @@
-/** How the native program reaches a sandbox: real processes, real files, the packaged binaries. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+/** How the sandbox program reaches a sandbox: real processes, real files, the packaged binaries. */
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -50,7 +50,7 @@ const machine = async (name: string) => {
   return { PATH: `${bin}:${process.env['PATH']}`, HOME: bin };
 };
 
-describe('the native program in a sandbox', () => {
+describe('the sandbox program', () => {
   test('where it is absent it is brought once, and is there for every later call', async () => {
     const { sandbox, call, cache, root } = await createPlace();
     expect(await call()).toEqual(HELLO);
@@ -164,6 +164,81 @@ describe('the native program in a sandbox', () => {
       name: 'SandboxUnsupported',
       message: expect.stringMatching(/\/opt\/walkback.*XDG_CACHE_HOME.*\.agent-shadow\/bin/),
     });
+  });
+
+  test.for(['.agent-shadow', '.agent-shadow/in'])('nothing is sent through a symlink: %s', async (name) => {
+    const { call, root, home } = await createPlace();
+    const elsewhere = join(home, 'elsewhere');
+    await mkdir(join(elsewhere, 'in'), { recursive: true });
+    await mkdir(join(root, '.agent-shadow'));
+    await rm(join(root, name), { recursive: true, force: true });
+    await symlink(elsewhere, join(root, name));
+    await expect(call()).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: `${root}/${name} is a symlink. Walkback keeps its own files there: rename or remove it, then call again.`,
+    });
+    expect(await readdir(elsewhere, { recursive: true })).toEqual(['in']);
+    await rm(join(root, name));
+    expect(await call()).toEqual(HELLO);
+  });
+
+  test('a long request that went through a symlink is taken away, and the symlink is named', async () => {
+    const { root, home, sandbox } = await createPlace();
+    const elsewhere = join(home, 'elsewhere');
+    await mkdir(elsewhere);
+    await symlink(elsewhere, join(root, '.agent-shadow'));
+    const ended = Array.from({ length: 4_000 }, (_, n) => `a-session-of-a-long-request-${n}`);
+    const leftovers = {
+      kind: 'leftovers' as const,
+      maxDepth: 1,
+      ended,
+      oldSeconds: 60,
+      remove: false,
+      lockWaitSeconds: 1,
+    };
+    const where = { projectsRoot: root, timeoutMs: 240_000 };
+    await expect(
+      createSandboxProgram(build, true).call(sandbox, leftovers, SANDBOX_REPORTS.leftovers, where),
+    ).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: expect.stringContaining(`${root}/.agent-shadow is a symlink.`),
+    });
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+
+  test('a file in the way of the upload is named', async () => {
+    const { call, root } = await createPlace();
+    await writeFile(join(root, '.agent-shadow'), 'of the user');
+    await expect(call()).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: expect.stringContaining(`${root}/.agent-shadow is not a directory.`),
+    });
+    expect(await readFile(join(root, '.agent-shadow'), 'utf8')).toBe('of the user');
+  });
+
+  test('it is not installed through a symlink in the place of the cache', async () => {
+    const { call, root, home, cache } = await createPlace();
+    const elsewhere = join(home, 'elsewhere');
+    await mkdir(elsewhere);
+    await mkdir(join(home, '.cache'));
+    await symlink(elsewhere, cache);
+    expect(await call()).toEqual(HELLO);
+    expect(await readdir(elsewhere)).toEqual([]);
+    expect(await readdir(join(root, '.agent-shadow/bin'))).toEqual([build.digests[HERE]]);
+  });
+
+  test('where only symlinks are in the places, these are named', async () => {
+    const { call, root, home, cache } = await createPlace();
+    const elsewhere = join(home, 'elsewhere');
+    await mkdir(elsewhere);
+    await mkdir(join(home, '.cache'));
+    await mkdir(join(root, '.agent-shadow'));
+    for (const place of [cache, join(root, '.agent-shadow/bin')]) await symlink(elsewhere, place);
+    await expect(call()).rejects.toMatchObject({
+      name: 'SandboxUnsupported',
+      message: expect.stringContaining('.agent-shadow/bin'),
+    });
+    expect(await readdir(elsewhere)).toEqual([]);
   });
 
   test('a machine that no program is for is named', async () => {

@@ -34,7 +34,7 @@ const ROWS = FUNCTIONS.filter(({ tool }) => tool !== true);
 
 /** `npm run test:long` has the bundles of all of them anyway. */
 test.skipIf(WHOLE)(
-  'a function has a bundle within its budget, with the scripts it sends, and it runs by itself',
+  'a function has a bundle within its budget, with the program it sends, and it runs by itself',
   async () => {
     await using outdir = await mkdtempDisposable(join(tmpdir(), 'walkback-bundles-'));
     const app = new App({ outdir: outdir.path });
@@ -106,7 +106,7 @@ describe('the whole stack', () => {
   });
 
   longTest(
-    'every function has a bundle within its budget, with the scripts it sends, and loads at import only what its grants need',
+    'every function has a bundle within its budget, with the program it sends, and loads at import only what its grants need',
     async () => {
       expect(bundles.map(({ entry }) => entry).sort()).toEqual(
         (await deployedFunctions()).map(({ entry }) => entry).sort(),

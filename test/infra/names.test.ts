@@ -4,7 +4,7 @@ import { readSettings } from '../../cdk/settings.ts';
 import type { Template } from '../../local/template.ts';
 import { synthesise } from '../support/synthesise.ts';
 
-const LONGEST = 'p'.repeat(44);
+const LONGEST = 'p'.repeat(41);
 
 /** What two resources of one kind cannot share in an account and region; the rest is named by CloudFormation. */
 const NAMES: Record<string, { property: string; most: number }> = {

@@ -67,7 +67,7 @@ test('the doctor finds nothing wrong here, starts nothing, and names what is mis
   const { code, stdout, stderr } = await poor.run(['doctor', '--json']);
   expect(code).toBe(7);
   const told: { checks: { id: string; ok: boolean; advice: string }[] } = JSON.parse(stdout);
-  expect(told.checks.filter((one) => !one.ok).map(({ id }) => id)).toEqual(['git', 'bash', 'tools']);
+  expect(told.checks.filter((one) => !one.ok).map(({ id }) => id)).toEqual(['git', 'bash', 'curl']);
   for (const { ok: isOk, advice } of told.checks) expect(advice === '').toBe(isOk);
   expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'ConfigurationError', exitCode: 7 } });
 });

@@ -17,7 +17,7 @@ const test = inTurn('faults-process-kill');
 const runIf = (isChosen: boolean) => (isChosen ? test : test.skip);
 
 /** Kills per operation. */
-const KILLS = WHOLE ? 4 : 1;
+const KILLS = Number(process.env['KILLS'] ?? (WHOLE ? 4 : 1));
 const SEED = printedSeed('process kill');
 /** One of them, another one each time; all of them in a whole run. */
 const OPERATIONS = sampled(['checkpoint', 'rollback', 'rehydrate'], { every: 3, offset: SEED });

@@ -12,7 +12,7 @@ import { edit, fingerprint, rootOf, sandboxIds, sdkOf, shell, type World } from 
 const test = inTurn('faults-workspace-kill');
 
 /** Kills per operation, each with a cloud that starts again. */
-const KILLS = WHOLE ? 3 : 1;
+const KILLS = Number(process.env['KILLS'] ?? (WHOLE ? 3 : 1));
 const PATIENCE = { timeout: 1_800_000 };
 const SEED = printedSeed('kills of workspaces');
 /** One of them, another one each time; all of them in a whole run. */

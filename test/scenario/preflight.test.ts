@@ -26,9 +26,7 @@ test('a sandbox with everything is ready, and stays as it is', async () => {
   expect(answer.checks.filter(({ ok }) => !ok)).toEqual([]);
   expect(answer.ok).toBe(true);
   expect(answer.checks.map(({ id }) => id)).toEqual([
-    'shell',
     'git',
-    'tools',
     'uploads',
     'need:git',
     'need:bash',

@@ -15,7 +15,7 @@ export const bringOut = (
     // The bundles of a partial clone lack what the clone lacks.
     if (one.state !== 'captured' || !one.changed || one.info?.partial === true) continue;
     const format = one.info?.objectFormat ?? 'sha1';
-    const store = join(top, 'native-store', `${one.path.replaceAll('/', '%')}.${format}`);
+    const store = join(top, 'store', `${one.path.replaceAll('/', '%')}.${format}`);
     const env = { PATH: process.env['PATH'] ?? '', HOME: '/dev/null' };
     const git = (...args: string[]): string => runSync('git', args, { cwd: root, env });
     mkdirSync(store, { recursive: true });

@@ -48,13 +48,12 @@ const rowOf = (entry: string): DeployedRow => {
   return row;
 };
 
-/** The scripts and binaries below a folder. */
-const programsIn = (directory: string): string[] =>
-  globSync(['{shared,capture,merge,restore,check}/*', 'prebuilt/*'], { cwd: directory }).sort();
+/** The programs below a folder. */
+const programsIn = (directory: string): string[] => globSync('**/*', { cwd: directory }).sort();
 
-/** Within its budget, with the scripts it sends, and loading at import only what its grants need. */
+/** Within its budget, with the program it sends, and loading at import only what its grants need. */
 export const expectWhole = async (bundles: readonly Bundle[]): Promise<void> => {
-  const programs = programsIn(join(PROJECT, 'sandbox'));
+  const programs = globSync('prebuilt{,/*}', { cwd: join(PROJECT, 'sandbox') }).sort();
   for (const { entry, directory, importBytes, packages } of bundles) {
     expect(importBytes, entry).toBeLessThan(MAX_IMPORT_BYTES);
     const files = await readdir(directory);

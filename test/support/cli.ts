@@ -3,10 +3,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
 
@@ -104,7 +103,6 @@ export const openCliScene = async (more: Record<string, string> = {}): Promise<C
         await ended;
       }
       await rm(root, { recursive: true, force: true });
-      await removeFromMemory(basename(root));
     },
   };
 };

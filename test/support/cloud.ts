@@ -1,10 +1,9 @@
 /** The embedded cloud for scenario tests: in a directory of its own, on free ports, gone with its scope. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
-import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import type { Service } from '../../local/services.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
@@ -82,7 +81,6 @@ export const startTestCloud = async (
   if (options.dataDir === undefined) {
     starting.defer(async () => {
       await rm(dataDir, { recursive: true, force: true });
-      await removeFromMemory(basename(dataDir));
     });
   }
   const cloud = starting.use(await startCloud({ ...options, dataDir }));

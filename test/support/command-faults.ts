@@ -3,75 +3,24 @@
  * starts: each passes to the real one, and at the nth call of one command it fails instead. Real processes, real
  * signals; nothing in the program knows of it.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandPath } from './command-path.ts';
 
-/** What the program starts. `bash` is not among them: it is started by its full path. */
-export const COMMANDS = [
-  'base64',
-  'cat',
-  'comm',
-  'cp',
-  'curl',
-  'cut',
-  'env',
-  'find',
-  'flock',
-  'git',
-  'grep',
-  'gzip',
-  'head',
-  'ln',
-  'mkdir',
-  'mktemp',
-  'mv',
-  'readlink',
-  'rm',
-  'rmdir',
-  'sed',
-  'sh',
-  'sha1sum',
-  'sha256sum',
-  'sleep',
-  'sort',
-  'stat',
-  'tail',
-  'timeout',
-  'touch',
-  'tr',
-  'wc',
-  'xargs',
-  'chmod',
-  'chgrp',
-  'dd',
-  'uniq',
-  'ls',
-  'sync',
-  'join',
-  'cmp',
-  'perl',
-];
-
-/** A directory of all of them but this one, for a PATH of its own. */
-export const commandsWithout = (missing: string) => {
-  const path = mkdtempSync(join(tmpdir(), 'walkback-without-'));
-  for (const name of COMMANDS.filter((one) => one !== missing)) {
-    const real = commandPath(name);
-    if (real !== undefined) symlinkSync(real, join(path, name));
-  }
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
-};
+/** What the program starts. */
+const COMMANDS = ['curl', 'git'];
 
 export interface CommandFault {
   command: string;
   /** Which of its calls fails; from 1. */
   call: number;
-  /** `half`: half of what it removes, links or reads from a list is done, else half of what it says comes out. */
+  /** Only calls with this word among their arguments count: what threads call meanwhile makes no difference then. */
+  about?: string;
+  /** `half`: half of what it reads from a list is done, else half of what it says comes out. */
   when: 'before' | 'half' | 'after';
-  /** `exit`: it ends as it does when it fails. `kill`: it dies by SIGKILL, as when memory is out. `kill-shell`: the shell that started it does. */
-  by: 'exit' | 'kill' | 'kill-shell';
+  /** `exit`: it ends as it does when it fails. `kill`: it dies by SIGKILL, as when memory is out. `kill-program`: the program that started it does. */
+  by: 'exit' | 'kill' | 'kill-program';
   /** Every later call of any command fails too, in the same way. */
   lasting?: boolean;
 }
@@ -84,25 +33,8 @@ export interface CommandCall {
   line: string;
 }
 
-/** With 1, some say that there was nothing to find. */
-const failed = (name: string): number => ({ git: 128, grep: 2 })[name] ?? 1;
-
-/** What is done by halves to a tree of files, and not only in what is read and said. */
-const HALF: Record<string, string> = {
-  rm: `for word; do
-      shift
-      case $word in -*) ;; *) set -- "$@" "$word" ;; esac
-    done
-    find "$@" -depth -print0 2>/dev/null >$own/all
-    half_of $own/all | xargs -0 -r rm -d -f --
-    : >$own/done`,
-  cp: `case $1 in -r*)
-      cp -al -- "$3" "$3.half" && find "$3.half" ! -type d -print0 >$own/all && half_of $own/all | xargs -0 -r rm -f --
-      cp "$1" -- "$3.half" "$4"
-      rm -rf -- "$3.half"
-      : >$own/done ;;
-    esac`,
-};
+/** As each ends when it fails. */
+const failed = (name: string): number => ({ git: 128 })[name] ?? 22;
 
 /**
  * A shim. It starts nothing but the real command unless it is the one to fail: `armed` holds the order, and the file
@@ -110,7 +42,7 @@ const HALF: Record<string, string> = {
  */
 const shim = (directory: string, name: string, real: string): string => `#!/bin/sh
 [ -e ${directory}/armed ] || exec ${real} "$@"
-read -r command call when by lasting <${directory}/armed
+read -r command call when by lasting about <${directory}/armed
 if [ "$when" = count ]; then
   printf '%s %s\\0' '${name}' "$*" >>${directory}/log
   exec ${real} "$@"
@@ -119,6 +51,7 @@ if [ -e ${directory}/hit ]; then
   [ "$lasting" = 1 ] || exec ${real} "$@"
 else
   [ "$command" = ${name} ] || exec ${real} "$@"
+  [ "$about" = - ] || case " $* " in *" $about "*) ;; *) exec ${real} "$@" ;; esac
   printf '.\\n' >>${directory}/calls
   seen=0
   while read -r _; do seen=$((seen + 1)); done <${directory}/calls
@@ -133,7 +66,7 @@ half_of() {
   if [ "$records" -gt 0 ]; then head -z -n $((records / 2)) $own/list; else head -n $(($(wc -l <$own/list) / 2)) $own/list; fi
 }
 takes_list() {
-  case '${name} '$1 in *' -z --stdin'* | *--index-info* | *--batch* | perl* | xargs*) ;; *) return 1 ;; esac
+  case $1 in *' -z --stdin'* | *--index-info* | *--batch*) ;; *) return 1 ;; esac
 }
 # Whoever asks waits for each answer, and does not end its questions before.
 is_talk() {
@@ -143,10 +76,7 @@ case $when in
   before) ;;
   after) ${real} "$@" ;;
   half)
-    ${HALF[name] ?? ''}
-    if [ -e $own/done ]; then
-      :
-    elif [ -f /dev/stdin ] && takes_list "$*"; then
+    if [ -f /dev/stdin ] && takes_list "$*"; then
       half_of /dev/stdin | ${real} "$@"
     elif [ -p /dev/stdin ] && is_talk "$*"; then
       read -r asked
@@ -165,8 +95,7 @@ rm -rf $own
 case $by in
   exit) exit ${failed(name)} ;;
   kill) kill -9 $$ ;;
-  # What starts timeout is no shell of the program: it may be the one who runs the test.
-  kill-shell) [ ${name} = timeout ] && kill -9 $$ || kill -9 $PPID ;;
+  kill-program) kill -9 $PPID ;;
 esac
 `;
 
@@ -204,7 +133,7 @@ export const commandFaults = () => {
     /** Every external command that `act` starts, in the order of their starts. */
     record: async (act: () => Promise<unknown>): Promise<CommandCall[]> => {
       clear();
-      writeFileSync(join(directory, 'armed'), '- 0 count - -\n');
+      writeFileSync(join(directory, 'armed'), '- 0 count - - -\n');
       try {
         await act();
         return numbered(text('log'));
@@ -218,10 +147,10 @@ export const commandFaults = () => {
       act: () => Promise<T>,
     ): Promise<{ hit: string | undefined; value?: T; error?: unknown }> => {
       clear();
-      const { command, call, when, by, lasting } = fault;
+      const { command, call, when, by, lasting, about } = fault;
       writeFileSync(
         join(directory, 'armed'),
-        `${command} ${call} ${when} ${by} ${lasting === true ? 1 : 0}\n`,
+        `${command} ${call} ${when} ${by} ${lasting === true ? 1 : 0} ${about ?? '-'}\n`,
       );
       const hit = (): string | undefined => text('hit').trim() || undefined;
       try {
@@ -242,8 +171,8 @@ const WAYS = [
   ['half', 'exit'],
   ['half', 'kill'],
   ['after', 'kill'],
-  ['before', 'kill-shell'],
-  ['half', 'kill-shell'],
+  ['before', 'kill-program'],
+  ['half', 'kill-program'],
 ] as const;
 
 /** Each call, failing in each way that differs for who waits for it. */

@@ -1,5 +1,5 @@
 /**
- * Captures of the native program with a fault of the disk, or killed, at one of its own calls of the system. They touch nothing
+ * Captures with a fault of the disk, or killed, at one of its own calls of the system. They touch nothing
  * of the user's, tell what they do not hold, and what is called next arrives.
  */
 import { expect } from 'vitest';

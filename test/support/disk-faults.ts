@@ -1,4 +1,4 @@
-/** Faults of a disk and of a machine, at calls of the system that the native program makes (sandbox/faults). */
+/** Faults of a disk and of a machine, at calls of the system that the sandbox program makes (sandbox/faults). */
 import { sampled, WHOLE } from './sampling.ts';
 import type { Fault, Kind, PlannedFault, Told } from './traced-program.ts';
 

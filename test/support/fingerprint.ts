@@ -51,7 +51,7 @@ const STATE = [
 ];
 
 /** That of a linked worktree or submodule stands in a file. */
-export const gitDirectory = (repository: string): string => {
+const gitDirectory = (repository: string): string => {
   const git = join(repository, '.git');
   if (lstatSync(git).isDirectory()) return git;
   return resolve(repository, readFileSync(git, 'latin1').trim().slice('gitdir: '.length));

@@ -1,4 +1,5 @@
 /** What the function does around the compose command, for a git harness: decides about repositories, asks, brings what is missing. */
+import type { SandboxProgram } from '../../adapters/git/program/call.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { Conflict } from '../../contract/rollback-answers.ts';
 import { decideRepositories } from '../../core/checkpoint/compose/decide.ts';
@@ -7,9 +8,7 @@ import type { CapturedRepositoryState, RepositoryState } from '../../core/checkp
 import type { CapturedRepository } from '../../core/checkpoint/ports/capture.ts';
 import type { ComposeReport } from '../../core/checkpoint/ports/compose.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
-import { composeBoth } from './git-native-compose.ts';
 import type { Snapshot } from './git-snapshot.ts';
-import { programHere } from './sandbox-program.ts';
 
 export interface ComposeFlags {
   paths?: Record<string, string[] | 'whole'>;
@@ -61,6 +60,7 @@ export interface ComposedSnapshot {
 export const composeSnapshot = async (
   about: {
     sandbox: ExecutionAdapter;
+    program: SandboxProgram;
     projectsRoot: string;
     sessionId: string;
     timeoutMs: number;
@@ -71,7 +71,7 @@ export const composeSnapshot = async (
   steps: { base: Snapshot; theirs: Snapshot }[],
   flags: ComposeFlags,
 ): Promise<ComposedSnapshot> => {
-  const { tag, ...common } = about;
+  const { tag, program, ...common } = about;
   const origin = new Map<RepositoryState, { one: CapturedRepository; snapshot: Snapshot }>();
   const statesOf = (snapshot: Snapshot): RepositoryState[] =>
     snapshot.repositories.map((one) => {
@@ -128,8 +128,8 @@ export const composeSnapshot = async (
       ];
     });
   const ask = (missing: (path: string) => boolean) =>
-    composeBoth(
-      { root: about.projectsRoot, sandbox: about.sandbox },
+    createRepositories(program).compose(
+      about.sandbox,
       {
         ...common,
         toolExecutionId: tag,
@@ -148,7 +148,6 @@ export const composeSnapshot = async (
         isExported: flags.plan !== true && decided.conflicts.length === 0,
       },
       async () => null,
-      { scripted: (...call) => createRepositories(programHere()).compose(...call), chains: now.chains },
     );
   const first = await ask(() => flags.bring === true);
   const report =

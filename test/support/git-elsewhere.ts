@@ -1,11 +1,11 @@
-/** Captures in sandboxes of other kinds than this machine: with the native program alone, and git. */
+/** Captures in sandboxes of other kinds than this machine: with the program alone, and git. */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
+import { OUTPUT_BYTES } from '../../adapters/git/announced.ts';
 import { type ProgramBuild, readProgramBuild } from '../../adapters/git/program/build.ts';
 import { createSandboxProgram, type SandboxProgram } from '../../adapters/git/program/call.ts';
-import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import { createCapture } from '../../adapters/git/program/capture.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
 import type { CaptureReport } from '../../core/checkpoint/ports/capture.ts';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
@@ -18,7 +18,7 @@ const env = { PATH: process.env['PATH'] ?? '' };
 
 /** Captures again and again, each on the one before. `toolExecutionId` counts. */
 export const capturesIn = (program: SandboxProgram, sandbox: ExecutionAdapter, projectsRoot: string) => {
-  const capture = createNativeCapture(program, OUTPUT_BYTES);
+  const capture = createCapture(program, OUTPUT_BYTES);
   let before: CaptureReport['repositories'] = [];
   let count = 0;
   return async (): Promise<CaptureReport> => {
@@ -88,7 +88,11 @@ export const busyboxRoot = (busybox: string) => {
   copyFileSync(busybox, join(top, 'bin/busybox'));
   chmodSync(join(top, 'bin/busybox'), 0o755);
   runSync('chroot', [top, '/bin/busybox', '--install', '-s', '/bin'], { cwd: '/', env });
-  runSync('mknod', ['-m', '666', join(top, 'dev/null'), 'c', '1', '3'], { cwd: '/', env });
+  for (const [name, number] of [
+    ['null', '3'],
+    ['urandom', '9'],
+  ] as const)
+    runSync('mknod', ['-m', '666', join(top, 'dev', name), 'c', '1', number], { cwd: '/', env });
   const inner = processSandbox(
     { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
     ['unshare', '-m', '/bin/sh', '-c', IN_ROOT, top],
@@ -100,6 +104,8 @@ export const busyboxRoot = (busybox: string) => {
     run: (command, options) => inner.run(`cd ${options.cwd} || exit\n${command}`, { ...options, cwd: '/' }),
     writeFiles: (files) => inner.writeFiles(files.map((file) => ({ ...file, path: here(file.path) }))),
     readFile: (path, maxBytes) => inner.readFile(here(path), maxBytes),
+    writeStream: (path, data) => inner.writeStream(here(path), data),
+    readStream: (path) => inner.readStream(here(path)),
   };
   return {
     sandbox,

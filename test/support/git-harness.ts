@@ -1,19 +1,19 @@
 /**
- * A session without a cloud: real git scripts on real repositories, bundles kept in memory in the order a store
+ * A session without a cloud: the real program on real repositories, bundles kept in memory in the order a store
  * would hold them. For the case list of the git adapter.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import type { SandboxProgram } from '../../adapters/git/program/call.ts';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import { ROOT } from '../../core/checkpoint/capture/capture-request.ts';
 import { DEFAULTS } from '../../core/checkpoint/defaults.ts';
+import type { WorkDone } from '../../core/checkpoint/model.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from '../../core/checkpoint/ports/restore.ts';
 import { skippedBelow } from '../../core/checkpoint/restore/asides.ts';
 import { notAtTarget } from '../../core/checkpoint/restore/restore-plan.ts';
-import { removeFromMemory } from '../../local/e2b/shared-memory.ts';
 import { type ComposedSnapshot, type ComposeFlags, composeSnapshot } from './git-compose.ts';
-import { restoreBoth } from './git-native-restore.ts';
 import type { Snapshot } from './git-snapshot.ts';
 import { processSandbox } from './process-sandbox.ts';
 import { runSync } from './run-sync.ts';
@@ -42,6 +42,10 @@ export interface HarnessOptions {
   changes?: boolean;
   env?: Record<string, string>;
   prefix?: string[];
+  /** Hears of the progress of captures and restores. */
+  onProgress?: (done: WorkDone) => void;
+  /** Instead of the one that lies here. */
+  program?: SandboxProgram;
 }
 
 const captured = (snapshot: Snapshot | undefined, path: string) => {
@@ -58,12 +62,12 @@ const requireVerified = (paths: string[], target: Snapshot, report: RestoreRepor
   const astray = notAtTarget(asked, report);
   if (astray.length > 0) throw new Error(`not verified: ${astray.join(', ')} of ${JSON.stringify(report)}`);
 };
-const NOTHING_ASKED = { now: null, undo: null, commit: null, objectFormat: 'sha1' as const, bundles: [] };
+const NOTHING_ASKED = { now: null, undo: null, bundles: [] };
 
 export const createHarness = async (options: HarnessOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-git-'));
   const home = join(top, 'home');
-  const program = programHere();
+  const program = options.program ?? programHere();
   const repositories = createRepositories(program);
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...options.env };
   const common = {
@@ -74,6 +78,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     maxDepth: options.maxDepth ?? DEFAULTS.maxDepth,
     timeoutMs: 240_000,
   };
+  const hooks = options.onProgress && { onProgress: options.onProgress };
   let executions = 0;
   let arrivals = 0;
   let last: Snapshot | undefined;
@@ -81,8 +86,8 @@ export const createHarness = async (options: HarnessOptions = {}) => {
   await mkdir(root, { recursive: true });
   await mkdir(home, { recursive: true });
 
-  const both = (request: RestoreRequest): Promise<RestoreReport> =>
-    restoreBoth(harness, request, (same) => repositories.restore(harness.sandbox, same));
+  const ask = (request: RestoreRequest): Promise<RestoreReport> =>
+    repositories.restore(harness.sandbox, request, hooks);
 
   const harness = {
     top,
@@ -138,6 +143,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
           ),
         },
         async () => null,
+        hooks,
       );
       const chains = new Map<string, BundleSource[]>();
       for (const one of report.repositories) {
@@ -181,7 +187,15 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       executions += 1;
       const { sandbox } = harness;
       const { sessionId, timeoutMs, include } = common;
-      const about = { sandbox, projectsRoot: root, sessionId, timeoutMs, include, tag: `t${executions}` };
+      const about = {
+        sandbox,
+        program,
+        projectsRoot: root,
+        sessionId,
+        timeoutMs,
+        include,
+        tag: `t${executions}`,
+      };
       return composeSnapshot(about, now, steps, flags);
     },
     /** Tells the sandbox that this capture is durable. */
@@ -205,19 +219,21 @@ export const createHarness = async (options: HarnessOptions = {}) => {
         allowConcurrentWriters?: boolean;
         /** The capture of now, where there is one already. */
         from?: Snapshot;
+        /** Where it goes back to when it fails: what was there before an earlier call of the same rollback. */
+        undo?: Snapshot;
         /** Around the restore alone, not the capture before it. */
         around?: (restore: () => Promise<RestoreReport>) => Promise<RestoreReport>;
       } = {},
     ): Promise<{ undo: Snapshot; report: RestoreReport }> => {
       const undo = flags.from ?? (await harness.capture(target));
       last = undo;
-      const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
+      const all = [target, undo, flags.undo ?? undo].flatMap(({ repositories }) => repositories);
+      const paths = new Set(all.map((one) => one.path));
       const skipped = skippedBelow([...paths], target.report.skipped);
       const restore = (lacking: string[]) =>
-        both({
+        ask({
           ...common,
           projectsRoot: root,
-          requestId: `r${executions}`,
           filesOnly: flags.filesOnly ?? false,
           dryRun: flags.dryRun ?? false,
           allowConcurrentWriters: flags.allowConcurrentWriters ?? false,
@@ -231,9 +247,7 @@ export const createHarness = async (options: HarnessOptions = {}) => {
               path,
               target: captured(target, path),
               now: captured(undo, path),
-              undo: captured(undo, path),
-              commit: goal?.commit ?? null,
-              objectFormat: goal?.info?.objectFormat ?? present?.info?.objectFormat ?? 'sha1',
+              undo: captured(flags.undo ?? undo, path),
               partial: goal?.info?.partial,
               skipped: skipped.get(path),
               stash: goal?.stash,
@@ -249,43 +263,36 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       return { undo, report };
     },
     /**
-     * Settles a rollback from `undo` to `target` that broke off, as the function does: capture what is there, then go to
-     * one end.
+     * Settles a rollback from `undo` to `target` that broke off, as the function does: capture what is there, then put
+     * back what it wrote.
      */
     settle: async (
       undo: Snapshot,
       target: Snapshot,
-      settle: 'nearer' | 'target' | 'undo' = 'nearer',
       /** The capture of now, where there is one already. */
       from?: Snapshot,
     ): Promise<{ found: Snapshot; report: RestoreReport }> => {
       const found = from ?? (await harness.capture(target));
       const paths = new Set([...target.repositories, ...undo.repositories].map((one) => one.path));
-      const ask = (bring: boolean) =>
-        both({
+      const settled = (bring: boolean) =>
+        ask({
           ...common,
           projectsRoot: root,
-          requestId: `r${executions}`,
           filesOnly: false,
           dryRun: false,
-          settle,
+          settle: true,
           targetTag: target.tag,
-          repositories: [...paths].map((path) => {
-            const goal = target.repositories.find((one) => one.path === path);
-            return {
-              path,
-              target: captured(target, path),
-              now: captured(found, path),
-              undo: captured(undo, path),
-              commit: goal?.commit ?? null,
-              objectFormat: goal?.info?.objectFormat ?? 'sha1',
-              bundles: bring ? [...(target.chains.get(path) ?? []), ...(undo.chains.get(path) ?? [])] : [],
-            };
-          }),
+          repositories: [...paths].map((path) => ({
+            path,
+            target: captured(target, path),
+            now: captured(found, path),
+            undo: captured(undo, path),
+            bundles: bring ? [...(target.chains.get(path) ?? []), ...(undo.chains.get(path) ?? [])] : [],
+          })),
         });
-      const first = await ask(false);
+      const first = await settled(false);
       const isLacking = first.problems.some((one) => one.kind === 'missing-objects');
-      return { found, report: isLacking ? await ask(true) : first };
+      return { found, report: isLacking ? await settled(true) : first };
     },
     /** Restores a snapshot into a projects root elsewhere, which holds what `template` makes, and goes on there. */
     rehydrate: async (target: Snapshot, template = ''): Promise<RestoreReport> => {
@@ -294,10 +301,9 @@ export const createHarness = async (options: HarnessOptions = {}) => {
       root = join(top, `fresh-${arrivals}`, options.projects ?? 'projects');
       await mkdir(root, { recursive: true });
       harness.sh(template);
-      const report = await repositories.restore(harness.sandbox, {
+      const report = await ask({
         ...common,
         projectsRoot: root,
-        requestId: 'rehydrate',
         filesOnly: false,
         dryRun: false,
         fresh: true,
@@ -308,8 +314,6 @@ export const createHarness = async (options: HarnessOptions = {}) => {
             target: captured(target, one.path),
             now: null,
             undo: null,
-            commit: one.commit ?? null,
-            objectFormat: one.info?.objectFormat ?? 'sha1',
             partial: one.info?.partial,
             stash: one.stash,
             bundles: target.chains.get(one.path) ?? [],
@@ -325,7 +329,6 @@ export const createHarness = async (options: HarnessOptions = {}) => {
     },
     [Symbol.asyncDispose]: async () => {
       await rm(top, { recursive: true, force: true });
-      await removeFromMemory(basename(top));
     },
   };
   return harness;

@@ -23,7 +23,7 @@ import { WalkbackError } from '../../core/shared/errors.ts';
 import { startS3 } from '../../local/s3/server.ts';
 import { createFakeStore } from './fakes/fake-store.ts';
 import { processSandbox } from './process-sandbox.ts';
-import { programHere } from './sandbox-program.ts';
+import { programHere, programSent } from './sandbox-program.ts';
 import { shell } from './world.ts';
 
 const PROJECTS_ROOT = '/projects';
@@ -32,9 +32,18 @@ const INVOCATION_MS = 900_000;
 const credentials = { accessKeyId: 'local-key', secretAccessKey: 'local-secret' };
 const region = 'us-east-1';
 
+/** A sandbox that is no directory of the stage. */
+interface ElsewhereSandbox extends Disposable {
+  sandbox: ExecutionAdapter;
+  /** Its projects root, as this machine sees it. The sandbox sees `/projects`. */
+  root: string;
+}
+
 export interface GitStageOptions {
   bundles?: BundleLimits;
   git?: GitLimits;
+  /** Makes each sandbox. The program is sent there. */
+  elsewhere?: () => ElsewhereSandbox;
 }
 
 /** Puts another result in the place of what a command in a sandbox answered: a sandbox that lies. */
@@ -56,7 +65,8 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
   const running = new Map<string, { adapter: ExecutionAdapter; tags: SandboxTags }>();
   const lies = new Map<string, Lie>();
   const reads: number[] = [];
-  const rootOf = (sandboxId: string): string => join(top, sandboxId, 'projects');
+  const roots = new Map<string, string>();
+  const rootOf = (sandboxId: string): string => roots.get(sandboxId) ?? join(top, sandboxId, 'projects');
 
   const adapterOf = (sandboxId: string): ExecutionAdapter => {
     const inner = processSandbox({ PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: temporary });
@@ -78,12 +88,22 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
         reads.push(maxBytes);
         return inner.readFile(here(path), maxBytes);
       },
+      writeStream: (path, data) => inner.writeStream(here(path), data),
+      readStream: (path) => inner.readStream(here(path)),
     };
   };
 
+  const away = starting.use(new DisposableStack());
   let count = 0;
   const addSandbox = async (tags: SandboxTags = {}): Promise<string> => {
     const sandboxId = `sandbox-${++count}`;
+    const elsewhere = options.elsewhere?.();
+    if (elsewhere !== undefined) {
+      away.use(elsewhere);
+      roots.set(sandboxId, elsewhere.root);
+      running.set(sandboxId, { adapter: { ...elsewhere.sandbox, sandboxId }, tags });
+      return sandboxId;
+    }
     await mkdir(rootOf(sandboxId), { recursive: true });
     running.set(sandboxId, { adapter: adapterOf(sandboxId), tags });
     return sandboxId;
@@ -111,7 +131,7 @@ export const createGitStage = async (options: GitStageOptions = {}) => {
     store,
     bundles: createBundleStore({ bucket: BUCKET, client: s3 }),
     sandboxes,
-    repositories: createRepositories(programHere(), options.git),
+    repositories: createRepositories(options.elsewhere ? programSent() : programHere(), options.git),
     limits: options.bundles,
     clock,
     log: { info: () => undefined, warn: () => undefined },

@@ -1,22 +1,13 @@
-/**
- * Rewrites what a command answered, as whoever is root in a sandbox can. The scripts answer pairs of keys and values, the
- * native program a report and frames (a capture).
- */
+/** Rewrites what the program answered, as whoever is root in a sandbox can. */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { parseOutput } from '../../adapters/git/output.ts';
 import { type Answer, readAnswer } from '../../adapters/git/program/answer.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import type { Lie } from './git-stage.ts';
 
-type Pairs = (readonly [string, string])[];
-type Told = { pairs: Pairs; rest: Uint8Array };
 type Captured = Answer<z.infer<typeof SANDBOX_REPORTS.capture>>;
 type Restored = z.infer<typeof SANDBOX_REPORTS.restore>;
-
-const encode = ({ pairs, rest }: Told): Buffer =>
-  Buffer.concat([Buffer.from(pairs.map(([key, value]) => `${key}\0${value}\0`).join('')), rest]);
 
 const framed = (kind: string, bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${kind} ${bytes.length}\n`), bytes]);
@@ -32,33 +23,26 @@ const encodeAnswer = ({ report, frames }: Answer<unknown>): Buffer => {
   ]);
 };
 
-/** Changes the first answer in an output, if it is one of the program that is meant. */
+/** Changes the first answer in an output. */
 const rewritten =
-  (isNative: boolean, change: (base64: string) => Buffer): Lie =>
+  (change: (base64: string) => Buffer): Lie =>
   (stdout) => {
     const lines = stdout.split('\n');
     const start = lines.findIndex((line) => line.startsWith('walkback-'));
     const end = lines.indexOf(lines[start] ?? '', start + 1);
     const base64 = lines.slice(start + 1, end).join('');
     const begin = Buffer.from(base64.slice(0, 12), 'base64').toString('latin1');
-    if (start < 0 || end < 0 || begin.startsWith('report ') !== isNative) return stdout;
+    if (start < 0 || end < 0 || !begin.startsWith('report ')) return stdout;
     return lines.toSpliced(start + 1, end - start - 1, change(base64).toString('base64')).join('\n');
   };
 
-/** Of an answer of the scripts. */
-export const rewriting = (change: (answer: Told) => Told): Lie =>
-  rewritten(false, (base64) => {
-    const { pairs, rest } = parseOutput(Buffer.from(base64, 'base64'));
-    return encode(change({ pairs: [...pairs], rest }));
-  });
-
 /** Of a capture. */
 export const rewritingCapture = (change: (answer: Captured) => Captured): Lie =>
-  rewritten(true, (base64) => encodeAnswer(change(readAnswer(SANDBOX_REPORTS.capture, base64))));
+  rewritten((base64) => encodeAnswer(change(readAnswer(SANDBOX_REPORTS.capture, base64))));
 
-/** Of a restore of the native program. Other answers of it stay as they are. */
+/** Of a restore. Other answers stay as they are. */
 export const rewritingRestore = (change: (report: Restored) => Restored): Lie =>
-  rewritten(true, (base64) => {
+  rewritten((base64) => {
     const { data } = SANDBOX_REPORTS.restore.safeParse(readAnswer(z.unknown(), base64).report);
     return data === undefined
       ? Buffer.from(base64, 'base64')

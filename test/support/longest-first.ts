@@ -17,12 +17,9 @@ const LONG_SECONDS: Readonly<Record<string, number | null>> = {
   'test/contract/git-settle.test.ts': null,
   'test/contract/git-faults-capture.test.ts': 111,
   'test/contract/git-disk-captures.test.ts': null,
+  'test/contract/git-disk-late.test.ts': null,
   'test/contract/git-disk-restores.test.ts': null,
-  'test/contract/git-native-instants.test.ts': null,
-  'test/contract/git-native-restore.test.ts': null,
-  'test/contract/git-native-merge-cases.long.test.ts': 300,
-  'test/contract/git-native-merges.long.test.ts': 330,
-  'test/contract/git-native-merge.long.test.ts': 140,
+  'test/contract/git-killed-instants.test.ts': null,
   'test/contract/git-torn-objects.test.ts': null,
   'test/scenario/bisect.test.ts': 210,
   'test/contract/git-blame.test.ts': 160,
@@ -37,7 +34,7 @@ const LONG_SECONDS: Readonly<Record<string, number | null>> = {
   'test/contract/git-stat-table.test.ts': null,
   'test/scenario/templates.long.test.ts': 56,
   'test/infra/packages.long.test.ts': null,
-  'test/scenario/faults-script-kill.test.ts': null,
+  'test/scenario/faults-sandbox-kill.test.ts': null,
   'test/unit/refund-saga-matrix.test.ts': 46,
   'test/unit/interactive-matrix.test.ts': 44,
   'test/contract/git-cases.test.ts': null,
@@ -68,7 +65,7 @@ const FIRST_IN_EVERY_TEST = [
   'test/scenario/cli-session.test.ts',
   'test/scenario/rollback-refused.test.ts',
   'test/scenario/faults-process-kill.test.ts',
-  'test/scenario/faults-script-kill.test.ts',
+  'test/scenario/faults-sandbox-kill.test.ts',
 ].map((path) => resolve(path));
 
 const SECONDS = new Map(

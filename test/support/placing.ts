@@ -1,4 +1,5 @@
-/** Another process that acts at an exact instant of a restore: around the one command that gives new files their names. */
+/** Another process that acts at an exact instant of a restore: around the one at which new files get their names. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,26 +11,19 @@ const realPath = (name: string): string => {
   return found;
 };
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** A PATH in which this command is a bash script. `$real` is the command itself; it is called with the script's arguments. */
-export const replacedCommand = (name: string, script: string) => replacedCommands({ [name]: script });
-
-/** The same for several commands, of which the first that removes `$armed` is the only one that acts. */
-const replacedCommands = (scripts: Record<string, string>) => {
+export const replacedCommand = (name: string, script: string) => {
   const bin = mkdtempSync(join(tmpdir(), 'walkback-bin-'));
   const armed = join(bin, 'armed');
-  for (const [name, script] of Object.entries(scripts)) {
-    writeFileSync(
-      join(bin, name),
-      `#!/bin/bash\nreal=${realPath(name)} armed=${armed}\n[ -e "$armed" ] || exec "$real" "$@"\n${script}`,
-      { mode: 0o755 },
-    );
-  }
+  writeFileSync(
+    join(bin, name),
+    `#!/bin/bash\nreal=${realPath(name)} armed=${armed}\n[ -e "$armed" ] || exec "$real" "$@"\n${script}`,
+    { mode: 0o755 },
+  );
   return {
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
-    /** From now on the script runs instead of the command, until it removes `$armed`. */
-    arm: () => writeFileSync(armed, ''),
+    /** From now on the script runs instead of the command, until it removes `$armed`, which has this text. */
+    arm: (text = '') => writeFileSync(armed, text),
     isArmed: () => existsSync(armed),
     /** Whether the script made a file of this name, `$armed.NAME`. */
     left: (name: string) => existsSync(`${armed}.${name}`),
@@ -37,39 +31,33 @@ const replacedCommands = (scripts: Record<string, string>) => {
   };
 };
 
-/** Of few files, one process puts the old ones aside and gives the new ones their names. */
-const EXCHANGE = `[[ " $* " == *' lenient '* ]] || exec "$real" "$@"\nrm "$armed"\n`;
+/** Makes links of the files of all objects below `$1`. Git follows them. The program does not, and asks git. */
+const LINK_OBJECTS = `find "$1" -type f '(' -path '*/objects/??/*' -o -path '*/objects/pack/*' ')' -exec bash -c 'for i; do mv "$i" "$i.real"; ln -s "$i.real" "$i"; done' bash {} +`;
+/** Puts the files back. */
+const UNLINK_OBJECTS = `find "$root" -name '*.real' -exec bash -c 'for i; do mv -f "$i" "\${i%.real}"; done' bash {} +`;
 
-/** Where it makes the first link. */
-const LINK = 'if (link ';
+/**
+ * Bash that runs in the repository once, just before new files get their names: the program asks for the sizes of their
+ * contents, or for all of them at once, and then gives the names. It asks for contents that it cannot read by itself, so from
+ * `arm` on it can read none below this root.
+ */
+export const beforePlacing = (script: string) => {
+  const replaced = replacedCommand(
+    'git',
+    `[[ " $* " == *'--batch-check='*objectsize* || " $* " == *' --batch --buffer ' ]] || exec "$real" "$@"\nroot=$(<"$armed")\nrm "$armed"\n${UNLINK_OBJECTS}\n${script}\nexec "$real" "$@"\n`,
+  );
+  return {
+    ...replaced,
+    arm: (root: string) => {
+      execFileSync('bash', ['-c', LINK_OBJECTS, 'bash', root]);
+      replaced.arm(root);
+    },
+  };
+};
 
-/** The native program asks for the sizes of new contents, and then gives the files their names. */
-const beforeSizes = (script: string): string =>
-  `[[ " $* " == *'--batch-check='*objectsize* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`;
-
-/** Bash that runs in a repository of which nothing is there, once, just before what is in it gets its names. */
-export const beforeFilling = (script: string) =>
-  replacedCommands({
-    git: beforeSizes(script),
-    mv: `[[ $1 == -n ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
-  });
-
-/** Bash that runs in the repository once, just before the new files get their names. */
-export const beforePlacing = (script: string) =>
-  replacedCommands({
-    git: beforeSizes(script),
-    cp: `[[ $1 == -rl* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
-    perl: `${EXCHANGE}export ACT=${quoted(script)}
-first='system("/bin/bash", "-c", $ENV{ACT}) if not $main::acted++; ${LINK}'
-[[ $2 == *'${LINK}'* ]] || exit 98
-exec "$real" -e "\${2/'${LINK}'/"$first"}" "\${@:3}"\n`,
-  });
-
-/** The same, when they have them. */
+/** The same, when they have them: the program moves branches then. */
 export const afterPlacing = (script: string) =>
-  replacedCommands({
-    // The native program moves branches when the files have theirs.
-    git: `[[ " $* " == *' update-ref '* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
-    find: `[[ " $* " == *' -links '* ]] || exec "$real" "$@"\nrm "$armed"\n"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
-    perl: `${EXCHANGE}"$real" "$@"\nstatus=$?\n${script}\nexit $status\n`,
-  });
+  replacedCommand(
+    'git',
+    `[[ " $* " == *' update-ref '* ]] || exec "$real" "$@"\nrm "$armed"\n${script}\nexec "$real" "$@"\n`,
+  );

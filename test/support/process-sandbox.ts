@@ -1,7 +1,11 @@
-/** An ExecutionAdapter over plain processes and files: for tests of the git scripts without a sandbox in between. */
+/** An ExecutionAdapter over plain processes and files: for tests of the program without a sandbox in between. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ExecutionAdapter } from '../../core/checkpoint/ports/sandbox.ts';
 
 export interface ProcessSandbox extends ExecutionAdapter {
@@ -62,14 +66,20 @@ export const processSandbox = (
       }
     },
     writeStream: async (path, data) => {
-      await sandbox.writeFiles([{ path, data: new Uint8Array(await new Response(data).arrayBuffer()) }]);
+      sandbox.calls += 1;
+      await mkdir(dirname(path), { recursive: true });
+      await pipeline(data, createWriteStream(path));
     },
     readFile: async (path) => {
       sandbox.calls += 1;
       return new Uint8Array(await readFile(path));
     },
-    readStream: async (path) =>
-      new Response(await sandbox.readFile(path, Number.MAX_SAFE_INTEGER)).body ?? new ReadableStream(),
+    readStream: async (path) => {
+      sandbox.calls += 1;
+      const file = createReadStream(path);
+      await once(file, 'open');
+      return Readable.toWeb(file) as ReadableStream<Uint8Array>;
+    },
   };
   return sandbox;
 };

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { SandboxProgram } from '../../adapters/git/program/call.ts';
 import type { Snapshot } from './git-harness.ts';
 import { withRepositories } from './git-repositories.ts';
 import { lostWords, randomFrom, startWriter, storeLate } from './racing-writer.ts';
@@ -12,12 +13,12 @@ export const racesWithRollbacks = async (
   rounds: number,
   writes: number,
   /** Files only change: their old and new ones are exchanged by one process. */
-  { onlyContent = false, pause = 4 } = {},
+  { onlyContent = false, pause = 4, program = undefined as SandboxProgram | undefined } = {},
 ): Promise<void> => {
   const seed = chosenSeed();
   process.stderr.write(`SEED=${seed}\n`);
   const random = randomFrom(seed);
-  await using harness = await withRepositories(['app']);
+  await using harness = await withRepositories(['app'], program && { program });
   const names = ['a', 'b', 'c', 'd', 'e'];
   harness.sh(`for i in ${names.join(' ')}; do echo one > $i; done`, 'app');
   const states = [await harness.capture()];

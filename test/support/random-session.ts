@@ -12,7 +12,7 @@ const PATHS = ['app'];
  * Limits that small content crosses: bundles on both sides of what an answer carries, of what goes through the function, of what
  * becomes loose objects; chains that end for their length and for their weight.
  */
-export const SMALL_LIMITS: Required<GitStageOptions> = {
+export const SMALL_LIMITS: Required<Pick<GitStageOptions, 'bundles' | 'git'>> = {
   bundles: {
     maxLinks: 7,
     maxLightLinks: 4,

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shellQuote } from '../../adapters/git/script.ts';
+import { shellQuote } from '../../adapters/git/shell-quote.ts';
 
 /** Ends, and cleans up, when nobody holds the other end of its requests any more, also after `kill -9`. */
 const SERVER = `

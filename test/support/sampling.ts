@@ -19,12 +19,12 @@ const TURNS = [
     'faults-outage',
     'saga-outage',
     'rollback-given-up',
-    'faults-script-kill',
+    'faults-sandbox-kill',
     'faults-process-kill',
     'faults-workspace-kill',
     'saga-throttled-services',
   ],
-  // Commands in the sandbox that fail, and restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-company.test.ts.
+  // Commands in the sandbox that fail, and restores that end or are overtaken in the middle: git-restore-faults.test.ts and git-concurrent-writers.test.ts.
   [
     'git-faults-capture',
     'git-late-faults',
@@ -36,6 +36,8 @@ const TURNS = [
     'git-filling',
     'git-verify',
     'git-disk-captures',
+    'git-disk-late',
+    'git-disk-merges',
   ],
   // Odd repositories: git-cases.test.ts, git-random-session.test.ts.
   ['git-size', 'git-paths-cases', 'git-host-plan', 'git-intent', 'git-locks'],
@@ -52,17 +54,14 @@ const TURNS = [
     'git-permissions',
     'git-pipes',
   ],
-  // Captures on a torn shadow, and restores of the native program, which no function asks for yet: the program's own tests, git-cases.test.ts.
+  // Captures on a torn shadow, repositories that are parked, and restores that are killed: the program's own tests, git-cases.test.ts.
   [
-    'git-native-torn',
+    'git-torn-captures',
     'git-mapped',
-    'git-native-restore',
-    'git-native-parking',
-    'git-native-company',
-    'git-native-lost-objects',
-    'git-native-killed',
-    'git-native-faults',
-    'git-native-room',
+    'git-parking',
+    'git-made-again',
+    'git-fresh',
+    'git-killed-program',
     'git-disk-restores',
   ],
   // Rules and settings, odd places and names: git-cases.test.ts, git-hostile.test.ts.
@@ -82,10 +81,10 @@ const TURNS = [
     'git-many-at-once',
     'git-ignored-worktrees',
     'git-torn-objects',
-    'git-native-targets',
+    'git-targets',
     'git-odd-names',
     'git-stash',
-    'git-native-instants',
+    'git-killed-instants',
   ],
   // Sizes that an answer or an item may have: saga-notice-size.test.ts.
   ['saga-observation-size', 'session-rewind-size', 'saga-lock-pages', 'saga-packed-state', 'decided-epoch'],
@@ -102,8 +101,8 @@ const TURNS = [
     'git-late',
   ],
   // Hosts of agents, people at a machine, and stories of a README: claude-code-hooks.test.ts, cli-up.test.ts and client-session.test.ts.
-  ['clean', 'stash', 'client-examples', 'console-deployed'],
-  // What writes meanwhile, laws of merges and reverts, some paths, checks in copies, and who wrote a line (blame-history.test.ts and blame-output.test.ts): git-company.test.ts, git-merge.test.ts and git-merge-cases.test.ts, merge.test.ts.
+  ['clean', 'stash', 'client-examples', 'console-deployed', 'git-progress'],
+  // What writes meanwhile, laws of merges and reverts, some paths, checks in copies, and who wrote a line (blame-history.test.ts and blame-report.test.ts): git-concurrent-writers.test.ts, git-merge.test.ts and git-merge-cases.test.ts, merge.test.ts.
   [
     'git-stat-table',
     'git-merge-laws',

@@ -1,17 +1,11 @@
-/** The files of the program of the sandbox, each by itself, as a script for bash reads them. */
-import { join } from 'node:path';
+/** The program of the sandbox, for sandboxes of tests. */
 import { readProgramBuild } from '../../adapters/git/program/build.ts';
 import { createSandboxProgram, type SandboxProgram } from '../../adapters/git/program/call.ts';
-import { shellWord } from '../../cli/options.ts';
+import { programAsAsked } from './traced-program.ts';
 
-const SANDBOX = join(import.meta.dirname, '../../sandbox');
+/** Started where it lies: sandboxes of tests are directories of this machine. */
+export const programHere = (): SandboxProgram =>
+  programAsAsked() ?? createSandboxProgram(readProgramBuild(), true);
 
-/** `names`: as `shared/lib`, in this order. */
-export const sourced = (...names: string[]): string =>
-  names.map((name) => `. ${shellWord(join(SANDBOX, `${name}.sh`))}\n`).join('');
-
-/** The native program, started where it lies: sandboxes of tests are directories of this machine. */
-export const programHere = (): SandboxProgram => createSandboxProgram(readProgramBuild(), true);
-
-/** The native program, sent to the sandbox as to one of E2B. */
+/** Sent to the sandbox as to one of E2B. */
 export const programSent = (): SandboxProgram => createSandboxProgram(readProgramBuild());

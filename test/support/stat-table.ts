@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import { OUTPUT_BYTES } from '../../adapters/git/capture-command.ts';
-import { createNativeCapture } from '../../adapters/git/program/capture.ts';
+import { OUTPUT_BYTES } from '../../adapters/git/announced.ts';
+import { createCapture } from '../../adapters/git/program/capture.ts';
 import { captureRequest } from './capture-request.ts';
 import { createHarness } from './git-harness.ts';
 import { randomFrom } from './racing-writer.ts';
@@ -102,7 +102,7 @@ export const OBJECTS: Record<string, string> = {
   append: 'echo $x >>a',
 };
 
-const capture = createNativeCapture(programHere(), OUTPUT_BYTES);
+const capture = createCapture(programHere(), OUTPUT_BYTES);
 
 /** Ends in any way: some changes find nothing to change. */
 const CHANGE = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b

@@ -1,14 +1,23 @@
 /**
- * The native program under the tracer (`sandbox/faults`), which lets a fault happen at one of its calls of the system. It is the
+ * The sandbox program under the tracer (`sandbox/faults`), which lets a fault happen at one of its calls of the system. It is the
  * program that ships. Processes of git are not traced.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readProgramBuild } from '../../adapters/git/program/build.ts';
+import { createSandboxProgram, type SandboxProgram } from '../../adapters/git/program/call.ts';
 import { buildTracer, isTracedHere } from '../../build/faults-program.ts';
 import { hasCargo } from '../../build/sandbox-program.ts';
 import { endOf } from './run-sync.ts';
+
+/** As `Lack` in sandbox/faults/src/spec.rs. */
+export const LACKS = ['rename-flags', 'links', 'unnamed-files', 'newer-calls'] as const;
+export type Lack = (typeof LACKS)[number];
+
+/** A whole run of tests as in a system that lacks these: names of `LACKS`, separated by commas. */
+const ALWAYS = process.env['WALKBACK_LACKS'];
 
 const REAL = join(
   import.meta.dirname,
@@ -76,6 +85,7 @@ const findTracer = (): { path: string } | { missing: string } => {
 
 /** Why nothing can be traced here. The first call builds the tracer. */
 export const whyUntraced = (): string | undefined => {
+  if (ALWAYS !== undefined) return 'WALKBACK_LACKS has it traced already';
   tracer ??= findTracer();
   return 'missing' in tracer ? tracer.missing : undefined;
 };
@@ -84,6 +94,33 @@ const tracerPath = (): string => {
   tracer ??= findTracer();
   if ('missing' in tracer) throw new Error(tracer.missing);
   return tracer.path;
+};
+
+/** The program as in a system that lacks these. The directory is for files of the tracer. */
+export const programLacking = (lacks: readonly Lack[], directory: string): SandboxProgram => {
+  const [spec, report, path] = ['spec', 'report', 'lacking'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // Some tests are another user.
+  chmodSync(directory, 0o755);
+  writeFileSync(report, '');
+  chmodSync(report, 0o666);
+  writeFileSync(spec, JSON.stringify({ root: directory, report, lacks }));
+  writeFileSync(path, `#!/bin/sh\nexec ${tracerPath()} ${spec} -- ${REAL} "$@"\n`, { mode: 0o755 });
+  return createSandboxProgram({ ...readProgramBuild(), path: () => path }, true);
+};
+
+let lacking: SandboxProgram | undefined;
+
+/** The program that `WALKBACK_LACKS` asks for. */
+export const programAsAsked = (): SandboxProgram | undefined => {
+  if (ALWAYS === undefined || lacking !== undefined) return lacking;
+  const place = mkdtempSync(join(tmpdir(), 'walkback-lacking-'));
+  process.once('exit', () => rmSync(place, { recursive: true }));
+  lacking = programLacking(z.array(z.enum(LACKS)).parse(ALWAYS.split(',')), place);
+  return lacking;
 };
 
 export const tracedProgram = () => {

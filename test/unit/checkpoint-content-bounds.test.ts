@@ -1,7 +1,7 @@
 /** Each bound of what is kept of a checkpoint, one below it, at it, and one over it: whole up to the bound, cut and marked behind it. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { CHANGES_LIMITS } from '../../adapters/git/changes-output.ts';
+import { CHANGES_LIMITS } from '../../adapters/git/announced.ts';
 import { readGitRecord } from '../../adapters/git/git-record.ts';
 import { readChanges } from '../../adapters/git/read-changes.ts';
 import { packChanges, readChangesPart } from '../../core/checkpoint/content/content-object.ts';

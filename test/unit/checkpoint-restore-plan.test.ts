@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { uncaptured } from '../../adapters/git/capture-command.ts';
-import type { Pair } from '../../adapters/git/output.ts';
-import { restoreReport } from '../../adapters/git/restore-command.ts';
+import type * as z from 'zod';
+import { LINK_LIMITS } from '../../adapters/git/join-links.ts';
+import { createRestore } from '../../adapters/git/program/restore.ts';
 import type { RepositoryState } from '../../core/checkpoint/model.ts';
 import type { RestoreReport } from '../../core/checkpoint/ports/restore.ts';
 import { restoreError } from '../../core/checkpoint/restore/restore-errors.ts';
@@ -34,20 +34,27 @@ test.each([
   expect(message).toMatch(words);
 });
 
-test.each(['', ' \n'])('no reason of a sandbox is empty, also when it says %j', (said) => {
-  const of = (...pairs: Pair[]) =>
-    restoreReport([['outcome', 'broken'], ['repo', 'a'], ...pairs], { repositories: [] } as never, 1);
-  const told = of(['problem', 'failed'], ['problem-message', said]);
+/** What a restore is told to be when the program in the sandbox says this of its one repository. */
+const toldOf = (problems: { kind: string; message: string }[]): Promise<RestoreReport> => {
+  const report = {
+    outcome: 'broken',
+    repositories: [{ path: 'a', written: 0, deleted: 0, paths: [], warnings: [], problems }],
+    asides: [],
+    warnings: [],
+  };
+  const program = {
+    call: async <Report>(_: unknown, __: unknown, schema: z.ZodType<Report>) => schema.parse(report),
+    run: () => Promise.reject(new Error('a restore reads no answer itself')),
+  };
+  const limits = { include: [], exclude: [], maxFileBytes: 1, maxDepth: 1, timeoutMs: 1 };
+  const one = { path: 'a', target: null, now: null, undo: null };
+  const request = { sessionId: 's', projectsRoot: '/p', filesOnly: false, dryRun: false };
+  const { restore } = createRestore(program, LINK_LIMITS);
+  return restore({} as never, { ...request, ...limits, repositories: [{ ...one, bundles: [] }] });
+};
+
+test.each(['', ' \n'])('no reason of a sandbox is empty, also when it says %j', async (message) => {
+  const told = await toldOf([{ kind: 'failed', message }]);
   expect(restoreError(told).message).toMatch(/^a: the sandbox gave no reason\. /);
-  expect(restoreError(of(['problem', 'failed'])).message).toMatch(/^a: the sandbox gave no reason\. /);
-  expect(restoreError(of()).message).toMatch(/^the sandbox did not say why\. /);
-  const [failed] = uncaptured(
-    [
-      ['fail-path', 'f'],
-      ['fail-reason', said],
-    ],
-    'fail',
-    'a',
-  );
-  expect(failed).toEqual({ path: 'a/f', reason: 'the sandbox gave no reason' });
+  expect(restoreError(await toldOf([])).message).toMatch(/^the sandbox did not say why\. /);
 });

@@ -96,7 +96,7 @@ describe('a rollback that died while it wrote', () => {
     }
   });
 
-  test('is finished by another request, after its deadline and not before', async () => {
+  test('is put back by another request, after its deadline and not before', async () => {
     const { stage } = await dyingAt(2, new Death('killed'));
     const { rollback } = stage.instance();
     const busy = await failing(rollback({ messageId: 'm2', requestId: 'r2' }), 'RollbackInProgress');
@@ -104,7 +104,7 @@ describe('a rollback that died while it wrote', () => {
     expect(busy.message).toContain(` until ${new Date(untilMs).toISOString()} at the latest. Try again`);
     stage.passMs(untilMs - stage.clock.now().getTime());
     await rollback({ messageId: 'm2', requestId: 'r2' });
-    expect(journalOf(stage, 'r1')?.phase).toBe('done');
+    expect(journalOf(stage, 'r1')).toMatchObject({ phase: 'failed', settled: { outcome: 'undone' } });
     expect(stage.session()).toMatchObject({ epoch: 3, headSeq: 3 });
     expect(stage.world.filesOf(SANDBOX).web).toEqual({ 'w.txt': 'two', 'new.txt': 'new' });
   });

@@ -10,7 +10,6 @@ const SMALL = 64 * 1024;
 const bundle = (key: string, sizeBytes: number): NeededBundle => ({
   path: 'app',
   kind: 'link',
-  commit: 'c',
   bundle: { key, sizeBytes, sha256: key },
 });
 

@@ -10,12 +10,14 @@ const TOP = readdirSync(PROJECT, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && /^[a-z]/.test(entry.name) && entry.name !== 'node_modules')
   .map(({ name }) => name)
   .join('|');
-const EXTENSION = '(?:ts|sh|md|mjs)';
+const EXTENSION = '(?:ts|rs|sh|md|mjs)';
 
 /** From the top of the project, and not part of a longer path or URL. */
 const WHOLE_PATH = new RegExp(`(?<![\\w./@-])(?:${TOP})/[\\w./-]*[\\w-]\\.(?:${EXTENSION}|json)\\b`, 'g');
 /** In back ticks or brackets, or after "see": a file by its name alone. */
-const NAME = new RegExp(`[\`(]([a-z][a-z0-9-]*(?:\\.test)?\\.${EXTENSION})[\`,):]`, 'g');
+const NAME = new RegExp(`[\`(]([a-z][a-z0-9_-]*(?:\\.test)?\\.${EXTENSION})[\`,):]`, 'g');
+/** In back ticks or brackets, in the sandbox program: a file by its folder. */
+const IN_PROGRAM = /[`(]((?:[a-z_]+\/)+[a-z_]+\.rs)[`,):]/g;
 /** Of a program's comments and pages only: code imports by paths that the compiler follows. */
 const COMMENT = /\/\*\*?[\s\S]*?\*\/|(?<=^|[\s;{])\/\/[^\n]*|^\s*#[^\n]*/gm;
 
@@ -28,7 +30,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
 const known = new Set(files);
 const names = new Set(files.map((path) => basename(path)));
 
-const cites = (path: string): boolean => /\.(?:ts|md|sh)$/.test(path);
+const cites = (path: string): boolean => /\.(?:ts|rs|md|sh)$/.test(path);
 
 const textOf = (path: string): string => {
   const text = readFileSync(join(PROJECT, path), 'utf8');
@@ -37,6 +39,7 @@ const textOf = (path: string): string => {
 
 test('every file that is cited is in the tree', () => {
   let cited = 0;
+  let inProgram = 0;
   const missing: string[] = [];
   for (const path of files.filter(cites)) {
     const text = textOf(path);
@@ -48,9 +51,16 @@ test('every file that is cited is in the tree', () => {
       cited += 1;
       if (!names.has(file)) missing.push(`${path}: ${file}`);
     }
+    if (!path.startsWith('sandbox/')) continue;
+    for (const [, file = ''] of text.matchAll(IN_PROGRAM)) {
+      inProgram += 1;
+      if (!known.has(`sandbox/src/${file}`) && !known.has(`sandbox/${file}`))
+        missing.push(`${path}: ${file}`);
+    }
   }
   expect(missing).toEqual([]);
   expect(cited).toBeGreaterThan(40);
+  expect(inProgram).toBeGreaterThan(40);
 });
 
 test('every block of code in a page is closed before the next one begins', () => {

@@ -61,3 +61,64 @@ test('with --json nobody looks, and nothing is asked', async () => {
   });
   expect({ failure, stderr, asked: asked(calls) }).toEqual({ failure: undefined, stderr: '', asked: 0 });
 });
+
+/** A command whose function answers when its progress was asked for twice. */
+const restoring = (name: string, answer: unknown, more: Record<string, unknown> = {}) => {
+  const done = Promise.withResolvers<unknown>();
+  let count = 0;
+  const progress = [
+    { doing: 'download', done: 3 * 1024 ** 2, of: 12 * 1024 ** 2, ...times },
+    { doing: 'verified', done: 1_200, of: 90_000, ...times },
+  ];
+  return {
+    isDrawn: true,
+    answers: {
+      ...more,
+      [name]: () => done.promise,
+      'walkback-progress': () => {
+        count += 1;
+        if (count === 3) done.resolve(answer);
+        return { progress: progress[Math.min(count, 2) - 1] };
+      },
+    },
+  };
+};
+
+const ROLLED_BACK = {
+  status: 'APPLIED',
+  checkpointId: 'cp-00000002-0badcafe',
+  epoch: 2,
+  undoCheckpointId: 'cp-00000005-0badcafe',
+  repositories: [],
+  discardedMessageIds: [],
+  trimAfterMessageId: null,
+  warnings: [],
+};
+
+test('so does a rollback', async () => {
+  const { stderr, failure } = await runCommand(
+    ['rollback', '--session', 's1', '--to', 'msg-2', '--yes'],
+    restoring('walkback-rollback', ROLLED_BACK),
+  );
+  expect(failure).toBeUndefined();
+  expect(stderr).toContain('Rolling back to msg-2: 3.0 MiB of 12.0 MiB fetched');
+  expect(stderr).toContain('Rolling back to msg-2: 1,200 of 90,000 files verified');
+});
+
+test('and a rehydrate', async () => {
+  const answer = {
+    sandboxId: 'sb-2',
+    checkpointId: 'cp-00000002-0badcafe',
+    epoch: 1,
+    projectsRoot: '/projects',
+    repositories: [],
+    warnings: [],
+  };
+  const { stderr, failure } = await runCommand(
+    ['rehydrate', '--session', 's1', '--mode', 'resume'],
+    restoring('walkback-rehydrate', answer),
+  );
+  expect(failure).toBeUndefined();
+  expect(stderr).toContain('Rehydrating s1: 3.0 MiB of 12.0 MiB fetched');
+  expect(stderr).toContain('Rehydrating s1: 1,200 of 90,000 files verified');
+});

@@ -140,7 +140,7 @@ test.each([
   expect(asked).toEqual([['sb', '/work']]);
 });
 
-test('the page of a session says how far a long capture is', async () => {
+test('the page of a session says how far long work is', async () => {
   const progress = {
     doing: 'files',
     done: 1_200,
@@ -158,7 +158,7 @@ test('the page of a session says how far a long capture is', async () => {
     return (await fetchPage('/sessions/s', { headers: { cookie } })).text();
   };
   expect(await textWith({ progress: () => ({ progress }) })).toContain(
-    'A capture is at work: 1,200 of 90,000 files read.',
+    'At work: 1,200 of 90,000 files read.',
   );
-  expect(await textWith({})).not.toContain('A capture is at work');
+  expect(await textWith({})).not.toContain('At work');
 });

@@ -6,8 +6,6 @@ test.each([
   ['git version 2.25.0', [2, 25], true],
   ['git version 2.9.5', [2, 25], false],
   ['git version 3.0.0', [2, 25], true],
-  ['GNU bash, version 4.4.20(1)-release', [4, 4], true],
-  ['GNU bash, version 3.2.57(1)-release', [4, 4], false],
   ['v24.21.0', [24, 0], true],
   ['v20.20.2', [24, 0], false],
   ['no version', [1, 0], false],

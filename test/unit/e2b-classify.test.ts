@@ -14,7 +14,7 @@ import {
 } from 'e2b';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../adapters/e2b/classify.ts';
-import { buildScript } from '../../adapters/git/script.ts';
+import { callText } from '../../adapters/git/program/command.ts';
 import { WalkbackError } from '../../core/shared/errors.ts';
 
 const withStatus = (statusCode: number): SandboxError =>
@@ -113,7 +113,8 @@ describe('what an error of the E2B SDK means', () => {
   });
 
   test('holds no command, whatever the daemon repeats of it: not in message, details, causes or stacks', () => {
-    const { command } = buildScript('restore', { WB_SECRET: 'secret words' }, { mark: 'm', timeoutMs: 1000 });
+    const build = { digests: { x86_64: 'a'.repeat(64), aarch64: 'b'.repeat(64) } };
+    const command = callText({ request: { text: '{"secret":"secret words"}' }, mark: 'm', build });
     const short = 'git log --format=secret';
     const classes = [
       AuthenticationError,

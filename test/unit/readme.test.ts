@@ -72,7 +72,14 @@ const anchorsOf = (page: string): Set<string> => {
   return anchors;
 };
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/*.md', { cwd: PROJECT })];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'local/README.md',
+  'sandbox/README.md',
+  ...globSync('docs/*.md', { cwd: PROJECT }),
+];
 
 test.each(pages)('%s: every link leads to a file of the project, and to a heading in it', (page) => {
   const missing: string[] = [];

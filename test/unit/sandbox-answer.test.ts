@@ -1,4 +1,4 @@
-/** What the native program answers is a claim: garbage, lies, and answers that were cut short. */
+/** What the sandbox program answers is a claim: garbage, lies, and answers that were cut short. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ const read = (stdout: string, exitCode = 0, stderr = '') =>
 const report = whole(frame('report', JSON.stringify(SURVEY)));
 const unavailable = expect.objectContaining({ name: 'SandboxUnavailable', retryable: true });
 
-describe('the answer of the native program', () => {
+describe('the answer of the program', () => {
   test('a whole answer is its report, whatever stands around it', () => {
     expect(read(output(report))).toEqual(SURVEY);
   });
@@ -91,7 +91,7 @@ describe('the answer of the native program', () => {
   });
 });
 
-describe('the text that starts the native program', () => {
+describe('the text that starts the program', () => {
   const build = { digests: { x86_64: 'a'.repeat(64), aarch64: 'b'.repeat(64) } };
 
   test('it names both programs in every place, and says on what machine none of them is', () => {

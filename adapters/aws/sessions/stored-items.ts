@@ -3,6 +3,7 @@
  * release may have added them, and an item that is read is written again.
  */
 import * as z from 'zod';
+import { work } from '../../../contract/progress.ts';
 import type { ChainLink, StoredBase, StoredUpload } from '../../../core/checkpoint/bundles.ts';
 import type { RehydrateJournal, ReviewCopy, RollbackJournal } from '../../../core/checkpoint/journals.ts';
 import type { Checkpoint, Message, Session, WorkProgress } from '../../../core/checkpoint/model.ts';
@@ -244,7 +245,7 @@ const copy = () =>
 const progress = () =>
   z.looseObject({
     sessionId: z.string(),
-    doing: z.enum(['files', 'upload']),
+    doing: work(),
     done: count,
     of: count.optional(),
     startedAt: z.string(),

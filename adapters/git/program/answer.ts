@@ -1,5 +1,5 @@
 /**
- * Reads the answer of the native program: frames `KIND LENGTH`, as base64 between two lines that only this call
+ * Reads the answer of the sandbox program: frames `KIND LENGTH`, as base64 between two lines that only this call
  * knows. The last frame has the SHA-256 of all bytes before it. Pure. The content is a claim of the sandbox (C10).
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,6 @@ import { ERROR_NAMES, ERRORS } from '../../../contract/errors.ts';
 import { sandboxError } from '../../../contract/sandbox/reports.ts';
 import type { CommandResult } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
-import { cutShort, findOutput } from '../output.ts';
 import { PROGRESS_PREFIX } from './progress.ts';
 
 export interface Frame {
@@ -21,6 +20,23 @@ const ANSWERABLE = ERROR_NAMES.filter((name) => ERRORS[name].isToldBySandbox ===
 const HEAD = /^([a-z-]{1,32}) (\d{1,15})$/;
 const NEWLINE = 0x0a;
 const MAX_HEAD_BYTES = 64;
+
+/** Of an answer, or the bytes beside it, that is not whole. Such an answer is never used as if it were. */
+export const cutShort = (): WalkbackError =>
+  new WalkbackError(
+    'SandboxUnavailable',
+    'The answer of the sandbox was cut short. Call again; the sandbox may be short of memory.',
+    { retryable: true },
+  );
+
+/** The base64 text of the nth answer (from 0) in the output. Undefined while it is not complete. */
+export const findAnswer = (stdout: string, mark: string, number = 0): string | undefined => {
+  const lines = stdout.split('\n');
+  const marks = lines.flatMap((line, at) => (line.trimEnd() === mark ? [at] : []));
+  const start = marks[number * 2];
+  const stop = marks[number * 2 + 1];
+  return start === undefined || stop === undefined ? undefined : lines.slice(start + 1, stop).join('');
+};
 
 /** The frames before the end. Throws when the bytes are not a whole answer. */
 const readFrames = (bytes: Uint8Array): Frame[] => {
@@ -68,6 +84,7 @@ const refusal = (frame: Frame): WalkbackError => {
   const known = ANSWERABLE.find((name) => name === data.name) ?? 'SandboxUnavailable';
   return new WalkbackError(known, data.message.trim() || 'The sandbox refused the command.', {
     retryable: known === 'SandboxUnavailable',
+    ...(known !== data.name && { details: { said: data.name } }),
   });
 };
 
@@ -117,7 +134,7 @@ export const requireAnswer = <Report>(
   mark: string,
   number = 0,
 ): Answer<Report> => {
-  const base64 = findOutput(result.stdout, mark, number);
+  const base64 = findAnswer(result.stdout, mark, number);
   if (base64 === undefined) throw ended(result);
   return readAnswer(schema, base64);
 };

@@ -1,4 +1,4 @@
-/** The native program as it is packed: one static binary for each architecture, under `sandbox/prebuilt`. */
+/** The sandbox program as it is packed: one static binary for each architecture, under `sandbox/prebuilt`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Calls the native program in a sandbox, and brings it there when it is absent. */
+/** Calls the sandbox program, and brings it there when it is absent. */
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
 import { type SandboxCommand, sandboxRequest } from '../../../contract/sandbox/requests.ts';
@@ -6,7 +6,15 @@ import type { CommandOptions, CommandResult, CommandRunner } from '../../../core
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { readReport } from './answer.ts';
 import { ARCHITECTURES, type Architecture, type ProgramBuild } from './build.ts';
-import { ABSENT_EXIT, absentOn, callText, fitsCommand, incomingName, installText } from './command.ts';
+import {
+  ABSENT_EXIT,
+  absentOn,
+  callText,
+  fitsCommand,
+  incomingName,
+  installText,
+  obstacleIn,
+} from './command.ts';
 
 interface Where {
   projectsRoot: string;
@@ -23,7 +31,7 @@ export interface SandboxProgram {
     sandbox: CommandRunner,
     command: SandboxCommand,
     report: z.ZodType<Report>,
-    where: Where,
+    where: Where & Pick<CommandOptions, 'onErrorLine'>,
   ): Promise<Report>;
   /** The same, for a caller that reads the answer itself. It hears each line of the output and of standard error, and knows the mark of the call. */
   run(
@@ -59,6 +67,16 @@ const notStarted = (): WalkbackError =>
     'The program of Walkback cannot be started in this sandbox. It was tried in /opt/walkback, in the cache directory of the user (XDG_CACHE_HOME, else .cache in HOME), and in .agent-shadow/bin of the projects root: let the user write into one of these, on a file system without noexec.',
   );
 
+/** Throws where a call said that something stands in the way of what is sent. */
+const requireWay = ({ exitCode, stdout }: CommandResult, mark: string, projectsRoot: string): void => {
+  const obstacle = exitCode === ABSENT_EXIT ? obstacleIn(stdout, mark) : undefined;
+  if (obstacle === undefined) return;
+  throw new WalkbackError(
+    'SandboxUnsupported',
+    `${projectsRoot}/${obstacle}. Walkback keeps its own files there: rename or remove it, then call again.`,
+  );
+};
+
 /** `isHere`: sandboxes are directories of this machine, so the packaged program is started where it lies. */
 export const createSandboxProgram = (build: ProgramBuild, isHere = false): SandboxProgram => {
   const localPath = isHere ? build.path(process.arch === 'arm64' ? 'aarch64' : 'x86_64') : undefined;
@@ -85,11 +103,13 @@ export const createSandboxProgram = (build: ProgramBuild, isHere = false): Sandb
         ...(onErrorLine && { onErrorLine }),
       });
     let result = await start(callText(text));
+    requireWay(result, mark, projectsRoot);
     const machine = result.exitCode === ABSENT_EXIT ? absentOn(result.stdout, mark) : undefined;
     if (machine !== undefined) {
       const architecture = architectureOf(machine);
       const uploaded = await incoming(build.bytes(architecture));
       result = await start(installText(text, architecture, uploaded));
+      requireWay(result, mark, projectsRoot);
       if (result.exitCode === ABSENT_EXIT && absentOn(result.stdout, mark) !== undefined) throw notStarted();
     }
     return result;

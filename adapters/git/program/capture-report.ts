@@ -1,4 +1,4 @@
-/** The request of a native capture, and the meaning of its report. Pure. */
+/** The request of a capture, and the meaning of its report. Pure. */
 import type * as z from 'zod';
 import type { SANDBOX_REPORTS } from '../../../contract/sandbox/reports.ts';
 import type { SandboxCommand } from '../../../contract/sandbox/requests.ts';
@@ -7,9 +7,14 @@ import type {
   CaptureOutline,
   CaptureRequest,
 } from '../../../core/checkpoint/ports/capture.ts';
-import { type AnnouncedBundle, refName } from '../capture-command.ts';
-import { type AnnouncedChanges, CHANGES_LIMITS, type RecordFile } from '../changes-output.ts';
-import { lockWaitSeconds } from '../script-deadline.ts';
+import {
+  type AnnouncedBundle,
+  type AnnouncedChanges,
+  CHANGES_LIMITS,
+  type RecordFile,
+} from '../announced.ts';
+import { lockWaitSeconds } from '../lock-wait.ts';
+import { refName } from '../ref-name.ts';
 
 type Report = z.infer<(typeof SANDBOX_REPORTS)['capture']>;
 type Reported = Report['repositories'][number];
@@ -98,7 +103,10 @@ export const capturedRepository = ({
 export const below = (repository: string, path: string): string =>
   repository === '.' ? path : path === '.' ? repository : `${repository}/${path}`;
 
-export const outlineOf = ({ repositories, skipped }: Report): CaptureOutline => ({
+export const outlineOf = ({
+  repositories,
+  skipped,
+}: Pick<Report, 'repositories' | 'skipped'>): CaptureOutline => ({
   repositories: repositories.map((one) => capturedRepository(one)),
   failures: repositories.flatMap(({ path, failures }) =>
     failures.map((one) => ({ ...one, path: below(path, one.path) })),

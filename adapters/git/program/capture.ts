@@ -1,4 +1,4 @@
-/** Captures with the native program, and brings its bundles out: in the answer, as files, or by a presigned upload. */
+/** Captures with the program, and brings its bundles out: in the answer, as files, or by a presigned upload. */
 import { SANDBOX_REPORTS } from '../../../contract/sandbox/reports.ts';
 import type { CaptureRequest } from '../../../core/checkpoint/ports/capture.ts';
 import type { Repositories } from '../../../core/checkpoint/ports/repositories.ts';
@@ -10,7 +10,7 @@ import { carryOut, newCarryingCall } from './carry-out.ts';
  * Captures every repository below the projects root. One round trip when the bundles fit into the output, otherwise two.
  * Throws `SandboxUnavailable` (retryable), `SandboxUnsupported`, `StorageUnavailable`, or what the sandbox adapter throws.
  */
-export const createNativeCapture =
+export const createCapture =
   (program: SandboxProgram, outputBytes: number): Repositories['capture'] =>
   async (sandbox, request: CaptureRequest, upload, hooks = {}) => {
     const { call, mark } = newCarryingCall();

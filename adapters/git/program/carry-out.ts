@@ -1,7 +1,7 @@
-/** Runs a command of the native program whose answer is captures, and brings its bundles out: in the answer, as files, or by a presigned upload. */
+/** Runs a command of the program whose answer is captures, and brings its bundles out: in the answer, as files, by a presigned upload, or piece by piece. */
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
-import { uploadReport } from '../../../contract/sandbox/reports.ts';
+import { uploadReport } from '../../../contract/sandbox/capture.ts';
 import type {
   CaptureHooks,
   CaptureOutline,
@@ -16,13 +16,12 @@ import type {
 } from '../../../core/checkpoint/ports/sandbox.ts';
 import { WalkbackError } from '../../../core/shared/errors.ts';
 import { runDirectory } from '../call-folders.ts';
-import { readBundles, tellUploads } from '../capture.ts';
-import { cutShort, findOutput } from '../output.ts';
 import { readChanges } from '../read-changes.ts';
 import { releasingAfterFailure } from '../release.ts';
-import { type Frame, readAnswer, requireAnswer } from './answer.ts';
+import { cutShort, type Frame, findAnswer, readAnswer, requireAnswer } from './answer.ts';
+import { readBundles, streamOut, tellUploads } from './bring-out.ts';
 import { bundlesOf, type Carrying, changesOf } from './capture-report.ts';
-import { progressOf } from './progress.ts';
+import { listening } from './progress.ts';
 
 /** The bytes in the answer: each frame is one bundle or one record. */
 const bytesOf = (frames: readonly Frame[], kind: string): Uint8Array =>
@@ -68,24 +67,19 @@ export const carryOut = async <Report extends Carrying>(
   const { projectsRoot, timeoutMs } = request;
   const directory = runDirectory(request, call);
   const lines: string[] = [];
-  const { onProgress } = hooks;
-  const onErrorLine = (line: string): void => {
-    const progress = progressOf(line);
-    if (progress !== undefined) onProgress?.(progress);
-  };
   let marks = 0;
   let told: Promise<void> | undefined;
   const onLine = (line: string): void => {
     lines.push(line);
     if (line.trimEnd() !== mark) return;
     marks += 1;
-    const base64 = marks === 2 ? findOutput(lines.join('\n'), mark) : undefined;
+    const base64 = marks === 2 ? findAnswer(lines.join('\n'), mark) : undefined;
     if (base64 === undefined) return;
     try {
       const { report } = readAnswer(schema, base64);
       const announced = bundlesOf(report);
       if (announced.some(({ carry }) => carry === 'upload'))
-        told = tellUploads(sandbox, directory, { announced }, upload, hooks);
+        told = tellUploads(sandbox, directory, announced, upload, hooks);
     } catch (error) {
       // It is read again, and thrown, when the command has ended.
       if (!(error instanceof WalkbackError)) throw error;
@@ -98,7 +92,7 @@ export const carryOut = async <Report extends Carrying>(
     timeoutMs,
     mark,
     onLine,
-    ...(onProgress && { onErrorLine }),
+    ...listening(hooks),
   });
   const place = { ...request, held: call };
   const { report, frames } = await releasingAfterFailure(sandbox, place, async () => {
@@ -112,14 +106,18 @@ export const carryOut = async <Report extends Carrying>(
   const announced = bundlesOf(report);
   if (announced.length !== report.bundles.length) throw cutShort();
   const changed = request.changes === true ? changesOf(report) : [];
+  const isStreamed = announced.some(({ carry }) => carry === 'stream');
   const isFiled =
-    announced.some(({ carry }) => carry === 'file') || changed.some(({ file }) => file?.carry === 'file');
+    isStreamed ||
+    announced.some(({ carry }) => carry === 'file') ||
+    changed.some(({ file }) => file?.carry === 'file');
   const outline = outlineOf(report);
   const maxBytes = Math.max(request.maxInlineBytes, outputBytes);
   const [bundles, changes] = await Promise.all([
-    readBundles(sandbox, directory, { announced }, bytesOf(frames, 'bundle'), maxBytes),
+    readBundles(sandbox, directory, announced, bytesOf(frames, 'bundle'), maxBytes),
     readChanges(sandbox, directory, changed, bytesOf(frames, 'record')),
-    isFiled ? hooks.beside?.(outline) : undefined,
+    isFiled ? hooks.meanwhile?.(outline) : undefined,
+    isStreamed ? streamOut(sandbox, directory, announced, upload, hooks) : undefined,
   ]);
   const carried = {
     ...outline,

@@ -1,4 +1,4 @@
-/** Builds the request for the capture script. Pure. */
+/** Builds the request for a capture. Pure. */
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { Clock } from '../../shared/surroundings.ts';
 import type { Said } from '../content/keep-content.ts';
@@ -30,7 +30,7 @@ export interface CaptureInput {
   startsOver?: boolean;
   /** The links are stored by the write that makes a checkpoint of the capture (`Captured.links`). */
   defersLinks?: boolean;
-  beside?: CaptureHooks['beside'];
+  meanwhile?: CaptureHooks['meanwhile'];
   /** Also captures what lies in no repository: the projects root counts as one, without a history of its own. */
   looseFiles?: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Makes one durable capture of all repositories: runs the script, verifies and stores every bundle, and
+ * Makes one durable capture of all repositories: runs the command, verifies and stores every bundle, and
  * stores the links, or answers them for the write that names them. None of this is visible until a checkpoint item names it (C1), so it is safe to repeat.
  */
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
@@ -10,7 +10,7 @@ import type { Clock, Log } from '../../shared/surroundings.ts';
 import type { StoredUpload } from '../bundles.ts';
 import { createKeepContent } from '../content/keep-content.ts';
 import type { RepositoryState } from '../model.ts';
-import type { CapturedRepository, CaptureReport, UploadTarget } from '../ports/capture.ts';
+import type { CapturedRepository, CaptureHooks, CaptureReport, UploadTarget } from '../ports/capture.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
 import { createBundleIntake } from './bundle-intake.ts';
@@ -18,7 +18,7 @@ import { type Captured, concluded, notCaptured, reported } from './capture-repor
 import { type CaptureInput, captureRequest } from './capture-request.ts';
 import type { BundleLimits } from './limits.ts';
 import { createRepositoryIntake, type RepositoryIntake } from './repository-intake.ts';
-import { createTellProgress, type ProgressOf } from './tell-progress.ts';
+import { createTelling, type Telling } from './tell-progress.ts';
 
 export interface CaptureDeps {
   store: SessionStore;
@@ -39,21 +39,14 @@ const releaseRead = async (
   if (held !== undefined) await repositories.release(sandbox, { sessionId, projectsRoot, held });
 };
 
-/** Runs the capture and stores nothing. A dry run uses this. `progressOf` is of a caller that may write to the table. */
+/** Runs the capture and stores nothing. A dry run uses this. `telling` is of a caller that may write to the table. */
 export const createDryCapture =
-  (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>, progressOf?: ProgressOf) =>
+  (deps: Pick<CaptureDeps, 'repositories' | 'clock' | 'limits'>, telling?: Telling) =>
   async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     const request = captureRequest(input, invocation, deps.clock, deps.limits);
-    const progress = progressOf?.(input.session.sessionId);
-    const hooks = progress === undefined ? {} : { onProgress: progress.tell };
-    const look = async (): Promise<CaptureReport> => {
-      try {
-        return await deps.repositories.capture(input.sandbox, request, async () => null, hooks);
-      } finally {
-        await progress?.told();
-      }
-    };
-    const report = await look();
+    const look = (hooks: CaptureHooks): Promise<CaptureReport> =>
+      deps.repositories.capture(input.sandbox, request, async () => null, hooks);
+    const report = await (telling === undefined ? look({}) : telling(input.session.sessionId, look));
     await releaseRead(deps.repositories, input, report);
     const states = reported(report, input.head).map((repository): RepositoryState => {
       const { path, changed } = repository;
@@ -137,7 +130,7 @@ export const createTakeIn = (deps: CaptureDeps) => {
 
 export const createCapture = (deps: CaptureDeps) => {
   const takeIn = createTakeIn(deps);
-  const progressOf = createTellProgress(deps);
+  const telling = createTelling(deps);
   return async (input: CaptureInput, invocation: Invocation): Promise<Captured> => {
     // A baseline has nothing to compare with. The first capture of a fork is a baseline.
     const hasBefore = input.head !== undefined && input.startsOver !== true;
@@ -145,15 +138,12 @@ export const createCapture = (deps: CaptureDeps) => {
       ...captureRequest(input, invocation, deps.clock, deps.limits),
       ...(hasBefore && { changes: true }),
     };
-    const { tell, told } = progressOf(input.session.sessionId);
-    const hooks = { ...(input.beside && { beside: input.beside }), onProgress: tell };
-    try {
-      const taken = await takeIn(input, (upload) =>
-        deps.repositories.capture(input.sandbox, request, upload, hooks),
-      );
-      return taken.captured;
-    } finally {
-      await told();
-    }
+    const meanwhile = input.meanwhile && { meanwhile: input.meanwhile };
+    const taken = await telling(input.session.sessionId, (hooks) =>
+      takeIn(input, (upload) =>
+        deps.repositories.capture(input.sandbox, request, upload, { ...meanwhile, ...hooks }),
+      ),
+    );
+    return taken.captured;
   };
 };

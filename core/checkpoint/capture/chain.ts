@@ -44,7 +44,7 @@ export const nextStep = (
   return needsNewBase(state, limits) ? 'rebase' : 'restart';
 };
 
-/** What the store holds of one repository, for the capture script. Undefined when it holds nothing. */
+/** What the store holds of one repository, for the capture. Undefined when it holds nothing. */
 export const knownFrom = (state: RepositoryState, limits?: BundleLimits): KnownRepository | undefined => {
   if (state.commit === undefined || state.tree === undefined || state.meta === undefined) return undefined;
   return {

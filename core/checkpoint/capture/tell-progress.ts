@@ -1,27 +1,34 @@
 /**
- * Keeps what a long capture has done so far, for people who wait for it. It is only told: a write that fails is
- * logged, and the capture goes on.
+ * Keeps what long work in a sandbox has done so far, for people who wait for it. It is only told: a write that fails is
+ * logged, and the work goes on.
  */
 import { HOUR_SECONDS } from '../../../contract/times.ts';
 import type { Clock, Log } from '../../shared/surroundings.ts';
-import type { CaptureProgress, WorkProgress } from '../model.ts';
+import type { WorkDone, WorkProgress } from '../model.ts';
+import type { ProgressHooks } from '../ports/capture.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
-/** A capture that is over sooner writes nothing. */
+/** Work that is over sooner writes nothing. */
 const QUIET_MS = 1_500;
 const EVERY_MS = 1_000;
 /** DynamoDB removes the item some time after this. */
 const LIFE_SECONDS = HOUR_SECONDS;
 
-/** What one capture tells. */
-export type ProgressOf = (sessionId: string) => {
-  readonly tell: (progress: CaptureProgress) => void;
+/** What one command in the sandbox tells. */
+type ProgressOf = (sessionId: string) => {
+  readonly tell: (done: WorkDone) => void;
   /** Waits for the last write: a Lambda stops when it has answered. */
   readonly told: () => Promise<void>;
 };
 
+interface Deps {
+  store: Pick<SessionStore, 'putProgress'>;
+  clock: Clock;
+  log: Log;
+}
+
 export const createTellProgress =
-  ({ store, clock, log }: { store: Pick<SessionStore, 'putProgress'>; clock: Clock; log: Log }): ProgressOf =>
+  ({ store, clock, log }: Deps): ProgressOf =>
   (sessionId) => {
     const startedMs = clock.now().getTime();
     let lastMs = startedMs + QUIET_MS - EVERY_MS;
@@ -51,3 +58,18 @@ export const createTellProgress =
       told: async () => writing,
     };
   };
+
+/** Runs a command in a sandbox of this session, and keeps what it tells. */
+export type Telling = <T>(sessionId: string, run: (hooks: ProgressHooks) => Promise<T>) => Promise<T>;
+
+export const createTelling = (deps: Deps): Telling => {
+  const progressOf = createTellProgress(deps);
+  return async (sessionId, run) => {
+    const { tell, told } = progressOf(sessionId);
+    try {
+      return await run({ onProgress: tell });
+    } finally {
+      await told();
+    }
+  };
+};

@@ -3,10 +3,10 @@
 import type { Uncaptured } from '../../../contract/answer-fields.ts';
 import type { FileChange, HostChange } from '../../../contract/change-answers.ts';
 import type { RepositoryInfo } from '../../../contract/checkpoint-answers.ts';
-import type { CaptureProgress } from '../model.ts';
+import type { WorkDone } from '../model.ts';
 import type { CapturedState } from './restore.ts';
 
-/** What the store already holds of one repository. The script builds the next link on exactly this. */
+/** What the store already holds of one repository. The sandbox builds the next link on exactly this. */
 export interface KnownRepository {
   path: string;
   commit: string;
@@ -143,14 +143,17 @@ export interface CaptureReport {
 /** The part of a report that is known before the bundles are out. */
 export type CaptureOutline = Omit<CaptureReport, 'bundles' | 'changes' | 'held' | 'roundTrips'>;
 
-/** What is told while a capture runs. */
-export interface CaptureHooks {
+/** What is told while a command runs in the sandbox. */
+export interface ProgressHooks {
+  /** Called now and then. It is a claim of the sandbox. */
+  onProgress?: (done: WorkDone) => void;
+}
+
+export interface CaptureHooks extends ProgressHooks {
   /**
    * Called when bundles are read out in a second round trip, so that another round trip can run at the same time.
    */
-  beside?: (outline: CaptureOutline) => Promise<void>;
-  /** Called now and then. It is a claim of the sandbox. */
-  onProgress?: (progress: CaptureProgress) => void;
+  meanwhile?: (outline: CaptureOutline) => Promise<void>;
 }
 
 /**

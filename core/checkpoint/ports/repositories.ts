@@ -5,7 +5,7 @@
 import type { HostChange } from '../../../contract/change-answers.ts';
 import type { DirectoryListing } from '../../../contract/checkpoint-answers.ts';
 import type { BlameReport, BlameRequest, FindFileRequest } from './blame.ts';
-import type { CaptureHooks, CaptureReport, CaptureRequest, UploadTarget } from './capture.ts';
+import type { CaptureHooks, CaptureReport, CaptureRequest, ProgressHooks, UploadTarget } from './capture.ts';
 import type { ComposeReport, ComposeRequest } from './compose.ts';
 import type { BundleSource, RestoreReport, RestoreRequest } from './restore.ts';
 import type { CommandRunner, ExecutionAdapter } from './sandbox.ts';
@@ -115,7 +115,7 @@ export interface Repositories {
     sandbox: ExecutionAdapter,
     request: { sessionId: string; projectsRoot: string; chains: BundleSource[][] },
   ): Promise<string>;
-  restore(sandbox: ExecutionAdapter, request: RestoreRequest): Promise<RestoreReport>;
+  restore(sandbox: ExecutionAdapter, request: RestoreRequest, hooks?: ProgressHooks): Promise<RestoreReport>;
   diff(
     sandbox: ExecutionAdapter,
     request: {

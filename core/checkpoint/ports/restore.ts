@@ -6,7 +6,6 @@ export interface BundleSource {
   sha256: string;
   sizeBytes: number;
   kind: 'base' | 'link';
-  commit: string;
   /** Presigned GET, for large bundles. */
   url?: string;
   /** Must be sent with it. */
@@ -35,10 +34,6 @@ export interface RestoreRepository {
    * there.
    */
   undo: CapturedState | null;
-  /** Capture commit of the target. It names the state for a person in the sandbox. */
-  commit: string | null;
-  baseCommit?: string;
-  objectFormat: 'sha1' | 'sha256';
   /** The repository is a partial clone, so its history is incomplete and may stay so. */
   partial?: boolean;
   /**
@@ -55,7 +50,6 @@ export interface RestoreRepository {
 export interface RestoreRequest {
   sessionId: string;
   projectsRoot: string;
-  requestId: string;
   repositories: RestoreRepository[];
   /** The answer of `carry`: every bundle of the request is in the sandbox. Good for one restore. */
   carried?: string;
@@ -64,11 +58,10 @@ export interface RestoreRequest {
   /** Plan and check, change nothing. */
   dryRun: boolean;
   /**
-   * Finishes a rollback that broke off between `undo` and `target`. It looks at every path on which the two
-   * differ. All such paths that now hold either state are moved to the same end. Everything else stays.
-   * `nearer`: the end that more of these paths have reached.
+   * A rollback from `undo` to `target` broke off. What it wrote goes back to `undo`. Everything else stays, also
+   * where the two differ.
    */
-  settle?: 'nearer' | 'target' | 'undo';
+  settle?: boolean;
   /** The sandbox was made for this restore. Template files in the place of a repository are put aside. */
   fresh?: boolean;
   /**
@@ -143,11 +136,8 @@ export interface SetAside {
 }
 
 export interface SettleReport {
-  /** `none`: no path had reached the target, so nothing was written. */
-  end: 'target' | 'undo' | 'none';
-  /** Number of paths (and parts of host state) that match the target, and that match the undo. */
+  /** Number of paths (and parts of host state) that matched the target. 0: nothing was written. */
   reached: number;
-  unreached: number;
   /**
    * Paths that match neither, relative to the projects root, because someone changed them since. Only the
    * first ones are listed.

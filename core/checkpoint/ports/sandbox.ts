@@ -30,7 +30,7 @@ export const MAX_COMMAND_BYTES = 120 * 1024;
 export interface ExecutionAdapter {
   readonly sandboxId: string;
   /**
-   * Runs one bash command of at most `MAX_COMMAND_BYTES`. A non-zero exit is a result, not an error.
+   * Runs one command of a POSIX shell, of at most `MAX_COMMAND_BYTES`. A non-zero exit is a result, not an error.
    * `command` must not contain secrets, because the sandbox's daemon logs it.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;

@@ -5,13 +5,10 @@
 import type { ExecutionAdapter } from './sandbox.ts';
 
 export interface SandboxFacts {
-  bash: string;
   /** What `git --version` wrote; empty without git. */
   git: string;
   user: string;
-  /** Tools that Walkback needs and the sandbox lacks. */
-  missing: string[];
-  hasGnuFind: boolean;
+  hasCurl: boolean;
   /** `at`: where the command is; null when it is not there. */
   needs: { tool: string; at: string | null }[];
   root: 'directory' | 'missing' | 'other';

@@ -16,6 +16,7 @@ import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';
 import { isInterrupted, problemText, restoreError } from '../restore/restore-errors.ts';
 import { notAtTarget, planFresh, restoreRequest } from '../restore/restore-plan.ts';
+import { createTellingRestore } from '../restore/telling-restore.ts';
 import { settledBy, settledIn } from '../session/place.ts';
 import { rehydrateTags } from '../session/rehydrate-tags.ts';
 import { keepCheckpoint } from '../session/retention.ts';
@@ -46,7 +47,8 @@ const errorOfGone = (error: unknown): WalkbackError => {
 const TOLD = { count: 200, bytes: 48 * 1024 };
 
 export const createRehydrate = (deps: RehydrateDeps) => {
-  const { store, sandboxes, repositories, clock, log, random } = deps;
+  const { store, sandboxes, clock, log, random } = deps;
+  const restoreIn = createTellingRestore(deps);
   const bundleSources = createBundleSources(deps);
   const begin = createBeginRehydrate(deps);
   const writes = createRehydrateJournal(deps);
@@ -85,7 +87,6 @@ export const createRehydrate = (deps: RehydrateDeps) => {
 
   const restore = async (
     session: Session,
-    journal: RehydrateJournal,
     target: Checkpoint,
     bundles: Promise<Map<string, BundleSource[]>>,
     sandbox: ExecutionAdapter,
@@ -93,10 +94,9 @@ export const createRehydrate = (deps: RehydrateDeps) => {
     fresh: boolean,
   ): Promise<{ warnings: string[] } | WalkbackError> => {
     const plan = planFresh(target.repositories, await bundles);
-    const { requestId } = journal;
     const timeoutMs = commandTimeout(invocation, clock);
-    const how = { requestId, filesOnly: false, dryRun: false, fresh, timeoutMs };
-    const report = await repositories.restore(sandbox, restoreRequest(session, how, plan.repositories));
+    const how = { filesOnly: false, dryRun: false, fresh, timeoutMs };
+    const report = await restoreIn(sandbox, restoreRequest(session, how, plan.repositories));
     // An interruption is never the checkpoint's fault. The request stays open, and the next call begins
     // with its own sandbox.
     if (isInterrupted(report)) throw restoreError(report);
@@ -124,14 +124,14 @@ export const createRehydrate = (deps: RehydrateDeps) => {
       sandbox = lost ?? (await create(journal));
       journal = await writes.noteSandbox(journal, sandbox.sandboxId);
       twins = twinSandboxes.find(journal, sandbox.sandboxId);
-      const restoring = restore(session, journal, target, bundles, sandbox, invocation, lost === undefined);
+      const restoring = restore(session, target, bundles, sandbox, invocation, lost === undefined);
       let restored = await (lost === undefined ? restoring : restoring.catch(errorOfGone));
       if (restored instanceof WalkbackError && lost !== undefined) {
         // The call died, and its sandbox may be half restored, or gone. A new one is safer than a repair.
         await sandboxes.kill(lost.sandboxId);
         sandbox = await create(journal);
         journal = await writes.noteSandbox(journal, sandbox.sandboxId);
-        restored = await restore(session, journal, target, bundles, sandbox, invocation, true);
+        restored = await restore(session, target, bundles, sandbox, invocation, true);
       }
       if (restored instanceof WalkbackError) throw restored;
       await keepCheckpoint(store, session, target, clock);

@@ -39,7 +39,7 @@ export const createBundleSources = (deps: {
 
   const fetchOne = async (one: NeededBundle, isInline: boolean): Promise<BundleSource> => {
     const { sha256, sizeBytes } = one.bundle;
-    const source = { sha256, sizeBytes, kind: one.kind, commit: one.commit };
+    const source = { sha256, sizeBytes, kind: one.kind };
     if (isInline) return { ...source, bytes: await bundles.get(one.bundle) };
     await needed.prove(one);
     return { ...source, ...(await bundles.presignGet(one.bundle, DOWNLOAD_SECONDS)) };

@@ -16,7 +16,6 @@ export const PARALLEL = 32;
 export interface NeededBundle {
   path: string;
   kind: 'base' | 'link';
-  commit: string;
   bundle: LinkBundle;
 }
 
@@ -40,12 +39,11 @@ export const createNeededBundles = (deps: { store: SessionStore; bundles: Bundle
     const [links, base] = await Promise.all([store.listLinks(sessionId, chainId), baseBelow(store, state)]);
     if (name !== undefined && base === undefined)
       throw damaged('BundleMissing', `of base ${name}`, 'is not stored any more');
-    const chain = linksTo(links, chainId, { commit, link: place }).map(
-      (link): NeededBundle => ({ path, kind: 'link', commit: link.commit, bundle: link.bundle }),
-    );
-    const known = chain.findLastIndex((link) => link.commit === after);
+    const before = linksTo(links, chainId, { commit, link: place });
+    const chain = before.map((link): NeededBundle => ({ path, kind: 'link', bundle: link.bundle }));
+    const known = before.findLastIndex((link) => link.commit === after);
     if (known >= 0) return chain.slice(known + 1);
-    return base === undefined ? chain : [{ path, kind: 'base', commit: base.commit, bundle: base }, ...chain];
+    return base === undefined ? chain : [{ path, kind: 'base', bundle: base }, ...chain];
   };
 
   /**

@@ -83,9 +83,6 @@ export const isInterrupted = (report: RestoreReport): boolean =>
 export const onlyChanged = (report: RestoreReport): boolean =>
   report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'changed');
 
-export const onlyConflicts = (report: RestoreReport): boolean =>
-  report.problems.length > 0 && report.problems.every(({ kind }) => kind === 'conflict');
-
 /**
  * Whether a capture that knows the target might solve every problem: such a capture holds the files that are
  * in the way, and looks at the directories where repositories will come.

@@ -31,7 +31,7 @@ const stateOf = (state: CapturedRepositoryState | undefined): CapturedState | nu
 
 /**
  * Covers every repository of target, now or undo. An earlier run may have set a repository aside, and it
- * must come back if this run fails. A repository that the target does not have is parked (`commit: null`).
+ * must come back if this run fails. A repository that the target does not have is parked (`target: null`).
  * One that the target failed to capture is left alone: its content then is unknown, and its content now is
  * known.
  */
@@ -61,9 +61,6 @@ export const planRestore = (from: {
       target: stateOf(target),
       now: stateOf(now),
       undo: stateOf(undo),
-      commit: target?.commit ?? null,
-      baseCommit: target?.baseCommit,
-      objectFormat: target?.objectFormat ?? now?.objectFormat ?? 'sha1',
       partial: target?.partial,
       skipped: skipped.get(path),
       stash: target?.stash,
@@ -83,9 +80,9 @@ export const planFresh = (
 ): RestorePlan => {
   const plan: RestorePlan = { repositories: [], warnings: [] };
   for (const state of target) {
-    const { path, commit, tree, meta } = state;
+    const { path, tree, meta } = state;
     if (state.state === 'absent') continue;
-    if (commit === undefined || tree === undefined || meta === undefined) {
+    if (tree === undefined || meta === undefined) {
       plan.warnings.push(`${path}: missing, because it was never captured`);
       continue;
     }
@@ -96,9 +93,6 @@ export const planFresh = (
       target: { tree, meta },
       now: null,
       undo: null,
-      commit,
-      baseCommit: state.baseCommit,
-      objectFormat: state.objectFormat ?? 'sha1',
       partial: state.partial,
       stash: state.stash,
       bundles: sources.get(path) ?? [],
@@ -202,7 +196,6 @@ export const restoreRequest = (
   session: Session,
   how: Pick<
     RestoreRequest,
-    | 'requestId'
     | 'filesOnly'
     | 'dryRun'
     | 'settle'

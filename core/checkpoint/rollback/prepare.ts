@@ -48,7 +48,7 @@ export const createCaptureNow = (deps: RollbackDeps) => {
       {
         ...nextCapture(attempt),
         defersLinks: true,
-        beside: async (outline) => {
+        meanwhile: async (outline) => {
           if (target === undefined) return;
           try {
             early = await bringEarly(place.session, sandbox, target.repositories, outline);

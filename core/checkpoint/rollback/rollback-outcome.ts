@@ -21,6 +21,7 @@ import {
   unfinished,
 } from '../restore/restore-errors.ts';
 import { bringMissing, notAtTarget, planRestore, restoreRequest } from '../restore/restore-plan.ts';
+import { createTellingRestore } from '../restore/telling-restore.ts';
 import { type Place, settledBy, settledIn } from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
 import type { Attempt } from './prepare.ts';
@@ -53,7 +54,8 @@ const wentOn = ({ checkpointId, halfWritten }: Checkpoint): string[] =>
     : [];
 
 export const createRollbackOutcome = (deps: RollbackDeps) => {
-  const { store, repositories, clock, log } = deps;
+  const { store, clock, log } = deps;
+  const restoreIn = createTellingRestore(deps);
   const bundleSources = createBundleSources(deps);
   const { enter, finish, fail } = createRollbackJournal(deps);
   const keepLate = createLateWrites(deps);
@@ -89,7 +91,6 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
     const request = restoreRequest(
       place.session,
       {
-        requestId,
         filesOnly,
         dryRun: false,
         // A process that kept writing during one capture will not stop for the next.
@@ -100,7 +101,7 @@ export const createRollbackOutcome = (deps: RollbackDeps) => {
       },
       plan.repositories,
     );
-    const report = await repositories.restore(sandbox, request);
+    const report = await restoreIn(sandbox, request);
     // Nothing was written, and nothing is under way until the next try.
     if (report.outcome === 'refused' && !attempt.mixed) await enter(journal, 'started');
     const astray = report.outcome === 'applied' ? notAtTarget(plan.repositories, report) : [];

@@ -12,7 +12,7 @@ import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import { rollbackResult } from '../attempt/rollback-state.ts';
 import { createDryCapture } from '../capture/capture.ts';
 import type { Captured } from '../capture/capture-report.ts';
-import { createTellProgress } from '../capture/tell-progress.ts';
+import { createTelling } from '../capture/tell-progress.ts';
 import { type Composed, createCompose } from '../compose/compose.ts';
 import { enteredIn } from '../compose/entered.ts';
 import type { RollbackJournal } from '../journals.ts';
@@ -29,6 +29,7 @@ import {
   statesToBring,
   targetsOf,
 } from '../restore/restore-plan.ts';
+import { createTellingRestore } from '../restore/telling-restore.ts';
 import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
 import { requestHash } from '../session/request-hash.ts';
 import { requireFree } from '../settle/abandoned.ts';
@@ -86,8 +87,9 @@ const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
 };
 
 export const createRollbackPreview = (deps: RollbackDeps) => {
-  const { store, sandboxes, repositories, clock } = deps;
-  const dryCapture = createDryCapture(deps, createTellProgress(deps));
+  const { store, sandboxes, clock } = deps;
+  const dryCapture = createDryCapture(deps, createTelling(deps));
+  const restoreIn = createTellingRestore(deps);
   const bundleSources = createBundleSources(deps);
   const compose = createCompose(deps);
 
@@ -169,7 +171,6 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
         ? goal.target
         : { ...head, repositories: isMade ? (composed?.repositories ?? []) : now };
     const how = {
-      requestId: input.requestId,
       filesOnly: input.filesOnly ?? false,
       dryRun: true,
       targetTag: 'target' in goal ? goal.target.toolExecutionId : planId,
@@ -194,7 +195,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
       });
       const request = restoreRequest(session, how, planned.repositories);
       const ofGit = gitWarnings(target, now, how);
-      const report = await repositories.restore(sandbox, request);
+      const report = await restoreIn(sandbox, request);
       return { report, warnings: [...planned.warnings, ...ofGit] };
     };
     const wanted = statesToBring(target.repositories, captured);

@@ -1,4 +1,4 @@
-/** Answers how far a long capture or a search of a session is, for people who wait. The session itself may not be there yet. */
+/** Answers how far long work or a search of a session is, for people who wait. The session itself may not be there yet. */
 import type { SearchProgress } from '../../../contract/bisect.ts';
 import type { ProgressAnswer } from '../../../contract/checkpoint-answers.ts';
 import type { ProgressInput } from '../../../contract/checkpoint-inputs.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/surroundings.ts';
 import type { SearchJournal, SearchStore } from '../ports/searches.ts';
 import type { SessionStore } from '../ports/stores.ts';
 
-/** What was told earlier is of a capture that ended, or was killed. */
+/** What was told earlier is of work that ended, or was killed. */
 const FRESH_MS = 30_000;
 
 const searchOf = ({ probes, left, updatedAt }: SearchJournal): SearchProgress => ({

@@ -1,15 +1,16 @@
-/** Moves an abandoned rollback to the nearer of its ends. */
+/** Puts back what an abandoned rollback wrote. */
 
 import { commandTimeout, type Invocation } from '../../shared/deadline.ts';
 import type { RollbackDeps } from '../attempt/rollback-journal.ts';
 import type { Captured } from '../capture/capture-report.ts';
 import type { RollbackJournal } from '../journals.ts';
 import type { Checkpoint, RepositoryState } from '../model.ts';
-import type { BundleSource, RestoreReport, RestoreRequest } from '../ports/restore.ts';
+import type { BundleSource, RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createBundleSources } from '../restore/bundle-sources.ts';
-import { onlyChanged, onlyConflicts } from '../restore/restore-errors.ts';
+import { onlyChanged } from '../restore/restore-errors.ts';
 import { planRestore, restoreRequest, statesToBring } from '../restore/restore-plan.ts';
+import { createTellingRestore } from '../restore/telling-restore.ts';
 import type { Place } from '../session/place.ts';
 
 interface AbandonedRollback {
@@ -48,12 +49,13 @@ const NOTHING: RestoreReport = {
   repositories: [],
   problems: [],
   warnings: [],
-  settled: { end: 'none', reached: 0, unreached: 0, kept: [], keptNotListed: 0 },
+  settled: { reached: 0, kept: [], keptNotListed: 0 },
   roundTrips: 0,
 };
 
 export const createSettleRestore = (deps: RollbackDeps) => {
-  const { repositories, clock } = deps;
+  const { clock } = deps;
+  const restoreIn = createTellingRestore(deps);
   const bundleSources = createBundleSources(deps);
 
   const sourcesOf = async (
@@ -69,11 +71,7 @@ export const createSettleRestore = (deps: RollbackDeps) => {
     return merged;
   };
 
-  const ask = async (
-    from: AbandonedRollback,
-    end: RestoreRequest['settle'],
-    ends: readonly States[],
-  ): Promise<RestoreReport> => {
+  const ask = async (from: AbandonedRollback, ends: readonly States[]): Promise<RestoreReport> => {
     const { place, journal, target, undo, found, sandbox, invocation } = from;
     const paths = concerned(from);
     const only = (states: States): States => states.filter(({ path }) => paths.has(path));
@@ -88,39 +86,30 @@ export const createSettleRestore = (deps: RollbackDeps) => {
     const request = restoreRequest(
       place.session,
       {
-        requestId: journal.requestId,
         filesOnly: journal.filesOnly,
         dryRun: false,
-        settle: end,
+        settle: true,
         targetTag: target.toolExecutionId,
         timeoutMs: commandTimeout(invocation, clock),
       },
       plan.repositories,
     );
-    return repositories.restore(sandbox, request);
-  };
-
-  /** Moves to one end. Tries once more with the bundles of both ends when the sandbox has lost objects. */
-  const settleAt = async (from: AbandonedRollback, end: RestoreRequest['settle']): Promise<RestoreReport> => {
-    const { target, undo, captured } = from;
-    const first = await ask(from, end, [statesToBring(target.repositories, captured)]);
-    const isLacking = first.problems.some(({ kind }) => kind === 'missing-objects');
-    if (first.outcome !== 'refused' || !isLacking) return first;
-    const held = (states: States): States => states.filter(({ state }) => state === 'captured');
-    return ask(from, end, [held(target.repositories), held(undo.repositories)]);
+    return restoreIn(sandbox, request);
   };
 
   /**
-   * Moves to the nearer end, or to the farther one if something stands in the way. Undefined: the sandbox
-   * changed since it was captured.
+   * Tries once more with the bundles of both ends when the sandbox has lost objects. Undefined: the sandbox changed
+   * since it was captured.
    */
   return async (from: AbandonedRollback): Promise<RestoreReport | undefined> => {
-    const nearer = await settleAt(from, 'nearer');
-    if (nearer.outcome !== 'refused') return nearer;
-    if (onlyChanged(nearer)) return undefined;
-    const isBlocked = onlyConflicts(nearer) && nearer.settled !== undefined;
-    if (!isBlocked) return nearer;
-    const farther = await settleAt(from, nearer.settled?.end === 'undo' ? 'target' : 'undo');
-    return farther.outcome === 'applied' ? farther : nearer;
+    const { target, undo, captured } = from;
+    const first = await ask(from, [statesToBring(target.repositories, captured)]);
+    const isLacking = first.problems.some(({ kind }) => kind === 'missing-objects');
+    const held = (states: States): States => states.filter(({ state }) => state === 'captured');
+    const report =
+      first.outcome === 'refused' && isLacking
+        ? await ask(from, [held(target.repositories), held(undo.repositories)])
+        : first;
+    return onlyChanged(report) ? undefined : report;
   };
 };

@@ -2,9 +2,8 @@
  * Settles an abandoned rollback, on behalf of a call that did not ask to roll back.
  *
  * Such a call never begins to write. A rollback that wrote nothing is closed. One that may have written is
- * examined path by path where its undo and its target differ. The paths that hold either state all go to
- * the end that more of them have reached. All other work done since stays. The present state becomes a
- * checkpoint before anything is written (C3).
+ * examined path by path where its undo and its target differ. What holds the target's state goes back to the
+ * undo. All work done since stays. The present state becomes a checkpoint before anything is written (C3).
  */
 
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
@@ -13,12 +12,10 @@ import { isWalkbackError } from '../../shared/errors.ts';
 import { pauseAfterRace } from '../../shared/retry.ts';
 import { createLateWrites } from '../attempt/late-writes.ts';
 import { createRollbackJournal, type RollbackDeps } from '../attempt/rollback-journal.ts';
-import { isOpen, mayHaveWritten, nextCapture, rollbackResult } from '../attempt/rollback-state.ts';
+import { isOpen, mayHaveWritten, nextCapture } from '../attempt/rollback-state.ts';
 import { createCapture } from '../capture/capture.ts';
 import type { RollbackJournal } from '../journals.ts';
 import type { Checkpoint } from '../model.ts';
-import type { RestoreReport, SettleReport } from '../ports/restore.ts';
-import type { AsidesResult } from '../restore/asides.ts';
 import { isInterrupted, restoreError, unfinished } from '../restore/restore-errors.ts';
 import {
   busyOf,
@@ -29,7 +26,6 @@ import {
   type Place,
   writePlace,
 } from '../session/place.ts';
-import { keepChains } from '../session/retention.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createSettleRestore } from './settle-restore.ts';
 import { abandonedError, type SettledFacts, settledRollback } from './settled-rollback.ts';
@@ -43,7 +39,7 @@ const unread = ({ repositories }: Checkpoint): string[] =>
 
 export const createSettleRollback = (deps: RollbackDeps) => {
   const { store, sandboxes, clock, log } = deps;
-  const { finish, close, noteCapture, letGo } = createRollbackJournal(deps);
+  const { close, noteCapture, letGo } = createRollbackJournal(deps);
   const capture = createCapture(deps);
   const settleTo = createSettleRestore(deps);
   const keepLate = createLateWrites(deps);
@@ -56,52 +52,6 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     const settled = settledRollback(journal, facts, clock);
     log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
     await close({ ...journal, settled }, abandonedError(settled), headSeq);
-  };
-
-  const complete = async (
-    journal: RollbackJournal,
-    place: Place,
-    facts: SettledFacts & { target: Checkpoint; undo: Checkpoint },
-    report: RestoreReport,
-  ): Promise<void> => {
-    const { target, undo } = facts;
-    await keepChains(store, place.session, target, clock);
-    const settled = settledRollback(journal, facts, clock);
-    const tree = await store.listTree(journal.sessionId);
-    const warnings = [settled.message, ...report.warnings];
-    const lateWrites = facts.late?.lateWrites;
-    const result = rollbackResult({
-      status: 'APPLIED',
-      journal,
-      target,
-      undo,
-      tree,
-      report,
-      warnings,
-      lateWrites,
-    });
-    log.warn('abandoned rollback settled', { requestId: journal.requestId, outcome: settled.outcome });
-    await finish({ ...journal, settled }, result, { target });
-  };
-
-  /** The end that a report stands for, and the checkpoint that the session then stands on. */
-  const conclude = async (
-    journal: RollbackJournal,
-    place: Place,
-    facts: { by: string; target: Checkpoint; undo: Checkpoint; found: Checkpoint; late: AsidesResult },
-    report: RestoreReport,
-    settled: SettleReport,
-  ): Promise<void> => {
-    const kept = [...settled.kept, ...unread(facts.found)];
-    const all = { ...facts, kept, keptNotListed: settled.keptNotListed };
-    switch (settled.end) {
-      case 'none':
-        return abandon(journal, { ...all, outcome: 'closed' }, facts.found.seq);
-      case 'undo':
-        return abandon(journal, { ...all, outcome: 'undone' }, facts.undo.seq);
-      case 'target':
-        return complete(journal, place, { ...all, outcome: 'finished' }, report);
-    }
   };
 
   /** False: another call was faster or the sandbox changed, so look again. */
@@ -137,7 +87,10 @@ export const createSettleRollback = (deps: RollbackDeps) => {
       throw unfinished(journal.requestId, restoreError(report).message);
     }
     const late = await keepLate({ journal, undo, sandbox, invocation }, report, true);
-    await conclude(noted.journal, place, { by, target, undo, found, late }, report, report.settled);
+    const { reached, kept, keptNotListed } = report.settled;
+    const facts = { by, target, undo, found, late, kept: [...kept, ...unread(found)], keptNotListed };
+    if (reached === 0) await abandon(noted.journal, { ...facts, outcome: 'closed' }, found.seq);
+    else await abandon(noted.journal, { ...facts, outcome: 'undone' }, undo.seq);
     return true;
   };
 

@@ -34,8 +34,6 @@ const sentence = (journal: RollbackJournal, facts: SettledFacts): string => {
       return `${begun} It had written nothing, so it was closed and nothing was changed.`;
     case 'undone':
       return `${begun} What it had written was put back to ${facts.undo?.checkpointId ?? 'what was there before'}.`;
-    case 'finished':
-      return `${begun} What was left of it was written, so the sandbox stands at ${facts.target?.checkpointId ?? 'its target'}.`;
     case 'given-up':
       return `${begun} It was given up where it stood: ${facts.why ?? 'its sandbox is gone or paused'}.`;
   }

@@ -8,7 +8,6 @@
 # WALKBACK_COMMAND               the command; default: the one that this plugin came with, else walkback on PATH
 set -uo pipefail
 event=${1-}
-# shellcheck source=program.sh
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 mode=${WALKBACK_ON_CHECKPOINT_ERROR:-block}
 input=$(cat)

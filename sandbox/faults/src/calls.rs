@@ -61,7 +61,7 @@ fn is_creating(flags: u64) -> bool {
     flags & (libc::O_CREAT | libc::O_TRUNC) != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE
 }
 
-fn flags_of(tracee: &Tracee) -> io::Result<u64> {
+pub(crate) fn flags_of(tracee: &Tracee) -> io::Result<u64> {
     Ok(match tracee.number() {
         libc::SYS_open => tracee.argument(1),
         libc::SYS_creat => (libc::O_CREAT | libc::O_TRUNC) as u64,

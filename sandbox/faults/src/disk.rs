@@ -49,7 +49,7 @@ pub(crate) struct Disk {
 }
 
 /// What was there before a call.
-pub(crate) struct Noted {
+pub(crate) struct BeforeCall {
     call: Call,
     found: Vec<Option<Metadata>>,
     /// How the change of names is undone, once it has happened.
@@ -71,7 +71,7 @@ impl Disk {
     }
 
     /// Before the call. Fails where what is there cannot be kept.
-    pub(crate) fn note(&mut self, call: Call, tracee: &Tracee) -> io::Result<Noted> {
+    pub(crate) fn note(&mut self, call: Call, tracee: &Tracee) -> io::Result<BeforeCall> {
         let found: Vec<Option<Metadata>> = call
             .paths
             .iter()
@@ -91,7 +91,7 @@ impl Disk {
         }
         let is_exchange = call.flags & u64::from(libc::RENAME_EXCHANGE) != 0;
         let undo = self.names.undo_of(&call, &found, is_exchange)?;
-        Ok(Noted {
+        Ok(BeforeCall {
             call,
             found,
             undo,
@@ -100,8 +100,8 @@ impl Disk {
     }
 
     /// After the call.
-    pub(crate) fn happened(&mut self, noted: Noted, tracee: &Tracee) {
-        let Noted {
+    pub(crate) fn happened(&mut self, noted: BeforeCall, tracee: &Tracee) {
+        let BeforeCall {
             call,
             found,
             undo,

@@ -12,6 +12,7 @@ mod calls;
 mod contents;
 mod disk;
 mod faults;
+mod lacks;
 mod names;
 mod random;
 mod spec;

@@ -84,6 +84,20 @@ pub(crate) enum Fault {
     },
 }
 
+/// What the system does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lack {
+    /// Renames that overwrite nothing, and those that exchange two names.
+    RenameFlags,
+    /// Second names of a file.
+    Links,
+    /// Files that have no name yet.
+    UnnamedFiles,
+    /// `openat2`, `statx`, `faccessat2`, `copy_file_range` and `fallocate`.
+    NewerCalls,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Spec {
@@ -96,6 +110,9 @@ pub(crate) struct Spec {
     pub(crate) about: Option<PathBuf>,
     /// At the so-manieth call of the chosen kinds, from 1. None: calls are only counted.
     pub(crate) fault: Option<Planned>,
+    /// Everywhere, and not only below the directory.
+    #[serde(default)]
+    pub(crate) lacks: Vec<Lack>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

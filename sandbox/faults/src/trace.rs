@@ -1,8 +1,9 @@
 //! Runs the program, stops its threads at each call, and does what `faults.rs` decides.
 
-use crate::calls::call_of;
-use crate::disk::{Disk, Noted, stash_beside};
+use crate::calls::{call_of, flags_of};
+use crate::disk::{BeforeCall, Disk, stash_beside};
 use crate::faults::{Act, Faults};
+use crate::lacks;
 use crate::spec::{Fault, Keeps, Planned, Spec, When};
 use crate::tracee::{Tracee, answer};
 use nix::errno::Errno;
@@ -34,7 +35,7 @@ enum AtEnd {
 struct InCall {
     at_end: AtEnd,
     /// Where power may be lost: what was there before.
-    noted: Option<Noted>,
+    noted: Option<BeforeCall>,
 }
 
 struct Tracer<'spec> {
@@ -156,6 +157,12 @@ impl Tracer<'_> {
             at_end: AtEnd::Nothing,
             noted: None,
         };
+        let flags = flags_of(&tracee).unwrap_or_default();
+        if let Some(errno) = lacks::answered(&self.spec.lacks, tracee.number(), flags) {
+            tracee.skip()?;
+            in_call.at_end = AtEnd::Answer(errno);
+            return Ok(in_call);
+        }
         let Some(call) = call_of(&tracee, &self.spec.root) else {
             return Ok(in_call);
         };

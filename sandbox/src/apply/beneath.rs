@@ -1,6 +1,6 @@
 //! Places in a working tree, by the directory that they lie in. No link on the way is followed.
 
-use crate::fs::handle::Handle;
+use crate::fs::handle::{Handle, is_name};
 use crate::plan::above;
 use crate::plan::sidecar::{Listed, Sidecar};
 use bstr::{BStr, BString, ByteSlice};
@@ -18,10 +18,16 @@ pub(crate) struct Beneath {
     last: Mutex<Last>,
 }
 
-fn split(path: &BStr) -> (&BStr, &BStr) {
-    match path.rfind_byte(b'/') {
+/// `INVAL`: it is no path of something below.
+fn split(path: &BStr) -> Result<(&BStr, &BStr), Errno> {
+    let (directory, name) = match path.rfind_byte(b'/') {
         Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
         None => (BStr::new(""), path),
+    };
+    if is_name(name) {
+        Ok((directory, name))
+    } else {
+        Err(Errno::INVAL)
     }
 }
 
@@ -38,7 +44,7 @@ impl Beneath {
 
     /// The directory that a path lies in, and its name there. `NOTDIR`, `LOOP`: a file or a link stands above it.
     pub(crate) fn parent<'path>(&self, path: &'path BStr) -> Result<(Arc<Handle>, &'path BStr), Errno> {
-        let (directory, name) = split(path);
+        let (directory, name) = split(path)?;
         Ok((self.reach(directory, |at| self.top.descend(at.as_bstr()))?, name))
     }
 
@@ -49,7 +55,7 @@ impl Beneath {
         path: &'path BStr,
         modes: &Sidecar,
     ) -> Result<(Arc<Handle>, &'path BStr), Errno> {
-        let (directory, name) = split(path);
+        let (directory, name) = split(path)?;
         Ok((self.reach(directory, |at| self.made(at, modes))?, name))
     }
 

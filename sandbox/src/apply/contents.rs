@@ -5,12 +5,23 @@ use crate::git::id::{Hasher, Id, ObjectKind};
 use crate::git::process::Git;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Failure, Outcome};
+use crate::wire::progress::Reporter;
 use bstr::ByteSlice;
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Larger contents pass through; they are never in memory as a whole.
-const LARGE: u64 = 8 * 1024 * 1024;
+pub(super) const LARGE: u64 = 8 * 1024 * 1024;
+
+/// A content of the repository with this working tree.
+pub(super) fn unwritten(top: &Path, cause: io::Error) -> Failure {
+    Failure::Io {
+        path: top.to_owned(),
+        doing: "a content of this repository cannot be written",
+        cause,
+    }
+}
 
 /// The sizes of the blobs that are there.
 pub(crate) fn sizes(shadow: &Shadow, ids: &[Id]) -> Outcome<HashMap<Id, u64>> {
@@ -46,13 +57,31 @@ pub(crate) fn sizes(shadow: &Shadow, ids: &[Id]) -> Outcome<HashMap<Id, u64>> {
 pub(crate) struct Contents<'shadow> {
     shadow: &'shadow Shadow,
     batch: Batch,
-    sizes: HashMap<Id, u64>,
+    ids: Vec<Id>,
+    /// Asked of git for the first one that is not at hand.
+    sizes: Option<HashMap<Id, u64>>,
+    reporter: &'shadow Reporter,
 }
 
 /// Passes on what it is given, and computes the id of all of it.
-struct Counting<W: Write> {
+pub(super) struct Counting<W: Write> {
     out: W,
     hasher: Hasher,
+}
+
+impl<W: Write> Counting<W> {
+    pub(super) fn new(out: W, hasher: Hasher) -> Self {
+        Counting { out, hasher }
+    }
+
+    /// Whether all of it had this id.
+    pub(super) fn finish_as(self, id: Id) -> Result<(), Lacking> {
+        if self.hasher.finish().is_ok_and(|found| found == id) {
+            Ok(())
+        } else {
+            Err(Lacking(id))
+        }
+    }
 }
 
 impl<W: Write> Write for Counting<W> {
@@ -72,26 +101,36 @@ impl<W: Write> Write for Counting<W> {
 #[error("the object {0} is missing or damaged")]
 pub(crate) struct Lacking(Id);
 
+impl Lacking {
+    pub(super) fn of(id: Id) -> Self {
+        Lacking(id)
+    }
+}
+
 impl<'shadow> Contents<'shadow> {
     /// For these blobs.
-    pub(crate) fn open(shadow: &'shadow Shadow, ids: &[Id]) -> Outcome<Self> {
-        Ok(Contents {
+    pub(crate) fn of(shadow: &'shadow Shadow, ids: Vec<Id>, reporter: &'shadow Reporter) -> Self {
+        Contents {
             shadow,
-            batch: Batch::open(&shadow.top, &shadow.git)?,
-            sizes: sizes(shadow, ids)?,
-        })
+            batch: shadow.batch(),
+            ids,
+            sizes: None,
+            reporter,
+        }
     }
 
     /// Writes a content, and proves on the way that it has this id. The outer error is one of git or of the disk.
-    pub(crate) fn write(&mut self, id: Id, out: impl Write) -> Outcome<Result<(), Lacking>> {
-        let Some(size) = self.sizes.get(&id).copied() else {
+    pub(crate) fn write(&mut self, id: Id, mut out: impl Write) -> Outcome<Result<(), Lacking>> {
+        let not_written = |error| unwritten(&self.shadow.top, error);
+        if let Some(content) = self.batch.blob_at_hand(&id) {
+            let written = out.write_all(&content).and_then(|()| out.flush());
+            return written.map(Ok).map_err(not_written);
+        }
+        let Some(size) = self.size(id)? else {
             return Ok(Err(Lacking(id)));
         };
-        let mut counting = Counting {
-            out,
-            hasher: Hasher::of(self.shadow.format, ObjectKind::Blob, size),
-        };
-        let not_written = |error: io::Error| Failure::Fault(format!("a content cannot be written: {error}"));
+        let out = self.reporter.large(out, size);
+        let mut counting = Counting::new(out, Hasher::of(self.shadow.format, ObjectKind::Blob, size));
         let small = if size > LARGE { None } else { self.small(id)? };
         match small {
             Some(content) => counting.write_all(&content).map_err(not_written)?,
@@ -109,8 +148,15 @@ impl<'shadow> Contents<'shadow> {
             }
         }
         counting.flush().map_err(not_written)?;
-        let is_whole = counting.hasher.finish().is_ok_and(|found| found == id);
-        Ok(if is_whole { Ok(()) } else { Err(Lacking(id)) })
+        Ok(counting.finish_as(id))
+    }
+
+    fn size(&mut self, id: Id) -> Outcome<Option<u64>> {
+        let sizes = match &self.sizes {
+            Some(sizes) => sizes,
+            None => self.sizes.insert(sizes(self.shadow, &self.ids)?),
+        };
+        Ok(sizes.get(&id).copied())
     }
 
     /// The content, unless git ended over it. It ends when an object is damaged.
@@ -118,7 +164,7 @@ impl<'shadow> Contents<'shadow> {
         match self.batch.object(&id.to_string()) {
             Ok(found) => Ok(found.map(|object| object.content)),
             Err(_) => {
-                self.batch = Batch::open(&self.shadow.top, &self.shadow.git)?;
+                self.batch = self.shadow.batch();
                 Ok(None)
             }
         }

@@ -5,16 +5,18 @@ use std::os::unix::fs::PermissionsExt;
 fn what_was_renamed_made_and_removed_is_taken_back() {
     let top = tempfile::tempdir().expect("a temporary directory");
     let at = |path: &str| top.path().join(path);
-    fs::create_dir_all(at("app/.git")).expect("directories");
+    for directory in ["app/.git", ".agent-shadow"] {
+        fs::create_dir_all(at(directory)).expect("directories");
+    }
     fs::set_permissions(at("app"), Permissions::from_mode(0o750)).expect("a mode");
-    let mut parking = Parking::default();
+    let mut parking = Parking::new(top.path(), "s");
     parking.make(&at("home/place")).expect("it can be made");
     parking
-        .rename(&at("app/.git"), &at("home/place/git"))
+        .park(Part::Git, &at("app/.git"), &at("home/place"))
         .expect("it can be renamed");
     assert!(parking.remove_empty(&at("app")).expect("it can be removed"));
     assert!(!parking.remove_empty(&at("home")).expect("it is not empty"));
-    assert!(!parking.remove_empty(&at("none")).expect("it is not there"));
+    assert!(parking.remove_empty(&at("none")).expect("it is gone already"));
     parking.take_back().expect("it can be taken back");
     assert_eq!(kind(&at("app/.git")), Some(Kind::Directory));
     assert_eq!(kind(&at("home")), None);
@@ -27,9 +29,9 @@ fn nothing_is_renamed_over_what_appeared() {
     let top = tempfile::tempdir().expect("a temporary directory");
     let at = |path: &str| top.path().join(path);
     fs::create_dir_all(at("app/.git")).expect("directories");
-    let mut parking = Parking::default();
+    let mut parking = Parking::new(top.path(), "s");
     parking
-        .rename(&at("app/.git"), &at("git"))
+        .park(Part::Git, &at("app/.git"), top.path())
         .expect("it can be renamed");
     fs::create_dir(at("app/.git")).expect("a directory");
     assert!(parking.take_back().is_err());

@@ -1,19 +1,23 @@
 //! New files are written into a directory of ours, on the same file system. Nobody else works there, so no process opens
-//! a half-written file, and a content that is missing or damaged is noticed before anything of the user's is touched.
+//! a half-written file, and a content that is missing or damaged is noticed before anything of the user's is touched. What is
+//! left there is removed, so no file that another process may have open is ever moved there.
 
 use crate::apply::aside::Aside;
+use crate::apply::beneath::Beneath;
 use crate::apply::contents::{Contents, Lacking};
 use crate::capture::tree::TreeMode;
 use crate::fs::handle::Handle;
 use crate::fs::remove;
-use crate::fs::rename::Named;
 use crate::git::id::Id;
 use crate::plan::files::Content;
 use crate::plan::sidecar::Sidecar;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::{Reporter, Work};
 use bstr::{BStr, BString, ByteSlice};
-use rustix::fs::{Mode, OFlags, chmodat, fchmod, openat, symlinkat};
+use rustix::fs::{Mode, OFlags, fchmod, openat, symlinkat};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::os::fd::AsFd;
@@ -26,10 +30,12 @@ const FEW: usize = 32;
 /// Files that have their content and their mode, by number.
 pub(crate) struct Stage {
     path: PathBuf,
-    pub(crate) directory: Arc<Handle>,
+    directory: Arc<Handle>,
+    /// The numbers of those that are given back. Until they have their places, they are where they were put aside.
+    back: BTreeMap<usize, Arc<Beneath>>,
 }
 
-pub(crate) fn name(number: usize) -> BString {
+fn name(number: usize) -> BString {
     BString::from(number.to_string())
 }
 
@@ -42,36 +48,41 @@ impl Stage {
             Handle::top(&path).map_err(io::Error::from)
         };
         let directory = made().context("new files cannot be written", &path)?;
-        Ok(Stage { path, directory })
+        Ok(Stage {
+            path,
+            directory,
+            back: BTreeMap::new(),
+        })
     }
 
-    /// Writes these files, each under its number. `from`: what was put aside is taken back where it still has the content.
+    /// Writes these files, each under its number. `from`: what was put aside is given back
+    /// where it still has the content.
     pub(crate) fn write(
         shadow: &Shadow,
         files: &[(&BString, &Content)],
         modes: &Sidecar,
         from: Option<&Aside>,
+        reporter: &Reporter,
     ) -> Outcome<Result<Self, Lacking>> {
-        let stage = Stage::make(shadow)?;
-        let ids: Vec<Id> = files.iter().map(|(_, content)| content.id).collect();
-        let mut contents = None;
+        let mut stage = Stage::make(shadow)?;
+        let ids = files.iter().map(|(_, content)| content.id).collect();
+        let mut contents = Contents::of(shadow, ids, reporter);
+        let counter = reporter.count(Work::Written, files.len() as u64);
         for (number, (path, content)) in files.iter().enumerate() {
-            if stage.take_back(number, path, content, modes, from)? {
+            if stage.give_back(number, (path, content), modes, from)? {
+                counter.add(1);
                 continue;
             }
-            if contents.is_none() {
-                contents = Some(Contents::open(shadow, &ids)?);
-            }
-            let Some(contents) = &mut contents else { continue };
             let mode = modes.file_mode(path.as_bstr(), content.mode == TreeMode::Executable);
             let wrote = if content.mode == TreeMode::Link {
-                stage.link(number, content.id, contents)?
+                stage.link(number, content.id, &mut contents)?
             } else {
-                stage.file(number, content.id, mode, contents, files.len() <= FEW)?
+                stage.file(number, content.id, mode, &mut contents, files.len() <= FEW)?
             };
             if let Err(lacking) = wrote {
                 return Ok(Err(lacking));
             }
+            counter.add(1);
         }
         if files.len() > FEW {
             let open = stage
@@ -83,32 +94,35 @@ impl Stage {
         Ok(Ok(stage))
     }
 
-    fn take_back(
-        &self,
+    /// Whether it is given back.
+    fn give_back(
+        &mut self,
         number: usize,
-        path: &BString,
-        content: &Content,
+        (path, content): (&BString, &Content),
         modes: &Sidecar,
         from: Option<&Aside>,
     ) -> Outcome<bool> {
         let Some(aside) = from else { return Ok(false) };
-        let taken = || {
+        let mode = modes.file_mode(path.as_bstr(), content.mode == TreeMode::Executable);
+        let mode = (content.mode != TreeMode::Link).then_some(mode);
+        let gives = || {
             let open = self.directory.open()?;
-            let name = name(number);
-            let to: Named<'_> = (open.as_fd(), name.as_bstr());
-            let is_back = aside.give_back(path.as_bstr(), content, to)?;
-            if is_back && content.mode != TreeMode::Link {
-                let mode = modes.file_mode(path.as_bstr(), content.mode == TreeMode::Executable);
-                chmodat(
-                    open.as_fd(),
-                    name.as_bytes(),
-                    Mode::from_bits_retain(mode),
-                    rustix::fs::AtFlags::empty(),
-                )?;
-            }
-            Ok::<bool, rustix::io::Errno>(is_back)
+            aside.gives_back(path.as_bstr(), content, (open.as_fd(), mode))
         };
-        taken().context("what was put aside cannot be taken back", &aside.place)
+        let is_back = gives().context("what was put aside cannot be given back", &aside.place)?;
+        if is_back {
+            self.back.insert(number, Arc::clone(&aside.files));
+        }
+        Ok(is_back)
+    }
+
+    /// Where the new file of a path is.
+    pub(crate) fn new_file(&self, number: usize, path: &BStr) -> Result<(Arc<Handle>, BString), Errno> {
+        let Some(files) = self.back.get(&number) else {
+            return Ok((Arc::clone(&self.directory), name(number)));
+        };
+        let (directory, name) = files.parent(path)?;
+        Ok((directory, name.to_owned()))
     }
 
     fn file(

@@ -3,8 +3,8 @@
 
 use crate::wire::capture::{Carry, CarryLimits};
 
-/// How each bundle of these sizes travels.
-pub(crate) fn carry_bundles(sizes: &[u64], limits: &CarryLimits) -> Vec<Carry> {
+/// How each bundle of these sizes travels. `large` is how those travel that the caller cannot hold.
+pub(crate) fn carry_bundles(sizes: &[u64], large: Carry, limits: &CarryLimits) -> Vec<Carry> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     if sizes.iter().sum::<u64>() > limits.carry_bytes {
         order.sort_by_key(|at| sizes[*at]);
@@ -24,7 +24,7 @@ pub(crate) fn carry_bundles(sizes: &[u64], limits: &CarryLimits) -> Vec<Carry> {
     };
     is_carried
         .into_iter()
-        .map(|is_carried| if is_carried { carried } else { Carry::Upload })
+        .map(|is_carried| if is_carried { carried } else { large })
         .collect()
 }
 
@@ -72,11 +72,18 @@ mod tests {
 
     #[test]
     fn few_bytes_travel_in_the_answer_more_in_a_file_and_the_largest_are_uploaded() {
-        assert_eq!(carry_bundles(&[60, 40], &LIMITS), [Carry::Inline; 2]);
-        assert_eq!(carry_bundles(&[61, 40], &LIMITS), [Carry::File; 2]);
         assert_eq!(
-            carry_bundles(&[990, 60, 5_000, 20], &LIMITS),
+            carry_bundles(&[60, 40], Carry::Upload, &LIMITS),
+            [Carry::Inline; 2]
+        );
+        assert_eq!(carry_bundles(&[61, 40], Carry::Upload, &LIMITS), [Carry::File; 2]);
+        assert_eq!(
+            carry_bundles(&[990, 60, 5_000, 20], Carry::Upload, &LIMITS),
             [Carry::Upload, Carry::Inline, Carry::Upload, Carry::Inline]
+        );
+        assert_eq!(
+            carry_bundles(&[5_000, 20], Carry::Stream, &LIMITS),
+            [Carry::Stream, Carry::Inline]
         );
     }
 
@@ -91,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn nobody_is_given_more_than_was_allowed(sizes in proptest::collection::vec(0_u64..2_000, 0..12)) {
-            let carries = carry_bundles(&sizes, &LIMITS);
+            let carries = carry_bundles(&sizes, Carry::Upload, &LIMITS);
             let carried: u64 = sizes.iter().zip(&carries).filter(|(_, carry)| **carry != Carry::Upload).map(|(size, _)| size).sum();
             prop_assert!(carried <= LIMITS.carry_bytes);
             prop_assert!(carried <= LIMITS.inline_bytes || !carries.contains(&Carry::Inline));

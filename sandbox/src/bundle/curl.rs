@@ -2,8 +2,10 @@
 //! files are the only input that the sandbox's daemon does not log. So this waits for a file.
 
 use crate::bundle::folder::Folder;
+use crate::fs::programs::place_of;
 use crate::git::watch;
 use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::{Reporter, Work};
 use bstr::ByteSlice;
 use std::fs;
 use std::io::{self, Write};
@@ -15,6 +17,8 @@ use std::time::{Duration, Instant};
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const END: &[u8] = b"# end\n";
 const LIST: &str = "# list\n";
+/// The caller then brings the bundles itself. `adapters/git/program/bring-in.ts` knows this name.
+const NO_CURL: &str = "CurlMissing";
 
 /// Waits for the addresses, and sends. The answer says what went wrong.
 pub(crate) fn upload_all(folder: &Folder, wait_seconds: u64) -> Outcome<Option<String>> {
@@ -26,16 +30,49 @@ pub(crate) fn upload_all(folder: &Folder, wait_seconds: u64) -> Outcome<Option<S
     transfer(folder.path(), &text)
 }
 
+/// Fetches what a list names into this directory, and tells how much of it has come. The answer says what went wrong.
+pub(crate) fn fetch_all(directory: &Path, text: &[u8], reporter: &Reporter) -> Outcome<Option<String>> {
+    let (of, before) = (announced(text), bytes_in(directory));
+    let come = || bytes_in(directory).saturating_sub(before);
+    let fetch = || transfer(directory, text);
+    reporter.count(Work::Download, of).during(of, come, fetch)
+}
+
+/// How many bytes a list brings: its first line says so.
+fn announced(text: &[u8]) -> u64 {
+    let number = || {
+        let line = text.lines().next()?.strip_prefix(b"# bytes ")?;
+        line.to_str().ok()?.parse().ok()
+    };
+    number().unwrap_or_default()
+}
+
+fn bytes_in(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let sizes = entries.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+    sizes.sum()
+}
+
 /// Whether a list of transfers was written to its end.
 pub(crate) fn is_whole(text: &[u8]) -> bool {
     text.ends_with(END)
 }
 
 /// Makes all transfers of a list, in this directory. The answer says what went wrong.
-pub(crate) fn transfer(directory: &Path, text: &[u8]) -> Outcome<Option<String>> {
+fn transfer(directory: &Path, text: &[u8]) -> Outcome<Option<String>> {
     let mut started = Vec::new();
     // All lists at once. Their end is a comment of curl.
-    for list in text.split_str(LIST).filter(|list| list.contains_str("url ")) {
+    let lists: Vec<&[u8]> = text
+        .split_str(LIST)
+        .filter(|list| list.contains_str("url "))
+        .collect();
+    if !lists.is_empty() && place_of("curl").is_none() {
+        return Err(Failure::refused(
+            NO_CURL,
+            "A bundle could not be fetched into the sandbox, which has no curl. Call again.",
+        ));
+    }
+    for list in lists {
         started.push(
             start(directory, list)
                 .map_err(|error| Failure::Fault(format!("curl cannot be started: {error}")))?,

@@ -2,34 +2,51 @@
 //! SHA-256, and checked before git sees them.
 
 use crate::bundle::curl;
-use crate::bundle::unpack::{Refusal, answered, bytes_of, index_pack, indexing, loose, pack_joined, pack_of};
+use crate::bundle::unpack::{
+    Refusal, answered, bytes_of, fed, index_pack, indexing, loose, pack_joined, pack_of,
+};
+use crate::fs::copy::move_over;
 use crate::fs::kind::{Kind, kind};
 use crate::fs::remove;
+use crate::git::id::Format;
+use crate::git::pack_take::take;
 use crate::git::process::Git;
+use crate::git::spool::Spooled;
 use crate::host::place::Host;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::Reporter;
 use crate::wire::restore::{Bundle, How};
 use bstr::ByteSlice;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct Incoming<'call> {
     directory: PathBuf,
     /// A private directory of this call, for packs on their way.
     scratch: PathBuf,
+    /// Names in it: several repositories are worked on at once.
+    count: AtomicUsize,
+    pub(crate) reporter: &'call Reporter,
 }
 
-impl Incoming {
+impl<'call> Incoming<'call> {
     /// Fetches those that are not here yet, and checks all of them.
-    pub(crate) fn arrive(projects: &Path, session: &str, call: &str) -> Outcome<Self> {
+    pub(crate) fn arrive(
+        projects: &Path,
+        (session, call): (&str, &str),
+        reporter: &'call Reporter,
+    ) -> Outcome<Self> {
         let home = projects.join(".agent-shadow");
         let incoming = Incoming {
             directory: home.join(format!("in-{session}")).join(call),
             scratch: home.join(format!("run-{session}")).join(call),
+            count: AtomicUsize::new(0),
+            reporter,
         };
         if kind(&incoming.directory) == Some(Kind::Directory) {
             incoming.fetch()?;
@@ -45,7 +62,7 @@ impl Incoming {
         }
         let text = fs::read(&file).context("it cannot be read", &file)?;
         let problem = if curl::is_whole(&text) {
-            curl::transfer(&self.directory, &text)?
+            curl::fetch_all(&self.directory, &text, self.reporter)?
         } else {
             Some("the list of transfers is not whole".into())
         };
@@ -88,6 +105,10 @@ impl Incoming {
         let _ = remove::directory(&self.directory);
     }
 
+    fn new_name(&self, what: &str) -> String {
+        format!("{what}.{}", self.count.fetch_add(1, Ordering::Relaxed))
+    }
+
     fn file(&self, sha256: &str, end: &str) -> PathBuf {
         self.directory.join(format!("{sha256}.{end}"))
     }
@@ -109,7 +130,7 @@ impl Incoming {
             }
             return Ok(Ok(()));
         }
-        let apart = self.scratch.join("objects");
+        let apart = self.scratch.join(self.new_name("objects"));
         let made = || {
             remove::directory(&apart)?;
             fs::create_dir_all(apart.join("pack"))
@@ -137,7 +158,7 @@ impl Incoming {
                     if path.extension().is_some_and(|found| found == end)
                         && let Some(name) = path.file_name()
                     {
-                        fs::rename(&path, shadow.objects().join("pack").join(name))?;
+                        move_over(&path, &shadow.objects().join("pack").join(name))?;
                     }
                 }
             }
@@ -148,28 +169,14 @@ impl Incoming {
         Ok(Ok(()))
     }
 
-    /// The same for a repository that is being made: the base becomes its own.
-    pub(crate) fn bring_new(
+    /// Brings whole bundles into a git directory that only this call has.
+    pub(crate) fn bring_apart(
         &self,
-        shadow: &Shadow,
-        (host, is_partial): (&Host, bool),
-        bundles: &[Bundle],
+        git: &dyn Fn() -> Git,
+        digests: &[String],
     ) -> Outcome<Result<(), Refusal>> {
-        if kind(&shadow.file("damaged")).is_some() {
-            return self.bring(shadow, bundles);
-        }
-        for bundle in bundles {
-            let taken = if bundle.how == How::Base {
-                let git = indexing(Git::on_host(&host.git, &host.git));
-                let git = if is_partial { git.arg("--promisor") } else { git };
-                answered(git.input_file(pack_of(&self.file(&bundle.sha256, "bundle"))?))?
-            } else {
-                self.take(
-                    &|| Git::on_shadow(&shadow.top, &shadow.git),
-                    &shadow.objects(),
-                    bundle,
-                )?
-            };
+        for sha256 in digests {
+            let taken = index_pack(self.reporter, git(), &self.file(sha256, "bundle"))?;
             if taken.is_err() {
                 return Ok(taken);
             }
@@ -177,22 +184,70 @@ impl Incoming {
         Ok(Ok(()))
     }
 
+    /// Brings the objects of a repository that is being made: the base becomes its own. The answer is the contents that were
+    /// read on the way.
+    pub(crate) fn bring_new(
+        &self,
+        shadow: &Shadow,
+        (host, is_partial): (&Host, bool),
+        bundles: &[Bundle],
+    ) -> Outcome<Result<Option<Spooled>, Refusal>> {
+        if kind(&shadow.file("damaged")).is_some() {
+            return Ok(self.bring(shadow, bundles)?.map(|()| None));
+        }
+        let mut spooled = None;
+        for bundle in bundles {
+            let taken = if bundle.how == How::Base {
+                let pack = || pack_of(&self.file(&bundle.sha256, "bundle"));
+                if !is_partial && let Some(contents) = self.spool(pack()?, host, shadow.format) {
+                    spooled = Some(contents);
+                    continue;
+                }
+                let git = indexing(Git::on_host(&host.git, &host.git));
+                let git = if is_partial { git.arg("--promisor") } else { git };
+                answered(fed(self.reporter, git, pack()?)?)
+            } else {
+                self.take(
+                    &|| Git::on_shadow(&shadow.top, &shadow.git),
+                    &shadow.objects(),
+                    bundle,
+                )?
+            };
+            if let Err(refusal) = taken {
+                return Ok(Err(refusal));
+            }
+        }
+        Ok(Ok(spooled))
+    }
+
+    /// Takes a pack without git. Where that cannot be, git takes it, or says why it cannot.
+    fn spool(&self, pack: File, host: &Host, format: Format) -> Option<Spooled> {
+        fs::create_dir_all(&self.scratch).ok()?;
+        let scratch = self.scratch.join(self.new_name("contents"));
+        let packs = host.common.join("objects/pack");
+        take(pack, &packs, &scratch, format, self.reporter).ok()?
+    }
+
     /// Brings one into the store of a git directory.
     fn take(&self, git: &dyn Fn() -> Git, objects: &Path, bundle: &Bundle) -> Outcome<Result<(), Refusal>> {
         let file = self.file(&bundle.sha256, "bundle");
+        let reporter = self.reporter;
         let taken = match bundle.how {
-            How::Base | How::Link => return index_pack(git(), &file),
-            How::Small => loose(git(), &file)?,
-            How::Many => match pack_joined(git, objects, &file)? {
-                Ok(()) => return Ok(Ok(())),
-                Err(_) => loose(git(), &file)?,
+            How::Base | How::Link => return index_pack(reporter, git(), &file),
+            How::Small => loose(reporter, git(), &file)?,
+            How::Many => match pack_joined(reporter, git, objects, &file) {
+                Ok(Ok(())) => return Ok(Ok(())),
+                Ok(Err(_)) => loose(reporter, git(), &file)?,
+                // A process that was ended says nothing about the bundle.
+                Err(Failure::Killed { .. }) => Err(Refusal::new()),
+                Err(failure) => return Err(failure),
             },
         };
         // Links were joined, or made into loose objects, for speed. Git may still take them as they were made.
         match (taken, &bundle.cuts) {
             (Ok(()), _) => Ok(Ok(())),
             (Err(_), Some(cuts)) => self.each_link(git, &bundle.sha256, cuts),
-            (Err(_), None) => index_pack(git(), &file),
+            (Err(_), None) => index_pack(reporter, git(), &file),
         }
     }
 
@@ -201,7 +256,7 @@ impl Incoming {
         let file = self.file(sha256, "bundle");
         let list = self.file(cuts, "cuts");
         let text = fs::read(&list).context("it cannot be read", &list)?;
-        let pack = self.scratch.join("link.pack");
+        let pack = self.scratch.join(self.new_name("link"));
         for line in text.lines() {
             let words: Vec<&[u8]> = line.split_str(" ").collect();
             let parsed = || {
@@ -249,7 +304,8 @@ mod tests {
         let place = top.path().join(".agent-shadow/in-s/c");
         fs::create_dir_all(&place).expect("a directory");
         fs::write(place.join("abc.bundle"), "other").expect("a file");
-        let refused = Incoming::arrive(top.path(), "s", "c").expect_err("it has another digest");
+        let refused =
+            Incoming::arrive(top.path(), ("s", "c"), &Reporter::new()).expect_err("it has another digest");
         assert!(
             matches!(
                 refused,

@@ -7,6 +7,7 @@ use crate::git::id::Format;
 use crate::git::process::{Answered, Git};
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Outcome};
+use crate::wire::progress::{Reporter, Work};
 use std::io::Write;
 
 /// What a bundle is to hold.
@@ -17,9 +18,9 @@ pub(crate) struct Content<'content> {
     pub(crate) prerequisite: Option<&'content str>,
     /// The clone lacks objects, so only those that are here are packed.
     pub(crate) is_partial: bool,
-    /// For a partial clone: arguments of `git rev-list` for objects that are listed beside. What it fetched since the
+    /// For a partial clone: arguments of `git rev-list` for objects that are listed, too. What it fetched since the
     /// prerequisite was stored is in no bundle, although the prerequisite names it.
-    pub(crate) beside: Vec<String>,
+    pub(crate) more: Vec<String>,
 }
 
 /// A bundle, or what git said why it cannot make it.
@@ -28,8 +29,15 @@ pub(crate) enum Made {
     Impossible(Answered),
 }
 
-pub(crate) fn make(shadow: &Shadow, folder: &Folder, file: String, content: &Content<'_>) -> Outcome<Made> {
-    let mut out = Spool::new(folder, file);
+pub(crate) fn make(
+    shadow: &Shadow,
+    (folder, reporter): (&Folder, &Reporter),
+    file: String,
+    content: &Content<'_>,
+) -> Outcome<Made> {
+    let mut out = reporter
+        .count(Work::Packed, None)
+        .through(Spool::new(folder, file));
     out.write_all(header(shadow.format, content).as_bytes())
         .context("the bundle cannot be written", folder.path())?;
     let git = || Git::on_shadow(&shadow.top, &shadow.git);
@@ -42,14 +50,11 @@ pub(crate) fn make(shadow: &Shadow, folder: &Folder, file: String, content: &Con
             return Ok(Made::Impossible(listed));
         };
         let mut list = list.to_vec();
-        if !content.beside.is_empty() {
-            let beside = git()
-                .args(["rev-list", "--objects"])
-                .args(&content.beside)
-                .run()?;
-            match beside.ok() {
+        if !content.more.is_empty() {
+            let listed = git().args(["rev-list", "--objects"]).args(&content.more).run()?;
+            match listed.ok() {
                 Some(more) => list.extend_from_slice(more),
-                None => return Ok(Made::Impossible(beside)),
+                None => return Ok(Made::Impossible(listed)),
             }
         }
         git()
@@ -76,7 +81,7 @@ pub(crate) fn make(shadow: &Shadow, folder: &Folder, file: String, content: &Con
             .run_into(&mut out)?
     };
     Ok(if packed.status.success() {
-        Made::Bundle(out.finish())
+        Made::Bundle(out.into_inner().finish())
     } else {
         Made::Impossible(packed)
     })

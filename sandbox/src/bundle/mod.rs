@@ -4,6 +4,7 @@ pub(crate) mod carry;
 pub(crate) mod curl;
 pub(crate) mod folder;
 pub(crate) mod incoming;
+pub(crate) mod leave;
 pub(crate) mod make;
 pub(crate) mod small;
 pub(crate) mod spool;

@@ -1,8 +1,9 @@
 //! Lets git take the pack of a bundle into an object store.
 
 use crate::fs::remove;
-use crate::git::process::Git;
+use crate::git::process::{Answered, Git};
 use crate::wire::error::{Context, Outcome};
+use crate::wire::progress::{Reporter, Work};
 use bstr::{BString, ByteSlice};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,27 +19,42 @@ pub(super) fn indexing(git: Git) -> Git {
     git.args(["index-pack", "--stdin", "--fix-thin"])
 }
 
-pub(super) fn answered(git: Git) -> Outcome<Result<(), Refusal>> {
-    let answer = git.run_to_its_end()?;
-    Ok(if answer.status.success() {
+/// Runs git on a pack that it reads, and tells how far it has read.
+pub(super) fn fed(reporter: &Reporter, git: Git, pack: File) -> Outcome<Answered> {
+    let sized = || -> io::Result<_> {
+        let start = (&pack).stream_position()?;
+        // Git has the same open file, so both are at the same place in it.
+        Ok((pack.metadata()?.len() - start, pack.try_clone()?, start))
+    };
+    let Ok((size, same, start)) = sized() else {
+        return git.input_file(pack).run_to_its_end();
+    };
+    let read = || (&same).stream_position().unwrap_or(start).saturating_sub(start);
+    let run = || git.input_file(pack).run_to_its_end();
+    reporter.count(Work::Unpacked, size).during(size, read, run)
+}
+
+pub(super) fn answered(answer: Answered) -> Result<(), Refusal> {
+    if answer.status.success() {
         Ok(())
     } else {
         Err(answer.why())
-    })
+    }
 }
 
-pub(super) fn index_pack(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
-    answered(indexing(git).input_file(pack_of(file)?))
+pub(super) fn index_pack(reporter: &Reporter, git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
+    fed(reporter, indexing(git), pack_of(file)?).map(answered)
 }
 
 /// As with git's own fetch: many packs would make every later command slower.
-pub(super) fn loose(git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
-    answered(git.args(["unpack-objects", "-q"]).input_file(pack_of(file)?))
+pub(super) fn loose(reporter: &Reporter, git: Git, file: &Path) -> Outcome<Result<(), Refusal>> {
+    fed(reporter, git.args(["unpack-objects", "-q"]), pack_of(file)?).map(answered)
 }
 
 /// Keeps joined links as one pack. It cannot when an object is in it twice: the deltas of such a pack may form a circle. Until
 /// this is checked, git does not see the pack.
 pub(super) fn pack_joined(
+    reporter: &Reporter,
     git: &dyn Fn() -> Git,
     objects: &Path,
     file: &Path,
@@ -47,7 +63,7 @@ pub(super) fn pack_joined(
     let (pack, index) = (packs.join("tmp_joined.pack"), packs.join("tmp_joined.index"));
     let clear = || remove::file(&pack).and_then(|()| remove::file(&index));
     clear().context("it cannot be removed", &pack)?;
-    let answer = git()
+    let indexing = git()
         .args([
             "-c",
             "pack.writeReverseIndex=false",
@@ -57,9 +73,8 @@ pub(super) fn pack_joined(
             "-o",
         ])
         .arg(&index)
-        .arg(&pack)
-        .input_file(pack_of(file)?)
-        .run_to_its_end()?;
+        .arg(&pack);
+    let answer = fed(reporter, indexing, pack_of(file)?)?;
     let Some(said) = answer.ok() else {
         clear().context("it cannot be removed", &pack)?;
         return Ok(Err(answer.why()));

@@ -1,6 +1,7 @@
 //! What a call that looks at every repository knows, and how it comes to know all of them.
 
 use crate::capture::held::{HeldDirectory, find_held, relative};
+use crate::git::id::Id;
 use crate::host::place::path_of;
 use crate::parallel;
 use crate::scan::discover::{self, Discovered};
@@ -10,9 +11,9 @@ use crate::shadow::rules::{self, User};
 use crate::wire::capture::SkippedName;
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::name::Name;
-use crate::wire::progress::Reporter;
+use crate::wire::progress::Reads;
 use bstr::{BStr, BString, ByteSlice};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -31,6 +32,7 @@ pub(crate) struct Asked<'call> {
     pub(crate) known: Vec<&'call BString>,
     /// Repositories of what is about to be restored.
     pub(crate) targets: Vec<&'call BString>,
+    pub(crate) reads: Reads<'call>,
 }
 
 pub(crate) struct Call<'call> {
@@ -42,7 +44,8 @@ pub(crate) struct Call<'call> {
     pub(crate) user: User,
     pub(crate) mapped: HashSet<u64>,
     pub(crate) umask: u32,
-    pub(crate) reporter: Reporter,
+    /// Contents that this call has read from a store since its look before, by repository.
+    pub(crate) taken: HashMap<BString, HashSet<Id>>,
 }
 
 /// Permissions that new files do not get here.
@@ -67,7 +70,7 @@ impl<'call> Call<'call> {
             user: rules::read_user(),
             mapped: written_through_memory(),
             umask: read_umask(),
-            reporter: Reporter::new(),
+            taken: HashMap::new(),
         }
     }
 

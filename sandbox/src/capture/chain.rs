@@ -8,16 +8,29 @@ use crate::git::id::{Id, ObjectKind};
 use crate::git::process::{Answered, Git};
 use crate::git::store::{ObjectStore, Small};
 use crate::shadow::open::Shadow;
-use crate::wire::capture::{CaptureRequest, Chain};
+use crate::wire::capture::Chain;
 use crate::wire::error::{Failure, Outcome};
+use crate::wire::progress::Reporter;
 use std::collections::BTreeSet;
+
+/// What the commit says, and what the store has beside the repository.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About<'call> {
+    pub(crate) session: &'call str,
+    pub(crate) message: &'call str,
+    pub(crate) reason: &'call str,
+    /// Names the checkpoint.
+    pub(crate) tag: &'call str,
+    /// Names of bases that are stored.
+    pub(crate) known_bases: &'call [String],
+}
 
 /// What a link is made of.
 pub(crate) struct Linking<'link> {
     pub(crate) shadow: &'link Shadow,
     pub(crate) store: &'link ObjectStore,
     pub(crate) folder: &'link Folder,
-    pub(crate) request: &'link CaptureRequest,
+    pub(crate) about: About<'link>,
     /// Number of the repository in the answer. Its files have that name.
     pub(crate) number: usize,
     /// Seconds since the epoch.
@@ -33,6 +46,7 @@ pub(crate) struct Linking<'link> {
     pub(crate) is_partial: bool,
     /// What may be new since the capture that the store has, without the commit; nothing when that is not certain.
     pub(crate) since: Option<&'link [Id]>,
+    pub(crate) reporter: &'link Reporter,
 }
 
 /// A capture that the store does not have.
@@ -66,14 +80,14 @@ impl Linking<'_> {
                 name: "refs/walkback/capture",
                 prerequisite,
                 is_partial: self.is_partial,
-                beside: self.beside(chain),
+                more: self.more(chain),
             };
             let few = (chain == Chain::Append).then(|| self.few(commit)).flatten();
             let made = match few {
                 Some(objects) => {
                     Made::Bundle(small(self.store.format, self.folder, file, &content, &objects)?)
                 }
-                None => make(self.shadow, self.folder, file, &content)?,
+                None => make(self.shadow, (self.folder, self.reporter), file, &content)?,
             };
             match made {
                 Made::Bundle(link) => {
@@ -140,12 +154,12 @@ impl Linking<'_> {
 
     fn is_base_stored(&self) -> bool {
         self.base
-            .is_some_and(|base| self.request.known_bases.iter().any(|known| known == base))
+            .is_some_and(|base| self.about.known_bases.iter().any(|known| known == base))
     }
 
-    /// The objects of a partial clone that are listed beside: the tree of the files, and the tree before it that the store
+    /// The objects of a partial clone that are listed, too: the tree of the files, and the tree before it that the store
     /// has complete. A base that is made now contains everything that is here.
-    fn beside(&self, chain: Chain) -> Vec<String> {
+    fn more(&self, chain: Chain) -> Vec<String> {
         let tree = self.tree.to_string();
         match (chain, self.previous) {
             _ if !self.is_partial => Vec::new(),
@@ -162,14 +176,14 @@ impl Linking<'_> {
         };
         let made = make(
             self.shadow,
-            self.folder,
+            (self.folder, self.reporter),
             format!("{}.base", self.number),
             &Content {
                 tip: head,
                 name: "refs/walkback/base",
                 prerequisite: None,
                 is_partial: self.is_partial,
-                beside: Vec::new(),
+                more: Vec::new(),
             },
         )?;
         match made {
@@ -179,17 +193,17 @@ impl Linking<'_> {
     }
 
     fn text(&self, parent: Option<&str>) -> String {
-        let CaptureRequest {
-            reason,
-            session_id,
+        let About {
+            session,
             message,
+            reason,
             tag,
             ..
-        } = self.request;
+        } = self.about;
         let parent = parent.map(|id| format!("parent {id}\n")).unwrap_or_default();
         let who = format!("Walkback <capture@walkback.invalid> {} +0000", self.now);
         format!(
-            "tree {}\n{parent}parent {}\nauthor {who}\ncommitter {who}\n\n{reason}\n\nSession: {session_id}\nMessage: {message}\nTool-Execution: {tag}\n",
+            "tree {}\n{parent}parent {}\nauthor {who}\ncommitter {who}\n\n{reason}\n\nSession: {session}\nMessage: {message}\nTool-Execution: {tag}\n",
             self.tree, self.meta
         )
     }

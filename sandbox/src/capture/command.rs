@@ -9,6 +9,7 @@ use crate::shadow::home::make_home;
 use crate::wire::capture::{FailedName, WorkingTree, WorkingTreeReport, WorkingTreeRequest};
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::name::Name;
+use crate::wire::progress::{Reporter, Work};
 use bstr::{BStr, BString};
 use std::path::Path;
 
@@ -16,6 +17,7 @@ use std::path::Path;
 const TRIES: usize = 3;
 
 pub(crate) fn working_trees(projects: &Path, request: &WorkingTreeRequest) -> Outcome<WorkingTreeReport> {
+    let reporter = Reporter::new();
     let mut call = Call::new(Asked {
         projects,
         session: &request.session_id,
@@ -25,6 +27,7 @@ pub(crate) fn working_trees(projects: &Path, request: &WorkingTreeRequest) -> Ou
         exclude: &request.exclude,
         known: request.known.iter().map(|known| &known.0).collect(),
         targets: request.targets.iter().map(|target| &target.path.0).collect(),
+        reads: reporter.reads(Work::Files),
     });
     make_home(projects)?;
     let (repositories, skipped) = call.on_each(|call, root, is_last| {

@@ -9,10 +9,12 @@ use crate::fs::words::words;
 use crate::git::id::{Hasher, Id, ObjectKind, id_of};
 use crate::git::store::{NotStored, ObjectStore, read_exactly};
 use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::Reporter;
 use bstr::{BStr, ByteSlice};
 use rustix::fs::{Mode, OFlags, fstat, openat, readlinkat};
 use rustix::io::Errno;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::BorrowedFd;
 
 /// A content of up to so many bytes is read as a whole.
@@ -48,7 +50,7 @@ pub(crate) enum Purpose {
 
 /// Reads a name in an open directory.
 pub(crate) fn read(
-    store: &ObjectStore,
+    (store, reporter): (&ObjectStore, &Reporter),
     directory: BorrowedFd<'_>,
     name: &BStr,
     purpose: Purpose,
@@ -64,7 +66,7 @@ pub(crate) fn read(
         }
     };
     match stat.kind() {
-        Kind::File => read_file(store, directory, name, purpose),
+        Kind::File => read_file((store, reporter), directory, name, purpose),
         Kind::Link => read_link(store, directory, name, stat, purpose),
         Kind::Directory | Kind::Socket | Kind::Waits => Ok(Reading::Gone),
     }
@@ -102,7 +104,7 @@ fn read_link(
 }
 
 fn read_file(
-    store: &ObjectStore,
+    (store, reporter): (&ObjectStore, &Reporter),
     directory: BorrowedFd<'_>,
     name: &BStr,
     purpose: Purpose,
@@ -119,7 +121,8 @@ fn read_file(
         if before.kind() != Kind::File {
             return Ok(Reading::Gone);
         }
-        let id = match content_of(store, &file, before.size, purpose) {
+        let counted = reporter.large(&file, before.size);
+        let id = match content_of(store, counted, before.size, purpose) {
             Ok(id) => id,
             Err(NotStored::Changed) => {
                 last =
@@ -146,7 +149,12 @@ fn read_file(
     Ok(last)
 }
 
-fn content_of(store: &ObjectStore, mut file: &File, size: u64, purpose: Purpose) -> Result<Id, NotStored> {
+fn content_of(
+    store: &ObjectStore,
+    mut file: impl Read,
+    size: u64,
+    purpose: Purpose,
+) -> Result<Id, NotStored> {
     if purpose == Purpose::Name {
         let mut hasher = Hasher::of(store.format, ObjectKind::Blob, size);
         read_exactly(&mut file, size, |piece| hasher.update(piece))?;

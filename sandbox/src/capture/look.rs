@@ -1,5 +1,6 @@
 //! One look at the working files of a repository: walk, decide, read, and make the tree and the sidecar.
 
+use crate::capture::look_before::Before;
 use crate::capture::look_result::unknown_root;
 use crate::capture::sort::{Sorting, sort};
 use crate::capture::state::{SkippedPath, WorkingState};
@@ -15,17 +16,18 @@ use crate::scan::decide::{Deciding, decide};
 use crate::scan::discover::in_dependency_folder;
 use crate::scan::embedded::embedded;
 use crate::scan::names::Names;
-use crate::scan::table::{Began, Entry, Table};
-use crate::scan::walk::{Item, Known, Plan, Walked, walk};
+use crate::scan::table::{Began, Table};
+use crate::scan::walk::{Item, Plan, Walked, walk};
 use crate::scan::{discover, table_file};
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Outcome};
-use crate::wire::progress::Reporter;
-use bstr::{BStr, BString, ByteSlice};
+use crate::wire::progress::Reads;
+use bstr::{BStr, BString, ByteSlice, Finder};
 use std::collections::HashSet;
 use std::fs;
 
-const TABLE: &str = "stat-table";
+/// The file of the table in the shadow.
+pub(crate) const TABLE: &str = "stat-table";
 /// A clock that was set back by less is not worth a new table.
 const OFFSET_STEP: i64 = 1_000_000;
 const OWN_TRACKED: &str =
@@ -47,6 +49,8 @@ pub(crate) struct Looking<'look> {
     pub(crate) held: &'look [(BString, BString)],
     /// Paths that are captured this once, whatever ignores them.
     pub(crate) forced: &'look Names,
+    /// Contents that this call has read from a store since the look before.
+    pub(crate) taken: &'look HashSet<Id>,
     pub(crate) max_bytes: u64,
     pub(crate) max_depth: usize,
     /// A repository that discovery does not know ends the look.
@@ -54,57 +58,11 @@ pub(crate) struct Looking<'look> {
     pub(crate) umask: u32,
     /// Inode numbers of files that some process may write through memory.
     pub(crate) mapped: &'look HashSet<u64>,
-    pub(crate) reporter: &'look Reporter,
-}
-
-/// The table of the look before, as the walk asks for it.
-struct Before<'look> {
-    /// Only while the rules are the same.
-    table: Option<&'look Table<'look>>,
-    all: Option<&'look Table<'look>>,
-    trusted_until: Option<i64>,
-    wanted: [&'look Names; 3],
-}
-
-impl Known for Before<'_> {
-    fn entries(&self, directory: &BStr) -> &[Entry<'_>] {
-        self.all
-            .and_then(|table| table.folder(directory))
-            .map_or(&[], |folder| &folder.entries)
-    }
-
-    fn has_new_rules(&self, directory: &BStr, items: &[Item]) -> bool {
-        let Some(folder) = self.table.and_then(|table| table.folder(directory)) else {
-            return true;
-        };
-        let name = BStr::new(".gitignore");
-        let now = items
-            .binary_search_by(|item| item.name.as_bstr().cmp(name))
-            .ok()
-            .map(|at| &items[at]);
-        match (folder.entry(name), now) {
-            (None, None) => false,
-            // Git before 2.32 also reads what a link leads to.
-            (Some(then), Some(now)) => {
-                now.stat.kind() == Kind::Link || !then.holds(&now.stat, self.trusted_until)
-            }
-            (Some(_), None) | (None, Some(_)) => true,
-        }
-    }
-
-    fn is_passed_over(&self, directory: &BStr) -> bool {
-        let (above, name) = match directory.rfind_byte(b'/') {
-            Some(at) => (directory[..at].as_bstr(), directory[at + 1..].as_bstr()),
-            None => (BStr::new(""), directory),
-        };
-        let entry = self.table.and_then(|table| table.folder(above)?.entry(name));
-        entry.is_some_and(|entry| entry.verdict.is_ignored && entry.stat.kind() == Kind::Directory)
-            && !self.wanted.iter().any(|names| names.any_below(directory))
-    }
+    pub(crate) reads: Reads<'look>,
 }
 
 /// When this look begins. The file system's clock may be behind the machine's, and both say when.
-fn begin(shadow: &Shadow) -> Outcome<Began> {
+pub(crate) fn begin(shadow: &Shadow) -> Outcome<Began> {
     let mark = shadow.file("looked.mark");
     let of_files = clock::time_of_files(&mark).context("a file cannot be written", &mark)?;
     Ok(Began {
@@ -209,7 +167,7 @@ impl Look<'_> {
             rules_are_new,
         })?;
         if looking.seeks_roots && self.has_unknown_root(&walked) {
-            return Ok(unknown_root(shadow));
+            return unknown_root(shadow);
         }
         barred::check(shadow, &walked, &known.wanted)?;
         let embedded = embedded(&shadow.top, &walked);
@@ -244,7 +202,7 @@ impl Look<'_> {
             .map(|host| stores::fingerprint(host, self.began.limit()))
             .unwrap_or_default();
         let lost = self.lost_objects(&stores)?;
-        let rows = self.contents(&walked, &decisions, &mut sorted, &lost)?;
+        let rows = self.contents(&walked, &decisions, &mut sorted, (&lost, &stores))?;
         let inside = self.inside()?;
         let mut outlawed = self.outlawed(&walked, &decisions, &rows);
         outlawed.extend(self.outlawed_inside());
@@ -299,7 +257,8 @@ impl Look<'_> {
 
 /// Takes our own files out of what the host tracks, and answers whether there are any.
 fn own_files(tracked: &mut Names) -> bool {
-    let is_own = |path: &BStr| path.starts_with(b".agent-shadow/") || path.contains_str("/.agent-shadow/");
+    let inner = Finder::new("/.agent-shadow/");
+    let is_own = |path: &BStr| path.starts_with(b".agent-shadow/") || inner.find(path).is_some();
     if !tracked.iter().any(is_own) {
         return false;
     }

@@ -10,6 +10,7 @@ use crate::fs::handle::Handle;
 use crate::git::id::Id;
 use crate::git::present::present;
 use crate::scan::decide::Decisions;
+use crate::scan::discover::parents;
 use crate::scan::walk::{Walked, below};
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
@@ -35,7 +36,45 @@ impl Look<'_> {
                 }
             }
         }
+        found.extend(self.outlawed_below(walked, decisions));
         found
+    }
+
+    /// The same in directories that are ignored, which the walk did not enter.
+    fn outlawed_below(&self, walked: &Walked, decisions: &Decisions) -> Vec<BString> {
+        let Some(table) = self.before else {
+            return Vec::new();
+        };
+        let mut ignored = HashSet::new();
+        let mut entered = HashSet::new();
+        for (at, directory) in walked.directories.iter().enumerate() {
+            if directory.closed.is_none() {
+                entered.insert(directory.path.as_bstr());
+            }
+            let items = directory.items.iter().zip(&decisions.verdicts[at]);
+            let directories = items.filter(|(item, verdict)| {
+                verdict.is_ignored && item.stat.kind() == crate::fs::kind::Kind::Directory
+            });
+            ignored.extend(directories.map(|(item, _)| below(directory.path.as_bstr(), item.name.as_bstr())));
+        }
+        if ignored.is_empty() {
+            return Vec::new();
+        }
+        let is_below = |path: &BStr| {
+            std::iter::once(path)
+                .chain(parents(path))
+                .any(|up| ignored.contains(up.as_bytes()))
+        };
+        let closed = table.folders.iter().filter(|(path, _)| {
+            let path: &BStr = path.as_bstr();
+            !entered.contains(path) && is_below(path)
+        });
+        closed
+            .flat_map(|(path, folder)| {
+                let captured = folder.entries.iter().filter(|entry| entry.id.is_some());
+                captured.map(|entry| below(path.as_bstr(), entry.name.as_bstr()))
+            })
+            .collect()
     }
 
     /// What the look before captured and is in another repository by now.
@@ -77,7 +116,7 @@ impl Look<'_> {
             };
             let Ok(open) = directory.open() else { continue };
             let reading = read(
-                self.store,
+                (self.store, self.looking.reads.reporter),
                 open.as_fd(),
                 path[end + 1..].as_bstr(),
                 Purpose::Store,
@@ -113,12 +152,14 @@ impl Look<'_> {
         count + inside.len() == forced.iter().count()
     }
 
+    /// Whether nothing can have come or gone in the stores of the host since the look before.
+    fn are_stores_as_before(&self, stores: &[u8]) -> bool {
+        !stores.is_empty() && self.before.is_some_and(|table| table.stores == stores)
+    }
+
     /// Objects that the table relies on and that no store has any more. The host may prune what the shadow reads from it.
     pub(super) fn lost_objects(&self, stores: &[u8]) -> Outcome<HashSet<Id>> {
-        let Some(table) = self
-            .before
-            .filter(|table| stores.is_empty() || table.stores != stores)
-        else {
+        let Some(table) = self.before.filter(|_| !self.are_stores_as_before(stores)) else {
             return Ok(HashSet::new());
         };
         let folders = table.folders.values();
@@ -149,7 +190,7 @@ impl Look<'_> {
         walked: &Walked,
         decisions: &Decisions,
         sorted: &mut Sorted,
-        lost: &HashSet<Id>,
+        (lost, stores): (&HashSet<Id>, &[u8]),
     ) -> Outcome<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::with_capacity(walked.directories.len());
         let mut unread: Vec<At> = Vec::new();
@@ -193,11 +234,16 @@ impl Look<'_> {
             shadow: self.looking.shadow,
             store: self.store,
             directories: &walked.directories,
-            reporter: self.looking.reporter,
+            reads: self.looking.reads,
         };
-        let known = borrowed.keys().copied().collect();
+        let none = HashSet::new();
+        let there = if self.are_stores_as_before(stores) {
+            self.looking.taken
+        } else {
+            &none
+        };
         let mut gone: Vec<At> = Vec::new();
-        for (at, result) in reader.read(&unread, &known)? {
+        for (at, result) in reader.read(&unread, &borrowed, there)? {
             let item = &walked.directories[at.0].items[at.1];
             match result.reading {
                 Reading::Read(content) => {

@@ -152,12 +152,12 @@ impl Look<'_> {
 }
 
 /// What a look answers that met a repository which discovery does not know.
-pub(super) fn unknown_root(shadow: &Shadow) -> Looked {
+pub(super) fn unknown_root(shadow: &Shadow) -> Outcome<Looked> {
     let empty = shadow.format.empty_tree();
     let state = WorkingState {
         // No caller uses it.
         tree: Id::from_hex(empty.as_bytes())
-            .unwrap_or_else(|| unreachable!("the ids of the formats are ids")),
+            .ok_or_else(|| Failure::Fault(format!("{empty} is not the id of an empty tree")))?,
         modes: Vec::new(),
         empty: Vec::new(),
         left_out: Vec::new(),
@@ -166,10 +166,10 @@ pub(super) fn unknown_root(shadow: &Shadow) -> Looked {
         stores: Vec::new(),
         has_unknown_root: true,
     };
-    Looked {
+    Ok(Looked {
         state,
         has_forced: false,
         since: None,
         table: None,
-    }
+    })
 }

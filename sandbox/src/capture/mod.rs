@@ -2,13 +2,19 @@
 
 pub(crate) mod again;
 pub(crate) mod barred;
+pub(crate) mod begun;
 pub(crate) mod call;
+pub(crate) mod carried;
+pub(crate) mod carry;
 pub(crate) mod chain;
 pub(crate) mod checkpoint;
 pub(crate) mod command;
 pub(crate) mod content;
 pub(crate) mod held;
+mod ids;
+pub(crate) mod index_lock;
 pub(crate) mod look;
+mod look_before;
 mod look_contents;
 mod look_result;
 pub(crate) mod one;

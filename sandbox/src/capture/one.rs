@@ -1,13 +1,12 @@
 //! The capture of one repository.
 
 use crate::bundle::folder::Folder;
-use crate::bundle::spool::Spooled;
+use crate::bundle::leave::Leaving;
 use crate::capture::again::{Ailing, Next};
 use crate::capture::call::Call;
-use crate::capture::chain::{Linking, base_serves};
-use crate::capture::look::Since;
+use crate::capture::ids::ids;
 use crate::capture::outline::{failed, info};
-use crate::capture::record::{Between, packed, record};
+use crate::capture::record::{Between, Place, packed, record};
 use crate::capture::repository::{Repository, Sighted, host_part, uncaptured};
 use crate::capture::tag::tag;
 use crate::capture::targets::note_sought;
@@ -16,13 +15,9 @@ use crate::git::id::Id;
 use crate::git::present::present;
 use crate::git::store::ObjectStore;
 use crate::host::place::path_of;
-use crate::host::stash;
 use crate::meta::history;
 use crate::shadow::pack::pack_grown;
-use crate::wire::capture::{
-    CaptureIds, CaptureRequest, CaptureTarget, Chain, FailedName, KnownRepository, RepositoryReport,
-    RepositoryState,
-};
+use crate::wire::capture::{CaptureRequest, CaptureTarget, FailedName, RepositoryReport, RepositoryState};
 use crate::wire::error::{Failure, Outcome};
 use crate::wire::name::Name;
 use bstr::{BStr, BString, ByteSlice};
@@ -43,10 +38,7 @@ pub(crate) struct Capturing<'call> {
 /// A repository, and what leaves the sandbox of it.
 pub(crate) struct Captured {
     pub(crate) report: RepositoryReport,
-    pub(crate) link: Option<Spooled>,
-    pub(crate) base: Option<Spooled>,
-    /// Empty when no file differs, and whether it is compressed.
-    pub(crate) record: Option<(Vec<u8>, bool)>,
+    pub(crate) leaving: Leaving,
 }
 
 impl Captured {
@@ -54,9 +46,7 @@ impl Captured {
     fn only(report: RepositoryReport) -> Self {
         Captured {
             report,
-            link: None,
-            base: None,
-            record: None,
+            leaving: Leaving::default(),
         }
     }
 }
@@ -167,7 +157,12 @@ impl Capturing<'_> {
         if ids.chain.is_some() && self.request.changes {
             let from = known.filter(|known| !known.is_gone).and(stored);
             let (list, said) = record(
-                &repository,
+                &Place {
+                    path: root,
+                    top: &repository.top,
+                    shadow: &repository.shadow,
+                    nested: &repository.nested,
+                },
                 &Between {
                     from: from.map(|known| &known.tree[..]),
                     from_meta: from.map(|known| &known.meta[..]),
@@ -176,7 +171,7 @@ impl Capturing<'_> {
                 },
             );
             captured.report.changes = Some(said);
-            captured.record = (!list.is_empty()).then(|| packed(list));
+            captured.leaving.record = (!list.is_empty()).then(|| packed(list));
         }
         captured.report.failures.extend(warned(&repository));
         tag(&repository, &store, &ids.commit, &self.request.tag);
@@ -187,55 +182,6 @@ impl Capturing<'_> {
         captured.report.capture = Some(ids);
         captured.report.info = Some(info(&repository));
         Ok(Some(captured))
-    }
-
-    /// What a new capture is made of; nothing when the store has the same one.
-    fn linking<'link>(
-        &'link self,
-        call: &Call<'_>,
-        (repository, store): (&'link Repository<'_>, &'link ObjectStore),
-        (tree, meta): (Id, Id),
-        (stored, since): (Option<&'link KnownRepository>, Option<&'link Since>),
-    ) -> Option<(Linking<'link>, Chain)> {
-        if stored.is_some_and(|known| known.tree == tree.to_string() && known.meta == meta.to_string()) {
-            return None;
-        }
-        let reading = &repository.reading;
-        let base = reading.base.as_ref().map(|base| &base.name[..]);
-        let next = match stored {
-            Some(known) if base_serves(known.base.as_deref(), base) => known.next,
-            Some(_) | None => Chain::Rebase,
-        };
-        let is_partial = reading.base.as_ref().is_some_and(|base| base.partial);
-        let linking = Linking {
-            shadow: &repository.shadow,
-            store,
-            folder: self.folder,
-            request: self.request,
-            number: call
-                .roots
-                .iter()
-                .position(|root| root == repository.path)
-                .unwrap_or_default(),
-            now: self.now,
-            tree,
-            meta,
-            previous: stored.map(|known| &known.commit[..]),
-            base_commit: stored.and_then(|known| known.base_commit.as_deref()),
-            head: reading.commit.as_deref(),
-            base,
-            is_partial,
-            since: since
-                .filter(|since| {
-                    // The host state has nothing new then, and all that the tree had is in the store.
-                    !is_partial
-                        && stored.is_some_and(|known| {
-                            known.tree == since.tree.to_string() && known.meta == meta.to_string()
-                        })
-                })
-                .map(|since| &since.objects[..]),
-        };
-        Some((linking, next))
     }
 
     /// Notes for the restore that nothing uncaptured stands where the target has more: what stood there is captured now.
@@ -267,42 +213,10 @@ impl Capturing<'_> {
             .into_iter()
             .map(|id| Id::from_hex(id.as_bytes()))
             .collect();
-        let Some(wanted) = wanted else { return Ok(true) };
+        let Some(mut wanted) = wanted else { return Ok(true) };
+        let mut objects = repository.shadow.objects_at_hand();
+        wanted.retain(|id| objects.read(id).is_none());
         let there = present(&repository.shadow.git, wanted.iter().copied())?;
         Ok(!wanted.iter().all(|id| there.contains(id)))
     }
-}
-
-/// The capture: the one that the store has when it is the same, else a new one with its bundles.
-fn ids(
-    repository: &Repository<'_>,
-    (tree, meta): (Id, Id),
-    stored: Option<&KnownRepository>,
-    linking: Option<(Linking<'_>, Chain)>,
-    captured: &mut Captured,
-) -> Outcome<CaptureIds> {
-    let reading = &repository.reading;
-    let mut ids = CaptureIds {
-        commit: stored.map(|known| known.commit.clone()).unwrap_or_default(),
-        tree: tree.to_string(),
-        meta: meta.to_string(),
-        chain: None,
-        base: stored.and_then(|known| known.base.clone()),
-        base_commit: stored.and_then(|known| known.base_commit.clone()),
-        missing_target: false,
-        stash: reading.host.as_ref().map(stash::newest).unwrap_or_default(),
-    };
-    let Some((linking, next)) = linking else {
-        return Ok(ids);
-    };
-    let linked = linking.link(next)?;
-    ids.commit = linked.commit.to_string();
-    ids.chain = Some(linked.chain);
-    if linked.chain == Chain::Rebase {
-        ids.base = reading.base.as_ref().map(|base| base.name.clone());
-        ids.base_commit = reading.commit.clone();
-    }
-    captured.link = Some(linked.link);
-    captured.base = linked.base;
-    Ok(ids)
 }

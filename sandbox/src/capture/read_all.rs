@@ -13,12 +13,11 @@ use crate::parallel;
 use crate::scan::walk::Directory;
 use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Outcome};
-use crate::wire::progress::{Progress, Reporter};
+use crate::wire::progress::Reads;
 use bstr::{BStr, ByteSlice};
 use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// With more contents than this, git is asked which of them are there.
 const FEW: usize = 64;
@@ -42,12 +41,18 @@ pub(crate) struct Reader<'look> {
     pub(crate) shadow: &'look Shadow,
     pub(crate) store: &'look ObjectStore,
     pub(crate) directories: &'look [Directory],
-    pub(crate) reporter: &'look Reporter,
+    pub(crate) reads: Reads<'look>,
 }
 
 impl Reader<'_> {
-    /// Reads these paths, sorted, and stores what no store has. `kept` are ids that are known to be there.
-    pub(crate) fn read(&self, paths: &[At], kept: &HashSet<Id>) -> Outcome<HashMap<At, Result>> {
+    /// Reads these paths, sorted, and stores what no store has. The ids of `kept` and `there` are known to be in a store; those
+    /// of `kept` with whether it is another one.
+    pub(crate) fn read(
+        &self,
+        paths: &[At],
+        kept: &HashMap<Id, bool>,
+        there: &HashSet<Id>,
+    ) -> Outcome<HashMap<At, Result>> {
         if paths.len() <= FEW {
             let read = self.pass(paths, Purpose::Store)?;
             return Ok(read
@@ -65,11 +70,12 @@ impl Reader<'_> {
         }
         let named = self.pass(paths, Purpose::Name)?;
         let ids: HashSet<Id> = named.iter().filter_map(|(_, reading)| id_in(reading)).collect();
-        let there = present(&self.shadow.git, ids.difference(kept).copied())?;
+        let is_known = |id: &Id| kept.contains_key(id) || there.contains(id);
+        let asked = ids.into_iter().filter(|id| !is_known(id));
+        let found = present(&self.shadow.git, asked)?;
         let missing: Vec<At> = {
-            let is_missing = |reading: &Reading| {
-                id_in(reading).is_some_and(|id| !there.contains(&id) && !kept.contains(&id))
-            };
+            let is_missing =
+                |reading: &Reading| id_in(reading).is_some_and(|id| !found.contains(&id) && !is_known(&id));
             let mut missing: Vec<At> = named
                 .iter()
                 .filter(|(_, reading)| is_missing(reading))
@@ -81,7 +87,8 @@ impl Reader<'_> {
         let mut results: HashMap<At, Result> = named
             .into_iter()
             .map(|(at, reading)| {
-                let is_borrowed = id_in(&reading).is_some_and(|id| !self.store.has(&id));
+                let is_borrowed = id_in(&reading)
+                    .is_some_and(|id| kept.get(&id).copied().unwrap_or_else(|| !self.store.has(&id)));
                 (at, Result { reading, is_borrowed })
             })
             .collect();
@@ -102,15 +109,10 @@ impl Reader<'_> {
         let top = Handle::top(&self.shadow.top).context("it cannot be looked into", &self.shadow.top)?;
         let by_directory = paths.chunk_by(|one, other| one.0 == other.0);
         let tasks: Vec<&[At]> = by_directory.flat_map(|part| part.chunks(PORTION)).collect();
-        let count = AtomicU64::new(0);
+        let counter = self.reads.count(paths.len() as u64);
         let parts = parallel::share(tasks, |part, found: &mut Vec<Outcome<Readings>>| {
             found.push(self.portion(&top, part, purpose));
-            let done = count.fetch_add(part.len() as u64, Ordering::Relaxed) + part.len() as u64;
-            self.reporter.tell(Progress {
-                doing: "files",
-                done,
-                of: Some(paths.len() as u64),
-            });
+            counter.add(part.len() as u64);
             Vec::new()
         });
         let mut all = Vec::with_capacity(paths.len());
@@ -135,7 +137,10 @@ impl Reader<'_> {
         part.iter()
             .map(|at| {
                 let name: &BStr = directory.items[at.1].name.as_bstr();
-                Ok((*at, read(self.store, open.as_fd(), name, purpose)?))
+                Ok((
+                    *at,
+                    read((self.store, self.reads.reporter), open.as_fd(), name, purpose)?,
+                ))
             })
             .collect()
     }

@@ -1,12 +1,12 @@
 //! Records what changed in a repository since the capture before, for people who read it when the sandbox is gone. Nothing
 //! here fails a capture: what could not be recorded is named.
 
-use crate::capture::repository::Repository;
 use crate::fs::kind::{Kind, kind};
 use crate::git::process::Git;
 use crate::host::place::path_of;
 use crate::read::host_change::{self, Unread, host_change};
 use crate::scan::discover::parents;
+use crate::shadow::open::Shadow;
 use crate::wire::capture::ChangesReport;
 use crate::wire::error::Outcome;
 use crate::wire::name::Name;
@@ -14,6 +14,7 @@ use bstr::{BStr, BString, ByteSlice};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
+use std::path::Path;
 
 /// Larger files are not compared line by line.
 const TEXT_MOST: &str = "core.bigFileThreshold=4m";
@@ -26,6 +27,17 @@ const ENTRIES_MOST: usize = 6000;
 /// Files that are named.
 const NAMED_MOST: usize = 3;
 
+/// Where two states are compared.
+pub(crate) struct Place<'place> {
+    /// The repository, from the projects root.
+    pub(crate) path: &'place BStr,
+    /// The working files, in which nothing is where nobody looks at them.
+    pub(crate) top: &'place Path,
+    pub(crate) shadow: &'place Shadow,
+    /// Repositories inside it.
+    pub(crate) nested: &'place [BString],
+}
+
 /// The states before and after.
 pub(crate) struct Between<'states> {
     /// The tree before; nothing when no files were there.
@@ -37,26 +49,24 @@ pub(crate) struct Between<'states> {
 }
 
 /// Git's list of changed files, their counts and the patch. The second answer is what is said beside it.
-pub(crate) fn record(repository: &Repository<'_>, between: &Between<'_>) -> (Vec<u8>, ChangesReport) {
+pub(crate) fn record(place: &Place<'_>, between: &Between<'_>) -> (Vec<u8>, ChangesReport) {
     let mut report = ChangesReport::default();
-    let from = between
-        .from
-        .unwrap_or_else(|| repository.shadow.format.empty_tree());
+    let from = between.from.unwrap_or_else(|| place.shadow.format.empty_tree());
     let mut list = Vec::new();
     if from != between.tree {
-        match compare(repository, from, between.tree, &mut report) {
+        match compare(place, from, between.tree, &mut report) {
             Ok(found) => list = found,
             Err(_) => problem(&mut report, "git could not compare with the capture before"),
         }
         if between.from.is_some() {
-            still_there(repository, &list, &mut report);
+            still_there(place, &list, &mut report);
         }
     }
     if let Some(before) = between.from_meta.filter(|before| *before != between.meta) {
         let shadow = host_change::Shadow {
-            directory: &repository.top,
-            git: &repository.shadow.git,
-            empty_tree: repository.shadow.format.empty_tree(),
+            directory: place.top,
+            git: &place.shadow.git,
+            empty_tree: place.shadow.format.empty_tree(),
         };
         match host_change(&shadow, before, between.meta, Unread::IsUnknown) {
             Ok(change) => report.host = change,
@@ -71,25 +81,25 @@ fn problem(report: &mut ChangesReport, why: impl Into<BString>) {
 }
 
 /// A command that compares two trees.
-fn diff(repository: &Repository<'_>) -> Git {
-    Git::on_shadow(&repository.top, &repository.shadow.git)
-        .unheard()
-        .args(["-c", TEXT_MOST, "diff-tree", "-r", "-M", "-l200"])
+fn diff(place: &Place<'_>) -> Git {
+    Git::on_shadow(place.top, &place.shadow.git).unheard().args([
+        "-c",
+        TEXT_MOST,
+        "diff-tree",
+        "-r",
+        "-M",
+        "-l200",
+    ])
 }
 
-fn compare(
-    repository: &Repository<'_>,
-    from: &str,
-    to: &str,
-    report: &mut ChangesReport,
-) -> Outcome<Vec<u8>> {
-    let prefix = if repository.path == "." {
+fn compare(place: &Place<'_>, from: &str, to: &str, report: &mut ChangesReport) -> Outcome<Vec<u8>> {
+    let prefix = if place.path == "." {
         BString::default()
     } else {
-        [repository.path.as_bytes(), b"/"].concat().into()
+        [place.path.as_bytes(), b"/"].concat().into()
     };
     let option = |name: &str| path_of([name.as_bytes(), &prefix].concat().into());
-    let (answer, is_cut) = diff(repository)
+    let (answer, is_cut) = diff(place)
         .args(["-z", "--raw", "--numstat", "-p", "--full-index"])
         .args(["--no-ext-diff", "--no-textconv", "--no-color"])
         .args([option("--src-prefix=a/"), option("--dst-prefix=b/")])
@@ -97,7 +107,7 @@ fn compare(
         .run_limited(BYTES_MOST, SECONDS_MOST)?;
     if is_cut {
         report.is_cut = true;
-        let (counted, _) = diff(repository)
+        let (counted, _) = diff(place)
             .args(["--shortstat", from, to])
             .run_limited(BYTES_MOST, SECONDS_MOST)?;
         report.totals = counted.ok().map(|text| {
@@ -129,7 +139,7 @@ fn compare(
 
 /// Names the files that the record lists as deleted or renamed but that still exist: git ignores them now, or they are
 /// too large.
-fn still_there(repository: &Repository<'_>, list: &[u8], report: &mut ChangesReport) {
+fn still_there(place: &Place<'_>, list: &[u8], report: &mut ChangesReport) {
     let mut texts = list.split_str("\0").take(ENTRIES_MOST);
     let mut found: Vec<BString> = Vec::new();
     while let (Some(head), Some(path)) = (texts.next(), texts.next()) {
@@ -144,7 +154,7 @@ fn still_there(repository: &Repository<'_>, list: &[u8], report: &mut ChangesRep
             Some(b'D') => {}
             _ => continue,
         }
-        if exists(repository, path.as_bstr()) {
+        if exists(place, path.as_bstr()) {
             found.push(path.into());
         }
     }
@@ -160,15 +170,15 @@ fn still_there(repository: &Repository<'_>, list: &[u8], report: &mut ChangesRep
 }
 
 /// A file in a directory that is now a link or a repository is another file.
-fn exists(repository: &Repository<'_>, path: &BStr) -> bool {
-    let kind_of = |path: &BStr| kind(&repository.top.join(path_of(path.to_owned())));
+fn exists(place: &Place<'_>, path: &BStr) -> bool {
+    let kind_of = |path: &BStr| kind(&place.top.join(path_of(path.to_owned())));
     let inside = |inner: &BString| {
         path.strip_prefix(&inner[..])
             .is_some_and(|rest| rest.starts_with(b"/"))
     };
     matches!(kind_of(path), Some(Kind::File | Kind::Link))
         && parents(path).all(|above| kind_of(above) != Some(Kind::Link))
-        && !repository.nested.iter().any(inside)
+        && !place.nested.iter().any(inside)
 }
 
 /// The bytes that are sent, and whether they are compressed.

@@ -16,6 +16,7 @@ use crate::wire::capture::{FailedName, SkippedName};
 use crate::wire::error::Outcome;
 use crate::wire::name::Name;
 use bstr::{BStr, BString};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// A repository and its shadow.
@@ -25,6 +26,8 @@ pub(crate) struct Repository<'call> {
     pub(crate) reading: HostReading,
     /// Change times from here on are too late to be trusted.
     pub(crate) limit: i64,
+    /// Larger files are not captured.
+    pub(crate) max_bytes: u64,
     pub(crate) shadow: Shadow,
     /// Repositories strictly below it, relative to it.
     pub(crate) nested: Vec<BString>,
@@ -56,6 +59,7 @@ impl<'call> Repository<'call> {
             top,
             reading,
             limit,
+            max_bytes: call.asked.max_file_bytes,
             shadow,
             nested: call.nested_in(path),
         })
@@ -88,6 +92,7 @@ impl<'call> Repository<'call> {
                 others: &others,
             },
         )?;
+        let none = HashSet::new();
         let looking = Looking {
             shadow,
             host: self.reading.host.as_ref(),
@@ -98,12 +103,13 @@ impl<'call> Repository<'call> {
             nested: &self.nested,
             held: &held,
             forced: &Names::default(),
-            max_bytes: call.asked.max_file_bytes,
+            taken: call.taken.get(self.path).unwrap_or(&none),
+            max_bytes: self.max_bytes,
             max_depth: call.asked.max_depth,
             seeks_roots: !is_last,
             umask: call.umask,
             mapped: &call.mapped,
-            reporter: &call.reporter,
+            reads: call.asked.reads,
         };
         let first = look(&looking, store)?;
         let Some(target) = target.filter(|_| !first.state.has_unknown_root) else {
@@ -112,7 +118,7 @@ impl<'call> Repository<'call> {
                 target: None,
             });
         };
-        // Trees are compared by git, which reads what is on the disk.
+        // Trees are compared as they are on the disk.
         store.commit()?;
         first.keep(shadow)?;
         // Where another repository is by now, its files and those of the target have the same paths: it goes, and what it
@@ -174,6 +180,7 @@ pub(crate) fn host_part(
         reading,
         shadow,
         limit,
+        max_bytes,
         ..
     } = repository;
     let host = meta::host_state(&meta::Input {
@@ -182,6 +189,7 @@ pub(crate) fn host_part(
         store,
         lists,
         limit: *limit,
+        max_bytes: *max_bytes,
         stores: &state.stores,
     })?;
     Ok((lists, host))

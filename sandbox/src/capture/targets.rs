@@ -4,7 +4,7 @@ use crate::fs::kind::{Kind, kind};
 use crate::git::id::Id;
 use crate::git::process::{Answered, Git};
 use crate::host::place::path_of;
-use crate::scan::names::{Names, split};
+use crate::scan::names::{Names, is_below, split};
 use crate::shadow::open::{Shadow, quoted};
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
@@ -73,14 +73,9 @@ pub(crate) fn collisions(
     if now == target {
         return Ok(Some(Compared::default()));
     }
-    let mut answer = compare(shadow, &now, target, &[])?;
-    if answer.ok().is_none() && !parked.is_empty() {
-        answer = compare(shadow, &now, target, parked)?;
-    }
-    let Some(list) = answer.ok() else {
+    let Some((added, removed)) = lists(shadow, &now, target, parked)? else {
         return Ok(None);
     };
-    let (added, removed) = lists(list);
     let is_of_another = |path: &BStr| {
         others.iter().any(|other| {
             path.strip_prefix(&other[..])
@@ -91,7 +86,12 @@ pub(crate) fn collisions(
     let outlawed = fs::read(shadow.file(OUTLAWED)).unwrap_or_default();
     let mut found: HashSet<&BStr> = HashSet::new();
     let mut is_barred = false;
-    for path in added.iter().copied().filter(|path| !is_of_another(path)) {
+    // A path that leads elsewhere is refused by the restore.
+    let wanted = added
+        .iter()
+        .map(|path| path.as_bstr())
+        .filter(|path| is_below(path) && !is_of_another(path));
+    for path in wanted {
         match in_the_place(shadow, path, &mut seen) {
             Standing::Nothing => {}
             Standing::Obstacle => is_barred = true,
@@ -108,7 +108,7 @@ pub(crate) fn collisions(
         }
     }
     // What is captured goes as the plan says.
-    found.retain(|path| !removed.contains(path));
+    found.retain(|path| !removed.contains(*path));
     Ok(Some(Compared {
         in_the_way: Names::new(found.into_iter().map(BString::from).collect()),
         is_barred,
@@ -117,17 +117,37 @@ pub(crate) fn collisions(
 }
 
 /// The paths that a target has and a tree does not, and those that the tree alone has.
-fn lists(said: &[u8]) -> (Vec<&BStr>, HashSet<&BStr>) {
-    let parts: Vec<&BStr> = split(said).collect();
+type Lists = (Vec<BString>, HashSet<BString>);
+
+/// Nothing when the target is not here.
+fn lists(shadow: &Shadow, now: &str, target: &str, parked: &[PathBuf]) -> Outcome<Option<Lists>> {
     let (mut added, mut removed) = (Vec::new(), HashSet::new());
+    if let Some(all) = shadow.differences(now, target) {
+        for one in all {
+            if one.from.is_none() {
+                added.push(one.path);
+            } else if one.to.is_none() {
+                removed.insert(one.path);
+            }
+        }
+        return Ok(Some((added, removed)));
+    }
+    let mut answer = compare(shadow, now, target, &[])?;
+    if answer.ok().is_none() && !parked.is_empty() {
+        answer = compare(shadow, now, target, parked)?;
+    }
+    let Some(said) = answer.ok() else {
+        return Ok(None);
+    };
+    let parts: Vec<&BStr> = split(said).collect();
     for pair in parts.chunks_exact(2) {
         if pair[0] == "A" {
-            added.push(pair[1]);
+            added.push(pair[1].to_owned());
         } else {
-            removed.insert(pair[1]);
+            removed.insert(pair[1].to_owned());
         }
     }
-    (added, removed)
+    Ok(Some((added, removed)))
 }
 
 /// The paths that one of both trees has.

@@ -4,8 +4,9 @@
 //! 2. A folder of a call stays until it is old: a call that runs may still read it.
 //! 3. What is removed is found by the same walk as what is listed. So a process that is killed leaves what the next finds.
 
+use crate::capture::begun::Begun;
 use crate::fs::directory::{Entry, entries};
-use crate::fs::handle::Handle;
+use crate::fs::handle::{Handle, is_name};
 use crate::fs::kind::{Kind, kind};
 use crate::fs::removal::{Size, remove, size};
 use crate::lock::Lock;
@@ -26,11 +27,11 @@ const OF_SESSIONS: [&str; 8] = [
     "session-",
     "taken-",
     "nested-",
-    "slow-",
-    "beside-",
+    "unversioned-",
     "room-",
     "journal-",
-    "index-bytes-",
+    "begun-",
+    "carried-",
 ];
 /// Of folders that hold those of calls.
 const OF_CALLS: [&str; 2] = ["run-", "in-"];
@@ -52,6 +53,12 @@ pub(crate) fn leftovers(root: &Path, request: &LeftoversRequest) -> Outcome<Left
     } else {
         None
     };
+    if request.remove {
+        for session in request.ended.iter().filter(|id| is_name(BStr::new(id))) {
+            // One that cannot be removed is in the way of git, and not of this.
+            let _ = Begun::of(root, session).give_locks();
+        }
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let mut cleaning = Cleaning {
         request,

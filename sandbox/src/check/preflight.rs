@@ -4,6 +4,7 @@ use crate::check::ended::run_within;
 use crate::fs::directory::entries;
 use crate::fs::handle::Handle;
 use crate::fs::kind::{Kind, kind};
+use crate::fs::programs::place_of;
 use crate::fs::scratch::Scratch;
 use crate::fs::text::slurp;
 use crate::git::user;
@@ -15,7 +16,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::{Access, AtFlags, accessat, statvfs};
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,23 +31,13 @@ pub(crate) fn preflight(root: &Path, request: &PreflightRequest) -> Outcome<Pref
     let is_there = request.below.0.is_empty();
     // Without room for it, nothing that was asked writes anything.
     let scratch = Scratch::new().ok();
-    let ask = |command: Command| scratch.as_ref().map_or_else(String::new, |at| said(command, at));
-    let mut bash = Command::new("bash");
-    bash.args(["--noprofile", "--norc", "-c", "echo \"$BASH_VERSION\""]);
-    let mut gnu = Command::new("find");
-    gnu.arg("--version");
     let room = statvfs(root).ok();
     Ok(PreflightReport {
-        bash: ask(bash),
-        git: ask(user::version()),
+        git: scratch
+            .as_ref()
+            .map_or_else(String::new, |at| said(user::version(), at)),
         user: user_name(),
-        missing: request
-            .tools
-            .iter()
-            .filter(|tool| place_of(tool).is_none())
-            .cloned()
-            .collect(),
-        has_gnu_find: ask(gnu).contains("GNU"),
+        has_curl: place_of("curl").is_some(),
         needs: request
             .needs
             .iter()
@@ -91,14 +82,6 @@ fn said(mut command: Command, scratch: &Scratch) -> String {
         .filter(|letter| !letter.is_control())
         .take(TOLD_MOST)
         .collect()
-}
-
-/// The program of this name, as a shell finds it.
-fn place_of(tool: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|directory| directory.join(tool))
-        .find(|at| at.is_file() && rustix::fs::access(at, Access::EXEC_OK).is_ok())
 }
 
 /// The name of this user, or its number where no list names it. A static program has no name services.

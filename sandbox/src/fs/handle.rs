@@ -15,6 +15,11 @@ use std::sync::Arc;
 const SHALLOW: usize = 24;
 const EVERY: usize = 32;
 
+/// Whether this is a name in a directory, and leads nowhere else.
+pub(crate) fn is_name(name: &BStr) -> bool {
+    !matches!(name.as_bytes(), b"" | b"." | b"..") && !name.contains(&b'/')
+}
+
 /// A directory in a tree.
 #[derive(Debug)]
 pub(crate) struct Handle {
@@ -54,6 +59,9 @@ impl Handle {
 
     /// A directory in this one, opened.
     pub(crate) fn enter(self: &Arc<Self>, name: &BStr) -> Result<Arc<Self>, Errno> {
+        if !is_name(name) {
+            return Err(Errno::INVAL);
+        }
         let descriptor = open_in(self.open()?.as_fd(), name)?;
         let depth = self.depth + 1;
         let is_kept = depth < SHALLOW || depth.is_multiple_of(EVERY);
@@ -88,6 +96,17 @@ impl Handle {
 mod tests {
     use super::*;
     use crate::fs::directory::entries;
+
+    #[test]
+    fn no_name_leads_out() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        std::fs::create_dir(top.path().join("in")).expect("a directory");
+        let handle = Handle::top(&top.path().join("in")).expect("it can be opened");
+        for path in ["..", "../in", "."] {
+            assert!(handle.descend(BStr::new(path)).is_err(), "{path}");
+        }
+        assert!(handle.enter(BStr::new("a/b")).is_err());
+    }
 
     #[test]
     fn a_tree_that_is_deeper_than_a_path_may_be_long_is_reached() {

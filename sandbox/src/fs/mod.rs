@@ -1,9 +1,12 @@
-//! The only folder with calls of the system on files.
+//! Calls of the system on files that several folders need.
 
 pub(crate) mod clock;
+pub(crate) mod copy;
 pub(crate) mod directory;
 pub(crate) mod handle;
 pub(crate) mod kind;
+pub(crate) mod mounts;
+pub(crate) mod programs;
 pub(crate) mod removal;
 pub(crate) mod remove;
 pub(crate) mod rename;

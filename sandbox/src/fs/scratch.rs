@@ -5,6 +5,10 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Those that this call has now.
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Scratch(PathBuf);
 
@@ -18,6 +22,9 @@ impl Scratch {
                 "Cannot write to the temporary directory of the sandbox ({cause}). Free some disk space, then call again."
             ))
         })?;
+        if let Ok(mut made) = MADE.lock() {
+            made.push(path.clone());
+        }
         Ok(Scratch(path))
     }
 
@@ -30,5 +37,16 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed now is left to whoever cleans the temporary directory.
         let _ = fs::remove_dir_all(&self.0);
+        if let Ok(mut made) = MADE.lock() {
+            made.retain(|path| *path != self.0);
+        }
+    }
+}
+
+/// Removes all of them. The call ends before its work does.
+pub(crate) fn remove_all() {
+    for path in MADE.lock().iter().flat_map(|made| made.iter()) {
+        // As above.
+        let _ = fs::remove_dir_all(path);
     }
 }

@@ -50,6 +50,24 @@ impl Stat {
     }
 }
 
+/// The same, with the owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Owned {
+    pub(crate) stat: Stat,
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+}
+
+impl Owned {
+    pub(crate) fn of(stat: &rustix::fs::Stat) -> Self {
+        Owned {
+            stat: Stat::of(stat),
+            user: stat.st_uid,
+            group: stat.st_gid,
+        }
+    }
+}
+
 /// Looks at a name in a directory. A link is not followed.
 pub(crate) fn stat_in(parent: impl AsFd, name: &BStr) -> Result<Stat, Errno> {
     statat(parent, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW).map(|stat| Stat::of(&stat))

@@ -1,14 +1,10 @@
-//! Reads objects through one process of `git cat-file --batch`.
+//! Reads objects of one git directory: from its files, where that is possible, or through one process of git.
 
-use crate::git::heard;
-use crate::git::process::{Git, messages};
-use crate::git::watch::{self, killed_by};
-use crate::wire::error::{Failure, Outcome};
-use bstr::{BString, ByteSlice};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use crate::git::id::{Format, Id, ObjectKind};
+use crate::git::objects::Objects;
+use crate::git::talk::Talk;
+use crate::wire::error::Outcome;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout};
-use std::thread::JoinHandle;
 
 /// An object, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,92 +14,76 @@ pub(crate) struct Object {
     pub(crate) content: Vec<u8>,
 }
 
-/// An open conversation about objects. It ends with this value.
+/// An object, or the size of one that was not to be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Bounded {
+    Whole(Object),
+    TooLarge(u64),
+}
+
+/// Objects are asked for one by one. A process of git ends with this value.
 pub(crate) struct Batch {
-    child: Child,
-    ask: Option<ChildStdin>,
-    answer: BufReader<ChildStdout>,
-    /// Reads its messages.
-    said: Option<JoinHandle<BString>>,
+    /// Reads what needs no git.
+    objects: Option<Objects>,
+    talk: Option<Talk>,
     directory: PathBuf,
+    git_directory: PathBuf,
 }
 
 impl Batch {
-    /// Reads objects of this git directory.
+    /// Reads objects of this git directory through git alone.
     pub(crate) fn open(directory: &Path, git_directory: &Path) -> Outcome<Self> {
-        let mut child = Git::on_shadow(directory, git_directory)
-            .args(["cat-file", "--batch"])
-            .spawn_talking()?;
-        let missing = || Failure::Fault("git cat-file has no pipes".into());
-        let ask = child.stdin.take().ok_or_else(missing)?;
-        let answer = BufReader::new(child.stdout.take().ok_or_else(missing)?);
-        let stderr = child.stderr.take();
         Ok(Batch {
-            child,
-            ask: Some(ask),
-            answer,
-            said: Some(std::thread::spawn(move || messages(stderr))),
+            objects: None,
+            talk: Some(Talk::open(directory, git_directory)?),
             directory: directory.to_owned(),
+            git_directory: git_directory.to_owned(),
         })
+    }
+
+    /// Reads objects of a git directory of ours. Git is started for the first one that is not at hand.
+    pub(crate) fn of(directory: &Path, git_directory: &Path, format: Format) -> Self {
+        Batch {
+            objects: Some(Objects::of(&git_directory.join("objects"), format)),
+            talk: None,
+            directory: directory.to_owned(),
+            git_directory: git_directory.to_owned(),
+        }
+    }
+
+    /// The content of a blob that can be read without git, and has this id.
+    pub(crate) fn blob_at_hand(&mut self, id: &Id) -> Option<Vec<u8>> {
+        let (kind, content) = self.objects.as_mut()?.read(id)?;
+        (kind == ObjectKind::Blob).then_some(content)
     }
 
     /// The object of this id; nothing when it is not there. An object that is there and cannot be read is a fault,
     /// since git then ends.
     pub(crate) fn object(&mut self, id: &str) -> Outcome<Option<Object>> {
-        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Ok(None);
-        }
-        let ask = self
-            .ask
-            .as_mut()
-            .ok_or_else(|| Failure::Fault("git cat-file has ended".into()))?;
-        let asked = writeln!(ask, "{id}").and_then(|()| ask.flush());
-        let mut head = Vec::new();
-        let heard = asked.and_then(|()| self.answer.read_until(b'\n', &mut head));
-        match heard {
-            Ok(_) if head.ends_with(b"\n") => {}
-            Ok(_) => return Err(self.ended(id, io::ErrorKind::UnexpectedEof.into())),
-            Err(error) => return Err(self.ended(id, error)),
-        }
-        let words: Vec<&[u8]> = head.trim_ascii_end().split_str(" ").collect();
-        let [_, kind, size] = words[..] else {
-            return Ok(None);
-        };
-        let Some(size) = size.to_str().ok().and_then(|digits| digits.parse::<usize>().ok()) else {
-            return Ok(None);
-        };
-        let mut content = vec![0; size + 1];
-        if let Err(error) = self.answer.read_exact(&mut content) {
-            return Err(self.ended(id, error));
-        }
-        content.truncate(size);
-        Ok(Some(Object {
-            kind: kind.to_str_lossy().into_owned(),
-            content,
-        }))
+        Ok(match self.object_within(id, usize::MAX)? {
+            Some(Bounded::Whole(object)) => Some(object),
+            Some(Bounded::TooLarge(_)) | None => None,
+        })
     }
-}
 
-impl Batch {
-    /// Why it ended in the middle of an object.
-    fn ended(&mut self, id: &str, error: io::Error) -> Failure {
-        self.ask = None;
-        let signal = self.child.wait().ok().and_then(killed_by);
-        match signal {
-            Some(signal) => Failure::Killed { signal },
-            None => Failure::Fault(format!("git could not read the object {id}: {error}")),
+    /// The same, of an object with at most so many bytes.
+    pub(crate) fn object_within(&mut self, id: &str, most: usize) -> Outcome<Option<Bounded>> {
+        let read = |objects: &mut Objects| objects.read(&Id::from_hex(id.as_bytes())?);
+        if let Some((kind, content)) = self.objects.as_mut().and_then(read) {
+            return Ok(Some(if content.len() > most {
+                Bounded::TooLarge(content.len() as u64)
+            } else {
+                Bounded::Whole(Object {
+                    kind: kind.name().to_owned(),
+                    content,
+                })
+            }));
         }
-    }
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        self.ask = None;
-        // Its exit says nothing that the answers did not say.
-        let _ = self.child.wait();
-        watch::ended(self.child.id());
-        if let Some(Ok(said)) = self.said.take().map(JoinHandle::join) {
-            heard::note(Some(&self.directory), said.as_bstr());
+        match &mut self.talk {
+            Some(talk) => talk.object_within(id, most),
+            none => none
+                .insert(Talk::open(&self.directory, &self.git_directory)?)
+                .object_within(id, most),
         }
     }
 }

@@ -67,6 +67,12 @@ impl<'bytes> Bytes<'bytes> {
 
 /// The entries of an index, in its order, by path and stage.
 pub(crate) fn parse(index: &[u8], format: Format) -> Option<Vec<IndexEntry>> {
+    let placed = placed(index, format)?;
+    Some(placed.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// The same, each with the place at which it begins.
+pub(super) fn placed(index: &[u8], format: Format) -> Option<Vec<(usize, IndexEntry)>> {
     let end = index.len().checked_sub(format.width())?;
     let mut bytes = Bytes(&index[..end]);
     if bytes.take(4)? != b"DIRC" {
@@ -78,16 +84,17 @@ pub(crate) fn parse(index: &[u8], format: Format) -> Option<Vec<IndexEntry>> {
     }
     let count = usize::try_from(bytes.u32()?).ok()?;
     // An entry has more bytes than this, so a count that lies reserves no room.
-    let mut entries: Vec<IndexEntry> = Vec::with_capacity(count.min(index.len() / STAT_BYTES));
+    let mut entries: Vec<(usize, IndexEntry)> = Vec::with_capacity(count.min(index.len() / STAT_BYTES));
     for _ in 0..count {
-        let before = entries.last().map(|entry| entry.path.as_slice());
+        let before = entries.last().map(|(_, entry)| entry.path.as_slice());
+        let start = end - bytes.0.len();
         let entry = next(&mut bytes, version, format, before.unwrap_or_default())?;
-        if let Some(last) = entries.last()
+        if let Some((_, last)) = entries.last()
             && !follows(last, &entry)
         {
             return None;
         }
-        entries.push(entry);
+        entries.push((start, entry));
     }
     while !bytes.0.is_empty() {
         let name = bytes.take(4)?;

@@ -64,3 +64,46 @@ fn has(index: &Path, id: &Id) -> io::Result<bool> {
     }
     Ok(false)
 }
+
+/// An index in memory.
+pub(super) struct PackIndex {
+    bytes: Vec<u8>,
+}
+
+impl PackIndex {
+    pub(super) fn of(bytes: Vec<u8>) -> Option<Self> {
+        let is_one = bytes.starts_with(MAGIC) && bytes.len() as u64 > IDS;
+        is_one.then_some(PackIndex { bytes })
+    }
+
+    fn number(&self, at: usize) -> Option<usize> {
+        let number = self.bytes.get(at..)?.first_chunk()?;
+        Some(u32::from_be_bytes(*number) as usize)
+    }
+
+    /// Where the object begins in the pack. After the ids come sums of four bytes, then places, and then those places that
+    /// need eight bytes, which are left to git.
+    pub(super) fn offset(&self, id: &Id) -> Option<u64> {
+        let bytes = id.as_bytes();
+        let up_to = |first: usize| self.number(MAGIC.len() + 4 * first);
+        let first = usize::from(bytes[0]);
+        let low = if first == 0 { 0 } else { up_to(first - 1)? };
+        let (high, count) = (up_to(first)?, up_to(255)?);
+        let ids = self.bytes.get(IDS as usize..)?;
+        let those = ids.get(low * bytes.len()..high * bytes.len())?;
+        let (mut begin, mut end) = (0, those.len() / bytes.len());
+        while begin < end {
+            let middle = begin + (end - begin) / 2;
+            match those[middle * bytes.len()..(middle + 1) * bytes.len()].cmp(bytes) {
+                std::cmp::Ordering::Equal => {
+                    let places = IDS as usize + count * (bytes.len() + 4);
+                    let place = self.number(places + 4 * (low + middle))?;
+                    return (place < 1 << 31).then_some(place as u64);
+                }
+                std::cmp::Ordering::Less => begin = middle + 1,
+                std::cmp::Ordering::Greater => end = middle,
+            }
+        }
+        None
+    }
+}

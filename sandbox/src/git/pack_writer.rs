@@ -2,6 +2,7 @@
 //!
 //! The formats are those of git's gitformat-pack(5), version 2 of both.
 
+use crate::git::crc::crc;
 use crate::git::id::{Format, Id, ObjectKind, Sum};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -23,7 +24,7 @@ pub(crate) struct PackWriter {
 }
 
 /// Files that are removed when the pack is not finished: its disk may be full.
-struct Unfinished(Vec<PathBuf>);
+pub(super) struct Unfinished(pub(super) Vec<PathBuf>);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
@@ -34,10 +35,10 @@ impl Drop for Unfinished {
     }
 }
 
-struct Entry {
-    id: Id,
-    crc: u32,
-    offset: u64,
+pub(super) struct Entry {
+    pub(super) id: Id,
+    pub(super) crc: u32,
+    pub(super) offset: u64,
 }
 
 /// A pack and its index that are written, and have no names yet.
@@ -46,7 +47,7 @@ pub(crate) struct Packed {
     pub(crate) files: [(PathBuf, PathBuf); 2],
 }
 
-fn create(path: &Path) -> io::Result<File> {
+pub(super) fn create(path: &Path) -> io::Result<File> {
     let create = || {
         OpenOptions::new()
             .read(true)
@@ -111,14 +112,11 @@ impl PackWriter {
 
     /// Adds an object: its header in a pack, and its content as a zlib stream.
     pub(crate) fn append(&mut self, id: Id, header: &[u8], deflated: &[u8]) -> io::Result<()> {
-        let mut crc = flate2::Crc::new();
-        for part in [header, deflated] {
-            crc.update(part);
-            self.file.write_all(part)?;
-        }
+        self.file.write_all(header)?;
+        self.file.write_all(deflated)?;
         self.entries.push(Entry {
             id,
-            crc: crc.sum(),
+            crc: crc(&[header, deflated]),
             offset: self.offset,
         });
         self.offset += (header.len() + deflated.len()) as u64;
@@ -154,7 +152,7 @@ impl PackWriter {
 }
 
 /// The sum of a whole file. Its position is at the end then.
-fn sum_of(file: &mut File, format: Format) -> io::Result<Id> {
+pub(super) fn sum_of(file: &mut File, format: Format) -> io::Result<Id> {
     file.seek(SeekFrom::Start(0))?;
     let mut sum = Sum::new(format);
     let mut piece = vec![0; PIECE];
@@ -168,7 +166,7 @@ fn sum_of(file: &mut File, format: Format) -> io::Result<Id> {
     }
 }
 
-fn index_of(entries: &[Entry], pack: &Id, format: Format) -> Vec<u8> {
+pub(super) fn index_of(entries: &[Entry], pack: &Id, format: Format) -> Vec<u8> {
     let mut out = b"\xfftOc\0\0\0\x02".to_vec();
     let put = |number: u32, out: &mut Vec<u8>| out.extend_from_slice(&number.to_be_bytes());
     for first in 0..=u8::MAX {

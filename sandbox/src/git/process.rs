@@ -1,29 +1,21 @@
 //! One process of git.
 
+use crate::git::environment::{HOST_SETTINGS, environment};
 use crate::git::heard;
 use crate::git::watch::{self, killed_by};
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 
 /// Most bytes of git's messages that are kept.
 const SAID_MOST: u64 = 256 * 1024;
-
-/// Settings that keep the host's repository from starting anything. `core.fsmonitor` is empty, because git before
-/// 2.36 ran the command that it names, even when it is `false`.
-const HOST_SETTINGS: [&str; 5] = [
-    "safe.directory=*",
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=",
-    "core.untrackedCache=false",
-    "core.preferSymlinkRefs=false",
-];
+pub(crate) const UNHEARD: &str = "git could not be heard";
 
 /// How a process of git ended, and what it said.
 #[derive(Debug)]
@@ -77,33 +69,6 @@ pub(crate) struct Git {
     /// Whether its warnings count.
     is_heard: bool,
     input_file: Option<File>,
-}
-
-/// The variables of every process of git.
-fn environment() -> Vec<(&'static str, OsString)> {
-    let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
-    let fixed = [
-        ("HOME", "/dev/null"),
-        ("XDG_CONFIG_HOME", "/dev/null"),
-        ("LC_ALL", "C"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_SYSTEM", "/dev/null"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_ATTR_NOSYSTEM", "1"),
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_NO_REPLACE_OBJECTS", "1"),
-        ("GIT_ADVICE", "0"),
-        // Git before 2.39.4 does not know GIT_NO_LAZY_FETCH. With this setting a fetch finds no allowed protocol.
-        ("GIT_ALLOW_PROTOCOL", ""),
-        ("GIT_AUTHOR_NAME", "Walkback"),
-        ("GIT_AUTHOR_EMAIL", "capture@walkback.invalid"),
-        ("GIT_COMMITTER_NAME", "Walkback"),
-        ("GIT_COMMITTER_EMAIL", "capture@walkback.invalid"),
-    ];
-    let fixed = fixed.map(|(name, value)| (name, OsString::from(value)));
-    std::iter::once(("PATH", path)).chain(fixed).collect()
 }
 
 impl Git {
@@ -265,7 +230,10 @@ impl Git {
     }
 
     /// Runs it, with its output read by `read`, which also gets its number.
-    fn talk(mut self, read: impl FnOnce(&mut ChildStdout, u32) -> io::Result<()>) -> Outcome<Answered> {
+    pub(super) fn talk(
+        mut self,
+        read: impl FnOnce(&mut ChildStdout, u32) -> io::Result<()>,
+    ) -> Outcome<Answered> {
         let stdin = match self.input_file.take() {
             Some(file) => Stdio::from(file),
             None if self.input.is_empty() => Stdio::null(),
@@ -294,10 +262,11 @@ impl Git {
         });
         let status = child.wait();
         watch::ended(id);
-        let fault = |error: io::Error| Failure::Fault(format!("git could not be heard: {error}"));
-        output.map_err(fault)?;
-        let status = status.map_err(fault)?;
-        let stderr = BString::from(said.unwrap_or_else(|_| Ok(Vec::new())).map_err(fault)?);
+        let directory = self.command.get_current_dir().unwrap_or(Path::new("."));
+        output.context(UNHEARD, directory)?;
+        let status = status.context(UNHEARD, directory)?;
+        let said = said.unwrap_or_else(|_| Ok(Vec::new()));
+        let stderr = BString::from(said.context(UNHEARD, directory)?);
         if self.is_heard && status.success() {
             heard::note(self.command.get_current_dir(), stderr.as_bstr());
         }
@@ -333,7 +302,6 @@ fn read_all(from: Option<impl Read>, most: u64) -> io::Result<Vec<u8>> {
     Ok(kept)
 }
 
-/// The user's home directory; empty when nobody says which.
-pub(crate) fn home() -> PathBuf {
-    PathBuf::from(std::env::var_os("HOME").unwrap_or_default())
-}
+#[cfg(test)]
+#[path = "process_tests.rs"]
+mod tests;

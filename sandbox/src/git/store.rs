@@ -8,11 +8,11 @@
 
 use crate::git::deflate::{LEVEL, deflate};
 use crate::git::id::{Collision, Format, Hasher, Id, ObjectKind, header, id_of};
+use crate::git::object_file::{PIECE, is_whole};
 use crate::git::pack_index;
 use crate::git::pack_writer::{PackWriter, entry_header};
 use crate::wire::error::{Context, Failure, Outcome};
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -25,9 +25,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Objects that become files of their own, and their bytes. More are a pack.
 const FEW: usize = 64;
 const FEW_BYTES: usize = 1 << 20;
-
-/// Bytes that are read at once.
-const PIECE: usize = 128 * 1024;
 
 /// A directory of objects that this program writes into.
 pub(crate) struct ObjectStore {
@@ -124,7 +121,7 @@ impl ObjectStore {
         if self.lock().known.contains(id) {
             return true;
         }
-        let whole = File::open(self.path_of(id)).is_ok_and(|file| self.is_whole(file, id));
+        let whole = File::open(self.path_of(id)).is_ok_and(|file| is_whole(file, id, self.format));
         if whole {
             self.lock().known.insert(*id);
         }
@@ -135,26 +132,6 @@ impl ObjectStore {
     /// name.
     pub(crate) fn stands(&self, id: &Id) -> bool {
         self.has(id) || pack_index::any_has(&self.packs(), id)
-    }
-
-    fn is_whole(&self, file: File, id: &Id) -> bool {
-        let mut content = ZlibDecoder::new(file);
-        let Some((kind, size)) = read_header(&mut content) else {
-            return false;
-        };
-        let mut hasher = Hasher::of(self.format, kind, size);
-        let mut read = 0;
-        let mut piece = vec![0; PIECE];
-        loop {
-            match content.read(&mut piece) {
-                Ok(0) => return read == size && hasher.finish().is_ok_and(|found| found == *id),
-                Ok(count) => {
-                    read += count as u64;
-                    hasher.update(&piece[..count]);
-                }
-                Err(_) => return false,
-            }
-        }
     }
 
     /// Stores an object whose id is known, unless it is here.
@@ -316,25 +293,6 @@ pub(crate) fn read_exactly(
         }
     }
     Ok(())
-}
-
-/// The kind and the size at the beginning of an object's file.
-fn read_header(content: &mut impl Read) -> Option<(ObjectKind, u64)> {
-    let mut text = Vec::new();
-    let mut byte = [0];
-    while text.len() < 32 {
-        content.read_exact(&mut byte).ok()?;
-        if byte[0] == 0 {
-            let text = std::str::from_utf8(&text).ok()?;
-            let (kind, size) = text.split_once(' ')?;
-            let kind = [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit]
-                .into_iter()
-                .find(|one| one.name() == kind)?;
-            return Some((kind, size.parse().ok()?));
-        }
-        text.push(byte[0]);
-    }
-    None
 }
 
 #[cfg(test)]

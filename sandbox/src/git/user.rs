@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Which git this is.
 pub(crate) fn version() -> Command {
@@ -54,4 +54,17 @@ pub(crate) fn branches_of(url: &OsStr, ssh: &OsStr) -> Command {
         .arg(url)
         .arg("HEAD");
     command
+}
+
+/// Whether the user's own settings name a command for this filter.
+pub(crate) fn has_filter(name: &str) -> bool {
+    let names = format!("^filter\\.{}\\.(clean|smudge|process)$", name.replace('.', "\\."));
+    let asked = Command::new("git")
+        .current_dir("/")
+        .args(["config", "--get-regexp", &names])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    asked.is_ok_and(|status| status.success())
 }

@@ -1,5 +1,6 @@
 //! Ends what this call started when its time is over, and says which signal ended a process.
 
+use crate::fs::scratch;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashSet;
 use std::os::unix::process::ExitStatusExt;
@@ -36,6 +37,7 @@ pub(crate) fn begin(after: Duration) {
                 }
             }
         }
+        scratch::remove_all();
         eprintln!("the call reached its deadline");
         std::process::exit(DEADLINE_EXIT);
     });

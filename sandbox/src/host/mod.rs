@@ -1,6 +1,7 @@
 //! What the user's repository says. It is only read here, mostly without asking git.
 
 pub(crate) mod base;
+pub(crate) mod branches;
 pub(crate) mod head;
 pub(crate) mod links;
 pub(crate) mod place;

@@ -50,7 +50,7 @@ pub(crate) fn find(directory: &Path) -> Result<Host, NoHost> {
 }
 
 /// The git directory of this working tree. A `.git` that is a link is not followed, as in discovery.
-fn git_directory(directory: &Path) -> Option<PathBuf> {
+pub(crate) fn git_directory(directory: &Path) -> Option<PathBuf> {
     let dot = directory.join(".git");
     match kind(&dot)? {
         Kind::Directory => Some(dot),

@@ -3,7 +3,8 @@
 
 use crate::git::process::Git;
 use crate::host::base::{Base, base_of};
-use crate::host::head::{Branches, Head, HeadProblem, named_ref, read_branches, read_head};
+use crate::host::branches::read_branches;
+use crate::host::head::{Branches, Head, HeadProblem, named_ref, read_head};
 use crate::host::place::{Host, NoHost, find};
 use crate::host::settings::{self, Settings};
 use crate::host::waits::WAITS_WHY;

@@ -2,7 +2,8 @@
 
 use crate::fs::kind::waits;
 use crate::fs::text::slurp;
-use crate::git::process::{Git, home};
+use crate::git::environment::home;
+use crate::git::process::Git;
 use crate::host::place::{Host, path_of};
 use bstr::{BStr, BString, ByteSlice};
 use std::fs;
@@ -105,8 +106,8 @@ pub(crate) fn stores_of(objects: &Path) -> Vec<PathBuf> {
     stores
 }
 
-/// A path as git quotes it in a file of alternates: as it is, or in the manner of C between double quotes.
-fn unquoted(line: &BStr) -> BString {
+/// A path as git quotes it: as it is, or in the manner of C between double quotes.
+pub(crate) fn unquoted(line: &BStr) -> BString {
     let Some(inner) = line.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
         return line.to_owned();
     };
@@ -139,7 +140,8 @@ fn unquoted(line: &BStr) -> BString {
     BString::from(path)
 }
 
-fn in_stores(objects: &Path) -> Option<PathBuf> {
+/// The first file of this directory of objects, and of those that it names in turn, for which git would wait.
+pub(crate) fn in_stores(objects: &Path) -> Option<PathBuf> {
     for store in stores_of(objects) {
         let named = STORE_FILES.iter().map(|name| store.join(name));
         let packs = fs::read_dir(store.join("pack")).into_iter().flatten().flatten();
@@ -272,6 +274,10 @@ mod tests {
         assert_eq!(
             unquoted(br#""/a \"b\"\n\303\251""#.as_bstr()),
             BString::from("/a \"b\"\né")
+        );
+        assert_eq!(
+            unquoted(br#""a\tb\n\\\377""#.as_bstr()),
+            BString::from(b"a\tb\n\\\xff".as_slice())
         );
         assert_eq!(unquoted(b"/plain".as_bstr()), BString::from("/plain"));
     }

@@ -1,6 +1,5 @@
 //! A commit that HEAD or a branch comes from may be gone. Then no bundle can be made, and HEAD and all branches count as
-//! unreadable, until the commit is back. A note in the shadow says for which HEAD and branches that was found; the
-//! scripts that restore read it too.
+//! unreadable, until the commit is back. A note in the shadow says for which HEAD and branches that was found.
 
 use crate::fs::text::slurp;
 use crate::git::process::Git;

@@ -11,7 +11,7 @@ use crate::host::place::Host;
 use crate::host::reading::HeadKind;
 use crate::meta::index_by_git::{self, ByGit};
 use crate::meta::index_part;
-use crate::meta::note::Noted;
+use crate::meta::note::HostStateNote;
 use crate::meta::operation::stage;
 use crate::scan::ignored::Said;
 use crate::shadow::open::Shadow;
@@ -44,7 +44,7 @@ pub(crate) struct Reader<'read> {
 
 impl Reader<'_> {
     /// Reads the index and stores what it is made of.
-    pub(crate) fn read(&self, noted: &mut Noted) -> Outcome<IndexState> {
+    pub(crate) fn read(&self, noted: &mut HostStateNote) -> Outcome<IndexState> {
         let file = self.host.git.join("index");
         if kind_behind(&file) != Some(Kind::File) {
             forget(noted);
@@ -110,7 +110,7 @@ impl Reader<'_> {
     }
 
     /// Stores the trees that no store has. Those that were there before are not looked for again.
-    fn store_trees(&self, trees: &[(Id, Vec<u8>)], noted: &mut Noted) -> Outcome<()> {
+    fn store_trees(&self, trees: &[(Id, Vec<u8>)], noted: &mut HostStateNote) -> Outcome<()> {
         let new: Vec<&(Id, Vec<u8>)> = trees
             .iter()
             .filter(|(id, _)| !noted.objects.contains(id))
@@ -134,7 +134,7 @@ impl Reader<'_> {
         key: String,
         trees: Vec<(String, Id)>,
         flags: &[u8],
-        noted: &mut Noted,
+        noted: &mut HostStateNote,
     ) -> Outcome<IndexState> {
         let flags = if flags.is_empty() {
             None
@@ -154,14 +154,14 @@ impl Reader<'_> {
     }
 }
 
-fn forget(noted: &mut Noted) {
+fn forget(noted: &mut HostStateNote) {
     noted.note.index.clear();
     noted.note.index_trees.clear();
     noted.note.flags = None;
 }
 
 /// What the note says of the index.
-fn known(noted: &Noted) -> Option<Vec<TreeEntry>> {
+fn known(noted: &HostStateNote) -> Option<Vec<TreeEntry>> {
     let trees = noted.note.index_trees.iter();
     let trees = trees.map(|(name, id)| (name.as_str(), TreeMode::Directory, id));
     let flags = noted.note.flags.iter();

@@ -25,7 +25,7 @@ use crate::git::store::ObjectStore;
 use crate::host::place::Host;
 use crate::host::reading::HostReading;
 use crate::meta::index_state::Reader;
-use crate::meta::note::{Noted, digest};
+use crate::meta::note::{HostStateNote, digest};
 use crate::meta::operation::{Operation, stage};
 use crate::scan::ignored::Said;
 use crate::scan::table::Began;
@@ -51,6 +51,8 @@ pub(crate) struct Input<'input> {
     pub(crate) lists: SidecarLists,
     /// Change times from here on are too late to be trusted.
     pub(crate) limit: i64,
+    /// Larger files of an operation in progress are not captured.
+    pub(crate) max_bytes: u64,
     /// What the host's stores of objects look like (`host::stores`).
     pub(crate) stores: &'input [u8],
 }
@@ -61,8 +63,8 @@ pub(crate) struct HostState {
     /// The commits that are its parents, HEAD's first.
     pub(crate) tips: Vec<String>,
     pub(crate) failures: Vec<Said>,
-    before: Noted,
-    now: Noted,
+    before: HostStateNote,
+    now: HostStateNote,
 }
 
 impl HostState {
@@ -90,11 +92,15 @@ pub(crate) fn limit(shadow: &Shadow) -> Outcome<i64> {
 
 /// Makes the host state, or finds that it is the one before.
 pub(crate) fn host_state(input: &Input<'_>) -> Outcome<HostState> {
-    let before = Noted::load(input.shadow);
+    let before = HostStateNote::load(input.shadow);
     let stores: String = input.stores.iter().map(|byte| format!("{byte:02x}")).collect();
     let holds = before.holds(input.shadow, &stores)?
         && Id::from_hex(before.note.meta.as_bytes()).is_some_and(|meta| input.store.stands(&meta));
-    let mut now = if holds { before.clone() } else { Noted::default() };
+    let mut now = if holds {
+        before.clone()
+    } else {
+        HostStateNote::default()
+    };
     let mut making = Making {
         input,
         failures: said_of(input.reading),
@@ -151,12 +157,13 @@ struct Making<'input> {
 }
 
 impl Making<'_> {
-    fn index_and_operation(&mut self, host: &Host, now: &mut Noted) -> Outcome<Operation> {
+    fn index_and_operation(&mut self, host: &Host, now: &mut HostStateNote) -> Outcome<Operation> {
         let Input {
             reading,
             shadow,
             store,
             limit,
+            max_bytes,
             ..
         } = *self.input;
         let reader = Reader {
@@ -169,7 +176,7 @@ impl Making<'_> {
         let index = reader.read(now)?;
         self.failures.extend(index.failures);
         self.entries.extend(index.entries);
-        let mut operation = operation::read(reading, host, shadow, store)?;
+        let mut operation = operation::read(reading, host, shadow, store, max_bytes)?;
         self.failures.append(&mut operation.failures);
         self.entries.extend(operation.tree.map(|id| TreeEntry {
             name: BString::from("state"),
@@ -209,7 +216,7 @@ impl Making<'_> {
     }
 
     /// Makes the commit. The answer is its id and its parents.
-    fn commit(&mut self, operation: &Operation, now: &mut Noted) -> Outcome<(Id, Vec<String>)> {
+    fn commit(&mut self, operation: &Operation, now: &mut HostStateNote) -> Outcome<(Id, Vec<String>)> {
         let reading = self.input.reading;
         let lists = self.input.lists;
         let nothing = self.blob(b"")?;
@@ -270,7 +277,7 @@ impl Making<'_> {
     }
 
     /// The list of remotes, which is read from the settings alone.
-    fn remotes(&self, host: &Host, now: &mut Noted) -> Outcome<Result<Option<Id>, String>> {
+    fn remotes(&self, host: &Host, now: &mut HostStateNote) -> Outcome<Result<Option<Id>, String>> {
         let settings = digest(&[&lists::text_of(&host.common.join("config"))]);
         if now.note.settings == settings {
             return Ok(Ok(now

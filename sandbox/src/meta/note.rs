@@ -49,21 +49,21 @@ pub(crate) struct Note {
 
 /// The note and its list of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Noted {
+pub(crate) struct HostStateNote {
     pub(crate) note: Note,
     pub(crate) objects: BTreeSet<Id>,
 }
 
-impl Noted {
+impl HostStateNote {
     pub(crate) fn load(shadow: &Shadow) -> Self {
         let text = fs::read(shadow.file(NOTE)).unwrap_or_default();
         let note: Note = serde_json::from_slice(&text).unwrap_or_default();
         let list = fs::read(shadow.file(OBJECTS)).unwrap_or_default();
         if note.objects != digest(&[&list]) {
-            return Noted::default();
+            return HostStateNote::default();
         }
         let objects = list.lines().filter_map(Id::from_hex).collect();
-        Noted { note, objects }
+        HostStateNote { note, objects }
     }
 
     /// Whether everything that it relies on is there. `stores` are the host's, empty when a change may not show.

@@ -3,6 +3,7 @@
 
 use crate::capture::tree::TreeMode;
 use crate::fs::kind::{Kind, kind, kind_behind};
+use crate::fs::text::{Bounded, read_bounded};
 use crate::git::id::{Id, ObjectKind, id_of};
 use crate::git::process::Git;
 use crate::git::store::ObjectStore;
@@ -40,37 +41,45 @@ pub(crate) struct Operation {
     pub(crate) failures: Vec<Said>,
 }
 
-/// Reads the operation in progress and stores what it is made of.
+/// Reads the operation in progress and stores what it is made of. A larger file than `max_bytes` is left out.
 pub(crate) fn read(
     reading: &HostReading,
     host: &Host,
     shadow: &Shadow,
     store: &ObjectStore,
+    max_bytes: u64,
 ) -> Outcome<Operation> {
-    let mut operation = Operation::default();
-    let mut files: BTreeMap<BString, Vec<u8>> = BTreeMap::new();
+    let mut taken = Taken {
+        host,
+        store,
+        max_bytes,
+        files: BTreeMap::new(),
+        named: BTreeSet::new(),
+        operation: Operation::default(),
+    };
     let in_reftable = is_in_reftable(host);
     for name in names(host) {
         let is_ref = in_reftable && STATE_REFS.contains(&name);
         if !is_ref && kind_behind(&host.git.join(name)) == Some(Kind::File) {
-            operation.take(host, BString::from(name), &mut files);
+            taken.take(BString::from(name), true)?;
         }
     }
     for name in STATE_DIRECTORIES {
-        below(host, BString::from(name), &mut operation, &mut files);
+        taken.below(BString::from(name))?;
     }
-    let named: BTreeSet<String> = files.values().flat_map(|content| ids_in(content)).collect();
-    operation.tips.extend(named.into_iter().take(TIPS_MOST));
+    let named = std::mem::take(&mut taken.named);
+    taken.operation.tips.extend(named.into_iter().take(TIPS_MOST));
     if in_reftable {
         for (name, id) in refs(reading, host, shadow)? {
-            files.insert(BString::from(name), format!("{id}\n").into_bytes());
-            operation.tips.push(id);
+            let file = stage(store, ObjectKind::Blob, format!("{id}\n").as_bytes())?;
+            taken.files.insert(BString::from(name), file);
+            taken.operation.tips.push(id);
         }
     }
-    if !files.is_empty() {
-        operation.store(&files, store)?;
+    if !taken.files.is_empty() {
+        taken.store_tree()?;
     }
-    Ok(operation)
+    Ok(taken.operation)
 }
 
 /// Which of the files may be there. All of them are looked for when the directory cannot be read.
@@ -83,57 +92,82 @@ fn names(host: &Host) -> Vec<&'static str> {
     STATE_FILES.into_iter().filter(is_there).collect()
 }
 
-/// Every file below a directory. Links are not followed.
-fn below(host: &Host, name: BString, operation: &mut Operation, files: &mut BTreeMap<BString, Vec<u8>>) {
-    let path = host.git.join(path_of(name.clone()));
-    if kind(&path) != Some(Kind::Directory) {
-        return;
-    }
-    let entries = match fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(error) => return operation.lose(name.as_bstr(), &error),
-    };
-    for entry in entries.flatten() {
-        let inner = BString::from([&name[..], b"/", entry.file_name().as_bytes()].concat());
-        match entry.file_type().map(Kind::of) {
-            Ok(Kind::Directory) => below(host, inner, operation, files),
-            Ok(Kind::File) => operation.take(host, inner, files),
-            Ok(Kind::Link | Kind::Socket | Kind::Waits) | Err(_) => {}
-        }
-    }
+/// What is read. Of the files only one is in memory at a time.
+struct Taken<'read> {
+    host: &'read Host,
+    store: &'read ObjectStore,
+    max_bytes: u64,
+    files: BTreeMap<BString, Id>,
+    named: BTreeSet<String>,
+    operation: Operation,
 }
 
-impl Operation {
-    fn take(&mut self, host: &Host, name: BString, files: &mut BTreeMap<BString, Vec<u8>>) {
-        match fs::read(host.git.join(path_of(name.clone()))) {
-            Ok(content) => {
-                files.insert(name, content);
-            }
-            // The operation ended meanwhile.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => self.lose(name.as_bstr(), &error),
+impl Taken<'_> {
+    /// Every file below a directory. Links are not followed.
+    fn below(&mut self, name: BString) -> Outcome<()> {
+        let path = self.host.git.join(path_of(name.clone()));
+        if kind(&path) != Some(Kind::Directory) {
+            return Ok(());
         }
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.lose_unread(name.as_bstr(), &error);
+                return Ok(());
+            }
+        };
+        for entry in entries.flatten() {
+            let inner = BString::from([&name[..], b"/", entry.file_name().as_bytes()].concat());
+            match entry.file_type().map(Kind::of) {
+                Ok(Kind::Directory) => self.below(inner)?,
+                Ok(Kind::File) => self.take(inner, false)?,
+                Ok(Kind::Link | Kind::Socket | Kind::Waits) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
-    fn lose(&mut self, name: &BStr, error: &std::io::Error) {
-        self.failures.push(Said {
+    fn take(&mut self, name: BString, follows_link: bool) -> Outcome<()> {
+        let path = self.host.git.join(path_of(name.clone()));
+        match read_bounded(&path, follows_link, self.max_bytes) {
+            Ok(Bounded::Whole(content)) => {
+                self.named.extend(ids_in(&content));
+                let id = stage(self.store, ObjectKind::Blob, &content)?;
+                self.files.insert(name, id);
+            }
+            Ok(Bounded::TooLarge) => {
+                let why = format!("it is larger than maxFileBytes ({})", self.max_bytes);
+                self.lose(name.as_bstr(), format!("{why}, so it is not captured"));
+            }
+            // Something else took its place.
+            Ok(Bounded::Other) => {}
+            // The operation ended meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => self.lose_unread(name.as_bstr(), &error),
+        }
+        Ok(())
+    }
+
+    fn lose_unread(&mut self, name: &BStr, error: &std::io::Error) {
+        self.lose(name, format!("it cannot be read, so it is not captured: {error}"));
+    }
+
+    fn lose(&mut self, name: &BStr, reason: String) {
+        self.operation.failures.push(Said {
             path: BString::from([b".git/", name.as_bytes()].concat()),
-            reason: format!("it cannot be read, so it is not captured: {error}"),
+            reason,
         });
     }
 
-    fn store(&mut self, files: &BTreeMap<BString, Vec<u8>>, store: &ObjectStore) -> Outcome<()> {
-        let mut leaves = Vec::with_capacity(files.len());
-        for (name, content) in files {
-            let id = stage(store, ObjectKind::Blob, content)?;
-            leaves.push(Leaf {
-                path: name.as_bstr(),
-                mode: TreeMode::File,
-                id,
-            });
-        }
-        let Some(made) = trees(store.format, &leaves) else {
-            self.failures.push(Said {
+    fn store_tree(&mut self) -> Outcome<()> {
+        let leaves = self.files.iter().map(|(name, id)| Leaf {
+            path: name.as_bstr(),
+            mode: TreeMode::File,
+            id: *id,
+        });
+        let leaves: Vec<Leaf<'_>> = leaves.collect();
+        let Some(made) = trees(self.store.format, &leaves) else {
+            self.operation.failures.push(Said {
                 path: BString::from(".git"),
                 reason: "git keeps nothing of a name in the operation in progress, so it is not captured"
                     .into(),
@@ -141,9 +175,9 @@ impl Operation {
             return Ok(());
         };
         for (id, content) in made.trees {
-            store.stage(ObjectKind::Tree, id, &content)?;
+            self.store.stage(ObjectKind::Tree, id, &content)?;
         }
-        self.tree = Some(made.top);
+        self.operation.tree = Some(made.top);
         Ok(())
     }
 }

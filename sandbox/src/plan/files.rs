@@ -14,6 +14,14 @@ pub(crate) struct Content {
     pub(crate) id: Id,
 }
 
+impl Content {
+    /// Whether both are files, or both are links.
+    pub(crate) fn is_kind_of(self, other: Content) -> bool {
+        let is_link = |content: Content| content.mode == TreeMode::Link;
+        is_link(self) == is_link(other)
+    }
+}
+
 /// A path that two trees have otherwise. One of the two is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
@@ -25,9 +33,8 @@ pub(crate) struct Difference {
 impl Difference {
     /// Whether a file has another content, or a link leads elsewhere.
     pub(crate) fn is_content(&self) -> bool {
-        let is_link = |content: Content| content.mode == TreeMode::Link;
         match (self.from, self.to) {
-            (Some(from), Some(to)) => is_link(from) == is_link(to),
+            (Some(from), Some(to)) => from.is_kind_of(to),
             (None, _) | (_, None) => false,
         }
     }

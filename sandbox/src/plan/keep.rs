@@ -15,6 +15,8 @@ pub(crate) enum Why {
     Held,
     /// It was there before the repository was, which is told of as a whole.
     Before,
+    /// The repository around has a file there, and brings its own.
+    Around,
 }
 
 impl Why {
@@ -24,7 +26,7 @@ impl Why {
             Why::TooLarge => Some("was too large for it"),
             Why::IgnoredThen => Some("its rules ignore it"),
             Why::IgnoredNow => Some("the rules of now ignore it"),
-            Why::Held | Why::Before => None,
+            Why::Held | Why::Before | Why::Around => None,
         }
     }
 }
@@ -46,6 +48,16 @@ pub(crate) fn staying(
     }
     let added = differences.iter().filter(|one| one.from.is_none());
     let comes: BTreeSet<&BStr> = added.map(|one| one.path.as_bstr()).collect();
+    staying_beside(removed(differences), &comes, reasons, empty)
+}
+
+/// The same of these paths, when those others come.
+pub(crate) fn staying_beside<'path>(
+    gone: impl Iterator<Item = &'path BStr>,
+    comes: &BTreeSet<&BStr>,
+    reasons: &BTreeMap<BString, Why>,
+    empty: &BTreeSet<BString>,
+) -> BTreeMap<BString, Why> {
     let wanted = empty.iter().map(|path| path.as_bstr());
     let needed: BTreeSet<&BStr> = comes
         .iter()
@@ -55,8 +67,7 @@ pub(crate) fn staying(
         .chain(wanted)
         .collect();
     let is_free = |path: &BStr| !needed.contains(path) && above(path).all(|up| !comes.contains(up));
-    removed(differences)
-        .filter(|path| is_free(path))
+    gone.filter(|path| is_free(path))
         .filter_map(|path| Some((path.to_owned(), *reasons.get(path)?)))
         .collect()
 }

@@ -19,7 +19,7 @@ pub(crate) struct Sidecar {
     pub(crate) umask: Option<u32>,
 }
 
-const USUAL_UMASK: u32 = 0o022;
+pub(crate) const USUAL_UMASK: u32 = 0o022;
 
 fn parts(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split_str("\0").filter(|part| !part.is_empty())
@@ -83,6 +83,14 @@ impl Sidecar {
         match self.modes.get(path) {
             Some(Listed::File(mode)) => *mode,
             Some(Listed::Directory(_)) | None => self.usual_file(is_executable),
+        }
+    }
+
+    /// The mode that a directory of this capture has.
+    pub(crate) fn directory_mode(&self, path: &BStr) -> u32 {
+        match self.modes.get(path) {
+            Some(Listed::Directory(mode)) => *mode,
+            Some(Listed::File(_)) | None => self.usual_directory(),
         }
     }
 

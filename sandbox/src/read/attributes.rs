@@ -28,6 +28,7 @@ pub(crate) fn write_index(directory: &Path, shadow: &Path, tree: &str, index: &P
     }
     let written = Git::on_shadow(directory, shadow)
         .env("GIT_INDEX_FILE", index)
+        .host_settings()
         .args(["update-index", "-z", "--add", "--index-info"])
         .input(input)
         .run()?;

@@ -1,7 +1,8 @@
 //! The host state of a capture, read back from its objects (`M` in docs/design.md).
 
-use crate::git::batch::{Batch, Object};
-use crate::wire::error::Outcome;
+use crate::git::batch::Batch;
+use crate::git::id::Id;
+use crate::wire::error::{Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 
@@ -39,46 +40,80 @@ impl CapturedHead {
     }
 }
 
-/// The entries of a tree object. Ids have 20 or 32 bytes.
-pub(crate) fn entries(tree: &[u8], id_bytes: usize) -> Entries {
+/// What of a capture the sandbox does not have, in words.
+pub(crate) type Missing = String;
+
+/// The entries of a tree object. Ids have 20 or 32 bytes. Nothing when it is no tree, or cut short.
+pub(crate) fn entries(tree: &[u8], id_bytes: usize) -> Option<Entries> {
     let mut found = Entries::new();
     let mut rest = tree;
-    while let Some((head, after)) = rest.split_once_str("\0") {
-        let (Some((_, name)), Some(id)) = (head.split_once_str(" "), after.get(..id_bytes)) else {
-            break;
-        };
+    while !rest.is_empty() {
+        let (head, after) = rest.split_once_str("\0")?;
+        let (_, name) = head.split_once_str(" ")?;
+        let id = after.get(..id_bytes)?;
         found.insert(name.into(), id.iter().map(|byte| format!("{byte:02x}")).collect());
         rest = &after[id_bytes..];
     }
-    found
+    Some(found)
 }
 
-/// The tree that a commit names.
-fn tree_of(commit: &Object) -> Option<String> {
-    let line = commit.content.lines().next()?.strip_prefix(b"tree ")?;
-    Some(line.to_str().ok()?.to_owned())
+/// An object of this kind. One of another kind, or that is not what its kind says, is a fault: no capture made it.
+fn read(objects: &mut Batch, id: &str, kind: &str) -> Outcome<Result<Vec<u8>, Missing>> {
+    match objects.object(id)? {
+        None => Ok(Err(format!("the object {id} of a host state is missing"))),
+        Some(object) if object.kind == kind => Ok(Ok(object.content)),
+        Some(object) => Err(odd(id, kind, &object.kind)),
+    }
 }
 
-/// Reads a host state. Nothing when the sandbox does not have it.
-pub(crate) fn host_state(objects: &mut Batch, meta: &str) -> Outcome<Option<HostState>> {
-    let Some(tree) = objects.object(meta)?.as_ref().and_then(tree_of) else {
-        return Ok(None);
+fn odd(id: &str, kind: &str, found: &str) -> Failure {
+    Failure::Fault(format!(
+        "the object {id} of a host state is no {kind} that can be read, but a {found}"
+    ))
+}
+
+/// The lines at the beginning of a commit that say this of it.
+fn named<'commit>(commit: &'commit [u8], word: &'static str) -> impl Iterator<Item = &'commit [u8]> {
+    let head = commit.lines().take_while(|line| !line.is_empty());
+    head.filter_map(move |line| line.strip_prefix(word.as_bytes()))
+}
+
+/// The commits that a host state names. It must be here.
+pub(crate) fn commits_of(objects: &mut Batch, meta: &str) -> Outcome<Vec<Id>> {
+    let commit = read(objects, meta, "commit")?.map_err(Failure::Fault)?;
+    let parents = named(&commit, "parent ").map(Id::from_hex);
+    let all: Option<Vec<Id>> = parents.collect();
+    all.ok_or_else(|| odd(meta, "commit", "torn one"))
+}
+
+/// Reads a host state. The inner error says what of it the sandbox does not have.
+pub(crate) fn host_state(objects: &mut Batch, meta: &str) -> Outcome<Result<HostState, Missing>> {
+    let commit = match read(objects, meta, "commit")? {
+        Ok(commit) => commit,
+        Err(missing) => return Ok(Err(missing)),
     };
-    let Some(tree) = objects.object(&tree)? else {
-        return Ok(None);
+    let tree = named(&commit, "tree ").next().and_then(|id| id.to_str().ok());
+    let Some(tree) = tree else {
+        return Err(odd(meta, "commit", "torn one"));
     };
-    let parts = entries(&tree.content, meta.len() / 2);
+    let parts = match read(objects, tree, "tree")? {
+        Ok(content) => entries(&content, meta.len() / 2).ok_or_else(|| odd(tree, "tree", "torn one"))?,
+        Err(missing) => return Ok(Err(missing)),
+    };
+    let text = match find_part(objects, &parts, "host")? {
+        Ok(text) => text,
+        Err(missing) => return Ok(Err(missing)),
+    };
     let mut state = HostState {
         parts,
         head: CapturedHead::default(),
         refs: BTreeMap::new(),
     };
-    let text = part(objects, &state.parts, "host")?;
     for line in text.lines() {
         let (word, rest) = line.split_once_str(" ").unwrap_or((line, b""));
         state.note(word.as_bstr(), rest.as_bstr());
     }
-    Ok(Some(state))
+    Ok(Ok(state))
 }
 
 impl HostState {
@@ -106,13 +141,23 @@ impl HostState {
     }
 }
 
-/// The content of one part, empty when there is none.
-pub(crate) fn part(objects: &mut Batch, parts: &Entries, name: &str) -> Outcome<BString> {
+/// The content of one part, empty when the capture has none. The inner error: it has one, which is not here.
+pub(crate) fn find_part(
+    objects: &mut Batch,
+    parts: &Entries,
+    name: &str,
+) -> Outcome<Result<BString, Missing>> {
     let Some(id) = parts.get(name.as_bytes().as_bstr()) else {
-        return Ok(BString::default());
+        return Ok(Ok(BString::default()));
     };
-    Ok(objects
-        .object(id)?
-        .map(|object| BString::from(object.content))
-        .unwrap_or_default())
+    Ok(read(objects, id, "blob")?.map(BString::from))
 }
+
+/// The same of a state whose lists are here.
+pub(crate) fn part(objects: &mut Batch, parts: &Entries, name: &str) -> Outcome<BString> {
+    find_part(objects, parts, name)?.map_err(Failure::Fault)
+}
+
+#[cfg(test)]
+#[path = "captured_tests.rs"]
+mod tests;

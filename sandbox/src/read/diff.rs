@@ -4,6 +4,7 @@ use crate::fs::scratch::Scratch;
 use crate::fs::text::{first_line, slurp};
 use crate::git::id::Format;
 use crate::git::process::Git;
+use crate::host::place::path_of;
 use crate::host::waits;
 use crate::read::attributes::write_index;
 use crate::read::host_change::{Shadow, Unread, host_change};
@@ -18,6 +19,9 @@ use std::path::Path;
 
 /// What git says when it lacks an object. Any other error may not happen next time.
 const MISSING: [&str; 4] = ["bad object", "unable to read", "not a tree", "bad tree"];
+
+/// A file that is shown with many lines around its changes must not take minutes.
+const LARGE: &str = "core.bigFileThreshold=4m";
 
 pub(crate) fn diff(root: &Path, request: &DiffRequest) -> Outcome<DiffReport> {
     // Git runs in an empty directory: in the working tree, a named pipe may stand in the place of a file of attributes.
@@ -81,15 +85,21 @@ fn difference(
         found.host = host_change(&shadow, from, to, Unread::IsUnknown)?;
     }
     if !request.stat_only && from != to {
-        text(&shadow, index, (&from, &to), request.max_bytes, &mut found)?;
+        text(&shadow, index, (&from, &to), request, &mut found)?;
     }
     Ok(found)
 }
 
+/// A command that reads this index. Who works in the sandbox can write the settings of the shadow.
+fn comparing(shadow: &Shadow<'_>, index: &Path) -> Git {
+    Git::on_shadow(shadow.directory, shadow.git)
+        .env("GIT_INDEX_FILE", index)
+        .host_settings()
+}
+
 /// Counts files and lines. False when the sandbox lacks objects.
 fn count(shadow: &Shadow<'_>, index: &Path, from: &str, to: &str, found: &mut Difference) -> Outcome<bool> {
-    let answer = Git::on_shadow(shadow.directory, shadow.git)
-        .env("GIT_INDEX_FILE", index)
+    let answer = comparing(shadow, index)
         .args(["diff-tree", "-r", "--no-renames", "--numstat", "-z", from, to])
         .run()?;
     let Some(listed) = answer.ok() else {
@@ -120,9 +130,10 @@ fn text(
     shadow: &Shadow<'_>,
     index: &Path,
     (from, to): (&str, &str),
-    most: usize,
+    request: &DiffRequest,
     found: &mut Difference,
 ) -> Outcome<()> {
+    let most = request.max_bytes;
     let Name(path) = &found.path;
     let prefix = |side: &str| {
         let mut option = format!("--{side}-prefix={}/", if side == "src" { "a" } else { "b" }).into_bytes();
@@ -132,8 +143,11 @@ fn text(
         }
         OsString::from_vec(option)
     };
-    let answer = Git::on_shadow(shadow.directory, shadow.git)
-        .env("GIT_INDEX_FILE", index)
+    let mut git = comparing(shadow, index);
+    if request.file.is_some() {
+        git = git.args(["-c", LARGE]).env("GIT_LITERAL_PATHSPECS", "1");
+    }
+    git = git
         .args([
             "diff-tree",
             "-r",
@@ -143,14 +157,15 @@ fn text(
             "--no-color",
             "--no-renames",
         ])
-        .args([
-            "--full-index".into(),
-            prefix("src"),
-            prefix("dst"),
-            from.into(),
-            to.into(),
-        ])
-        .run_reading(most as u64 + 1)?;
+        .args(["--full-index".into(), prefix("src"), prefix("dst")]);
+    git = match &request.file {
+        Some(file) => git
+            .arg(format!("-U{}", file.context))
+            .args([from, to, "--"])
+            .arg(path_of(file.path.0.clone())),
+        None => git.args([from, to]),
+    };
+    let answer = git.run_reading(most as u64 + 1)?;
     if !answer.status.success() {
         return Err(Failure::Fault(format!(
             "git diff-tree ended with {}: {}",

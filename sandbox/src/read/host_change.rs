@@ -2,8 +2,10 @@
 
 use crate::git::batch::Batch;
 use crate::git::process::Git;
-use crate::read::captured::{CapturedHead, CapturedRef, Entries, HostState, entries, host_state, part};
-use crate::wire::error::Outcome;
+use crate::read::captured::{
+    CapturedHead, CapturedRef, Entries, HostState, entries, find_part, host_state, part,
+};
+use crate::wire::error::{Failure, Outcome};
 use crate::wire::host_change::{BranchChange, HeadChange, HeadState, HostChange, IndexChange, TextChange};
 use crate::wire::name::Name;
 use bstr::{BString, ByteSlice};
@@ -43,8 +45,7 @@ pub(crate) fn host_change(
         return Ok(None);
     }
     let mut objects = Batch::open(shadow.directory, shadow.git)?;
-    let (Some(mut before), Some(after)) = (host_state(&mut objects, from)?, host_state(&mut objects, to)?)
-    else {
+    let (Ok(mut before), Ok(after)) = (host_state(&mut objects, from)?, host_state(&mut objects, to)?) else {
         return Ok(None);
     };
     if unread == Unread::IsReplaced && before.head.kind == "unreadable" {
@@ -222,15 +223,17 @@ fn index(
                 .map(BString::from),
         );
     }
-    let flags = |objects: &mut Batch, state: &HostState| -> Outcome<BTreeSet<BString>> {
-        let text = part(objects, &state.parts, "index-flags")?;
-        Ok(text
-            .split_str("\0")
-            .filter(|line| !line.is_empty())
-            .map(BString::from)
-            .collect())
+    let mut flags = |state: &HostState| -> Outcome<Option<BTreeSet<BString>>> {
+        let text = find_part(objects, &state.parts, "index-flags")?;
+        let lines = |text: &BString| {
+            let lines = text.split_str("\0").filter(|line| !line.is_empty());
+            lines.map(BString::from).collect()
+        };
+        Ok(text.as_ref().ok().map(lines))
     };
-    let (had, has) = (flags(objects, before)?, flags(objects, after)?);
+    let (Some(had), Some(has)) = (flags(before)?, flags(after)?) else {
+        return Ok(None);
+    };
     // A line is a letter, a space and the path.
     paths.extend(
         had.symmetric_difference(&has)
@@ -258,11 +261,9 @@ fn operation(objects: &mut Batch, state: &HostState) -> Outcome<Option<String>> 
     let Some(id) = state.part("state") else {
         return Ok(None);
     };
-    let tree = objects
-        .object(id)?
-        .map(|object| object.content)
-        .unwrap_or_default();
-    let files: Entries = entries(&tree, id.len() / 2);
+    let unread = || Failure::Fault(format!("the operation in progress cannot be read: {id}"));
+    let tree = objects.object(id)?.ok_or_else(unread)?;
+    let files: Entries = entries(&tree.content, id.len() / 2).ok_or_else(unread)?;
     let has = |name: &str| files.contains_key(name.as_bytes().as_bstr());
     // Names of files are sorted, and the first one counts, except that a rebase may have a pick in progress.
     let names = [

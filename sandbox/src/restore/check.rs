@@ -3,35 +3,28 @@
 use crate::apply::contents::sizes;
 use crate::bundle::incoming::Incoming;
 use crate::git::id::Id;
-use crate::host::links;
-use crate::host::place::Host;
-use crate::host::reading::HeadKind;
-use crate::host::waits::{WAITS_WHY, in_refs};
 use crate::plan::files::{Content, Difference};
 use crate::restore::captured::differences;
+use crate::restore::check_paths::told_of_kept;
 use crate::restore::exposed;
+use crate::restore::free::LeavesInside;
+use crate::restore::genuine;
+use crate::restore::inner::Inner;
 use crate::restore::kept::Asking;
 use crate::restore::leaving::Leaving;
-use crate::restore::owner;
+use crate::restore::look_all::When;
 use crate::restore::plan_of::Plan;
+use crate::restore::problem::problem;
 use crate::restore::reach::Moving;
 use crate::restore::stand::Stand;
 use crate::wire::error::{Context, Outcome};
 use crate::wire::host_change::HostChange;
 use crate::wire::name::Name;
 use crate::wire::restore::{Problem, ProblemKind, RestoreRepository, RestoreRequest, State};
-use bstr::BString;
+use bstr::{BString, ByteSlice};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-
-const REFS: [&str; 5] = [
-    "refs/heads",
-    "refs/bisect",
-    "refs/remotes",
-    "refs/tags",
-    "logs/refs/heads",
-];
 
 /// Whether a repository is there now and in the target.
 #[derive(Clone, Debug)]
@@ -41,6 +34,8 @@ pub(crate) enum Way {
     Leaves(Leaving),
     /// Only the target has it. It is parked here, or it is made from its bundles.
     Comes(Option<PathBuf>),
+    /// It is not there, and the target does not have it.
+    Absent,
 }
 
 /// What is known of a repository when everything was checked.
@@ -69,19 +64,14 @@ impl Checked {
     }
 }
 
-pub(crate) fn problem(kind: ProblemKind, message: impl Into<BString>) -> Problem {
-    Problem {
-        kind,
-        message: Name(message.into()),
-    }
-}
-
 pub(super) struct Checking<'check> {
     pub(super) moving: &'check Moving<'check>,
     pub(super) request: &'check RestoreRequest,
-    incoming: &'check Incoming,
+    incoming: &'check Incoming<'check>,
     pub(super) wanted: &'check RestoreRepository,
     pub(super) stand: &'check Stand,
+    /// What leaves from inside it.
+    pub(super) leaving: &'check [LeavesInside],
     problems: Vec<Problem>,
     pub(super) warnings: Vec<BString>,
 }
@@ -90,7 +80,7 @@ pub(crate) fn check(
     (moving, request, incoming): (&Moving<'_>, &RestoreRequest, &Incoming),
     wanted: &RestoreRepository,
     now: &State,
-    stand: Stand,
+    (stand, leaving): (Stand, &[LeavesInside]),
 ) -> Outcome<Checked> {
     let mut checking = Checking {
         moving,
@@ -98,6 +88,7 @@ pub(crate) fn check(
         incoming,
         wanted,
         stand: &stand,
+        leaving,
         problems: Vec::new(),
         warnings: Vec::new(),
     };
@@ -141,7 +132,7 @@ impl Checking<'_> {
         if is_same_host && tree == now.tree {
             return Ok(Some(BTreeMap::new()));
         }
-        if is_same_host && self.request.company {
+        if is_same_host && self.request.allow_concurrent_writers {
             match differences(&self.stand.shadow, &now.tree, &tree)? {
                 Ok(since) if since.iter().all(Difference::is_content) => {
                     let were = since.into_iter().filter_map(|one| Some((one.path, one.from?)));
@@ -187,13 +178,18 @@ impl Checking<'_> {
             self.lack(format!("a bundle does not fit: {said}"))?;
             return Ok(None);
         }
-        let mut plan = match Plan::make(stand, target)? {
+        let inner = Inner::of(self.request, stand.path.as_bstr(), When::Target);
+        let mut plan = match Plan::make(stand, target, &inner)? {
             Ok(plan) => plan,
             Err(lacks) => {
                 self.lack(lacks)?;
                 return Ok(None);
             }
         };
+        if let Some(said) = genuine::of_plan(stand, &plan)? {
+            self.refuse(ProblemKind::UnsafePath, said);
+            return Ok(None);
+        }
         if let Some(lacks) = self.lacks(&mut plan)? {
             self.lack(lacks)?;
             return Ok(None);
@@ -223,7 +219,7 @@ impl Checking<'_> {
             let exposed = exposed::warnings(stand, &plan.unseen, &plan.goal.tree)?;
             self.warnings.extend(exposed);
         }
-        self.tell_kept(&plan);
+        self.warnings.extend(told_of_kept(&plan.stays));
         if !self.request.files_only {
             self.tell_lost_stash();
         }
@@ -256,52 +252,6 @@ impl Checking<'_> {
             return Ok(None);
         }
         plan.lacks_in_boundary(self.stand)
-    }
-
-    /// Whether git can move HEAD and branches. A commit that is gone does not count: the target brings its own. A file that
-    /// git does not understand is replaced.
-    fn can_refs_move(&self, plan: &Plan, host: &Host) -> Outcome<bool> {
-        if self.stand.reading.kind != HeadKind::Unreadable {
-            return Ok(true);
-        }
-        let settings = self.moving.settings(self.stand);
-        let moving = self.moving.host_move(self.stand, plan, (host, &settings));
-        Ok(moving.is_head_broken() || moving.expected().is_ok())
-    }
-
-    fn is_host_safe(&mut self, plan: &Plan) -> Outcome<bool> {
-        let Some(host) = &self.stand.reading.host else {
-            return Ok(true);
-        };
-        if plan.to.host.head.kind == "none" {
-            return Ok(true);
-        }
-        if !owner::may_be_its_own(&self.stand.shadow, host, &plan.to.host)? {
-            self.refuse(
-                ProblemKind::UnsafePath,
-                "it is a linked worktree of another repository than the one of the checkpoint: remove it with git worktree remove",
-            );
-            return Ok(false);
-        }
-        if plan.from.meta == plan.to.meta {
-            return Ok(true);
-        }
-        if let Some(file) = in_refs(host, &REFS) {
-            self.refuse(
-                ProblemKind::UnsafePath,
-                format!("{} {WAITS_WHY}: remove it", file.display()),
-            );
-            return Ok(false);
-        }
-        if let Some(said) = links::leads_away(host, self.moving.projects) {
-            self.refuse(ProblemKind::UnsafePath, said);
-            return Ok(false);
-        }
-        if !self.can_refs_move(plan, host)? {
-            self.refuse(ProblemKind::Failed, "HEAD or the branches cannot be read");
-            return Ok(false);
-        }
-        Ok(true)
     }
 }
 

@@ -5,11 +5,12 @@ use crate::host::stash;
 use crate::plan::keep::Why;
 use crate::restore::captured::{is_in, paths_in};
 use crate::restore::check::Checking;
-use crate::restore::free::{elsewhere, in_the_way};
+use crate::restore::free::in_the_way;
 use crate::restore::plan_of::Plan;
 use crate::wire::error::{Context, Outcome};
 use crate::wire::restore::ProblemKind;
 use bstr::{BString, ByteSlice};
+use std::collections::BTreeMap;
 
 /// Paths of one kind that a message names.
 const NAMED_MOST: usize = 5;
@@ -48,14 +49,7 @@ impl Checking<'_> {
     pub(super) fn is_free(&mut self, plan: &Plan) -> Outcome<bool> {
         let top = &self.stand.shadow.top;
         let tree = Beneath::new(top).context("it cannot be opened", top)?;
-        let home = self.moving.projects.join(".agent-shadow");
-        let other = elsewhere(&tree, &home, &plan.differences).context("it cannot be looked at", top)?;
-        if let Some(path) = other {
-            let why = b" lies in another file system than the .agent-shadow of the projects root, and this restore cannot put it aside there";
-            self.refuse(ProblemKind::Failed, [&path[..], why].concat());
-            return Ok(false);
-        }
-        let found = in_the_way(&tree, &plan.differences, &plan.to.sidecar.empty)
+        let found = in_the_way(&tree, plan, self.leaving)
             .context("what stands in the way cannot be looked at", top)?;
         let said = if !found.of_files.is_empty() {
             [
@@ -83,28 +77,6 @@ impl Checking<'_> {
         Ok(false)
     }
 
-    pub(super) fn tell_kept(&mut self, plan: &Plan) {
-        let told: Vec<BString> = plan
-            .stays
-            .iter()
-            .filter_map(|(path, why)| {
-                let why: &str = Why::words(*why)?;
-                let said = [
-                    &path[..],
-                    b" stays, although the checkpoint does not have it: ",
-                    why.as_bytes(),
-                ];
-                Some(BString::from(said.concat()))
-            })
-            .collect();
-        let more = told.len().saturating_sub(STAYS_MOST);
-        self.warnings.extend(told.into_iter().take(STAYS_MOST));
-        if more > 0 {
-            self.warnings
-                .push(format!("... and {more} more files stay in the same way").into());
-        }
-    }
-
     /// Git directories that stay although they differ.
     pub(super) fn tell_held(&mut self, plan: &Plan) -> Outcome<()> {
         for directory in &plan.to.held {
@@ -113,13 +85,38 @@ impl Checking<'_> {
                 &self.stand.tree.to_string(),
                 std::slice::from_ref(directory),
             )?;
-            if !here.is_empty() && !is_in(directory.as_bstr(), &self.stand.others) {
+            let is_others = self
+                .stand
+                .nested
+                .iter()
+                .chain(self.stand.held.iter().map(|(path, _)| path));
+            if !here.is_empty() && !is_in(directory.as_bstr(), &is_others.cloned().collect::<Vec<_>>()) {
                 let said = [
                     &directory[..],
                     b" stays as it is: a repository of the checkpoint had its git directory there",
                 ];
                 self.warnings.push(said.concat().into());
             }
+        }
+        for (directory, user) in &self.stand.held {
+            if plan.to.held.contains(directory) {
+                continue;
+            }
+            let then = paths_in(
+                &self.stand.shadow,
+                &plan.goal.tree,
+                std::slice::from_ref(directory),
+            )?;
+            let mut said = [
+                &directory[..],
+                b" stays as it is: it is the git directory of the repository ",
+                user,
+            ]
+            .concat();
+            if !then.is_empty() {
+                said.extend(format!(", where the checkpoint has {} files", then.len()).bytes());
+            }
+            self.warnings.push(said.into());
         }
         Ok(())
     }
@@ -143,4 +140,26 @@ impl Checking<'_> {
             self.warnings.push(format!("the stash is in no checkpoint, and these of its entries are gone since: {}. \"git stash apply ID\" brings one back while git has it", lost.join(" ")).into());
         }
     }
+}
+
+/// What a person is told of files that stay although the target does not have them.
+pub(super) fn told_of_kept(stays: &BTreeMap<BString, Why>) -> Vec<BString> {
+    let mut told: Vec<BString> = stays
+        .iter()
+        .filter_map(|(path, why)| {
+            let why: &str = Why::words(*why)?;
+            let said = [
+                &path[..],
+                b" stays, although the checkpoint does not have it: ",
+                why.as_bytes(),
+            ];
+            Some(BString::from(said.concat()))
+        })
+        .collect();
+    let more = told.len().saturating_sub(STAYS_MOST);
+    told.truncate(STAYS_MOST);
+    if more > 0 {
+        told.push(format!("... and {more} more files stay in the same way").into());
+    }
+    told
 }

@@ -2,31 +2,32 @@
 //! target then.
 
 use crate::apply::host::Moved;
-use crate::apply::parking::{Parking, find_place};
-use crate::fs::kind::{Kind, kind};
-use crate::fs::text::{path_in, slurp};
-use crate::host::links;
-use crate::host::place::{self, Host, path_of};
-use crate::host::stash;
-use crate::restore::check::{Checked, Way, problem};
+use crate::parallel;
+use crate::restore::check::Way;
 use crate::restore::command::{Restore, Results};
+use crate::restore::genuine::{self, Forged};
+use crate::restore::inner::{self, Inner};
 use crate::restore::leaving::is_vacant;
-use crate::restore::look_all::{Looks, Seen};
+use crate::restore::look_all::{Looks, Seen, When};
 use crate::restore::plan_of::Plan;
-use crate::restore::reach::{Moving, stage};
+use crate::restore::problem::{failed, problem};
 use crate::restore::ready::Ready;
-use crate::restore::report::refused;
-use crate::scan::discover::parents;
+use crate::restore::stand::Stand;
+use crate::restore::unpark::unpark;
 use crate::wire::error::{Context, Failure, Outcome};
-use crate::wire::restore::{ProblemKind, RestoreRepository, State};
-use bstr::{BString, ByteSlice};
+use crate::wire::progress::Work;
+use crate::wire::restore::{ProblemKind, State};
+use bstr::ByteSlice;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Mutex;
 
 /// Why a repository that comes cannot be moved to its target.
 pub(super) enum Stopped {
     Lacks(String),
+    /// No capture made the target.
+    Forged(Forged),
     Failed(Failure),
 }
 
@@ -36,96 +37,14 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// Checks a repository of which nothing is there.
-pub(super) fn check_coming(moving: &Moving<'_>, wanted: &RestoreRepository, target: &State) -> Checked {
-    let path = &wanted.path.0;
-    let at = |part: &bstr::BStr| moving.projects.join(path_of(part.to_owned()));
-    let bar = parents(path.as_bstr())
-        .chain([path.as_bstr()])
-        .find(|part| kind(&at(part)).is_some_and(|kind| kind != Kind::Directory));
-    if let Some(bar) = bar {
-        let said =
-            b" is a file or a symlink, where this repository was or a directory above it: move it away";
-        return refused(problem(ProblemKind::UnsafePath, [bar.as_bytes(), said].concat()));
-    }
-    if is_taken(&at(path.as_bstr())) {
-        let said = "a directory with files appeared where this repository was";
-        return refused(problem(ProblemKind::Changed, said));
-    }
-    let place = find_place(moving.projects, moving.session, path.as_bstr(), &target.meta)
-        .filter(|place| kind(&place.join("git")).is_some());
-    if place.is_none() && wanted.bundles.is_empty() {
-        let said = "it is not among the parked repositories";
-        return refused(problem(ProblemKind::MissingObjects, said));
-    }
-    let host = place
-        .as_ref()
-        .and_then(|place| parked_host(place, &at(path.as_bstr())));
-    let mut checked = Checked::without_look(Way::Comes(place));
-    checked.warnings.extend(lost_stash(host, wanted));
-    checked
-}
-
-/// Whether a directory holds something that is not ours, or cannot be read.
-fn is_taken(directory: &Path) -> bool {
-    match fs::read_dir(directory) {
-        Ok(mut entries) => entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".agent-shadow")),
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    }
-}
-
-/// What it had stashed that does not come with it.
-fn lost_stash(host: Option<Host>, wanted: &RestoreRepository) -> Option<BString> {
-    let now = host.as_ref().map(stash::all).unwrap_or_default();
-    let lost: Vec<&str> = wanted
-        .stash
-        .iter()
-        .filter(|id| !now.contains(id))
-        .map(String::as_str)
-        .collect();
-    if lost.is_empty() {
-        return None;
-    }
-    let lost = lost.join(" ");
-    let said = if host.is_some() {
-        format!(
-            "the stash is in no checkpoint, and these of its entries are gone since: {lost}. \"git stash apply ID\" brings one back while git has it"
-        )
-    } else {
-        format!("the stash is in no checkpoint, and these of its entries do not come with it: {lost}")
-    };
-    Some(said.into())
-}
-
-/// The repository at a place, as git will find it from its working tree.
-fn parked_host(place: &Path, top: &Path) -> Option<Host> {
-    let git = place.join("git");
-    if place.join("worktree").is_dir() {
-        let common = common_of_worktree(&worktree_of(place))?;
-        return common.join("objects").is_dir().then_some(Host { git, common });
-    }
-    if kind(&git) == Some(Kind::Directory) {
-        return place::with_common(git);
-    }
-    let line = path_in(&git)?;
-    let named = path_of(BString::from(line.strip_prefix(b"gitdir: ")?.as_bstr()));
-    place::with_common(top.join(named))
-}
-
-fn worktree_of(place: &Path) -> PathBuf {
-    path_of(slurp(&place.join("worktree-of")))
-}
-
-/// The git directory that notes about this worktree lie in.
-fn common_of_worktree(notes: &Path) -> Option<PathBuf> {
-    Some(notes.parent()?.parent()?.to_owned())
-}
-
 impl Restore<'_> {
-    /// Brings parked repositories back, and moves them to their target.
-    pub(super) fn come_all(&self, ready: &mut [Ready], results: &mut Results) -> Outcome<()> {
+    /// Brings those at one depth to their target.
+    pub(super) fn come_at(&self, depth: usize, ready: &mut [Ready], results: &mut Results) -> Outcome<()> {
         let mut which = Vec::new();
         for one in ready.iter_mut() {
+            if inner::depth(&self.request.repositories[one.at]) != depth {
+                continue;
+            }
             let Way::Comes(place) = one.checked.way.clone() else {
                 continue;
             };
@@ -141,15 +60,30 @@ impl Restore<'_> {
         let mut seen = Looks {
             projects: self.projects,
             request: self.request,
+            when: When::Target,
             umask: None,
             which: &which,
             target: |one| one.target.as_ref(),
+            reads: self.moving.reporter.reads(Work::Files),
         }
         .all()?;
-        for one in ready.iter_mut().filter(|one| which.contains(&one.at)) {
-            match self.come(one, seen.remove(&one.at)) {
-                Ok(moved) => results.entry(one.at).or_default().moved = moved,
-                Err(stopped) => self.stop(one.at, stopped, results),
+        let coming: Vec<_> = ready
+            .iter_mut()
+            .filter(|one| which.contains(&one.at))
+            .map(|one| {
+                let seen = seen.remove(&one.at);
+                Mutex::new(Some((one, seen)))
+            })
+            .collect();
+        let came = parallel::map(&coming, |one| {
+            let taken = one.lock().ok().and_then(|mut one| one.take());
+            let (one, seen) = taken.ok_or_else(|| Failure::Fault("it came twice".into()))?;
+            Ok((one.at, self.come(one, seen)))
+        })?;
+        for (at, came) in came {
+            match came {
+                Ok(moved) => results.entry(at).or_default().moved = moved,
+                Err(stopped) => self.stop(at, stopped, results),
             }
         }
         Ok(())
@@ -177,23 +111,45 @@ impl Restore<'_> {
     fn stop(&self, at: usize, stopped: Stopped, results: &mut Results) {
         let problem = match stopped {
             Stopped::Lacks(said) => problem(ProblemKind::MissingObjects, said),
-            Stopped::Failed(failure) => problem(ProblemKind::Failed, failure.to_string()),
+            Stopped::Forged(said) => problem(ProblemKind::UnsafePath, said),
+            Stopped::Failed(failure) => failed(&failure),
         };
         results.entry(at).or_default().problems.push(problem);
+    }
+
+    /// The plan of one that comes. Every object that it needs is here.
+    fn plan_of_coming(&self, at: usize, stand: &Stand, target: &State) -> Result<Plan, Stopped> {
+        let inner = Inner::of(self.request, stand.path.as_bstr(), When::Target);
+        let mut plan = Plan::make(stand, target, &inner)?.map_err(Stopped::Lacks)?;
+        plan.comes = true;
+        if let Some(said) = genuine::of_plan(stand, &plan)? {
+            return Err(Stopped::Forged(said));
+        }
+        plan.is_partial |= self.request.repositories[at].is_partial;
+        match plan.lacks(stand)? {
+            Some(lacks) => Err(Stopped::Lacks(lacks)),
+            None => Ok(plan),
+        }
     }
 
     fn come(&self, one: &mut Ready, seen: Option<Seen>) -> Result<Moved, Stopped> {
         let Some(target) = &self.request.repositories[one.at].target else {
             return Ok(Moved::default());
         };
-        let stand = seen
-            .unwrap_or_else(|| Err("what was parked is no repository any more".into()))
-            .map_err(Failure::Fault)?;
+        let stand =
+            seen.unwrap_or_else(|| Err(Failure::Fault("what was parked is no repository any more".into())))?;
         if is_vacant(&stand.shadow.top) {
             let mark = stand.shadow.file("in-empty");
             fs::write(&mark, b"").context("it cannot be written", mark)?;
         }
-        let mut plan = Plan::make(&stand, target)?.map_err(Stopped::Lacks)?;
+        let mut plan = match self.plan_of_coming(one.at, &stand, target) {
+            // It was parked before the target was captured.
+            Err(Stopped::Lacks(said)) => {
+                self.bring_lacking(one.at, &stand, said)?;
+                self.plan_of_coming(one.at, &stand, target)?
+            }
+            other => other?,
+        };
         let appeared: Vec<String> = plan
             .differences
             .iter()
@@ -205,11 +161,14 @@ impl Restore<'_> {
             let said = format!("these appeared meanwhile: {}", appeared.join(" "));
             return Err(Failure::Fault(said).into());
         }
-        if let Some(lacks) = plan.lacks(&stand)? {
-            return Err(Stopped::Lacks(lacks));
-        }
         plan.decide(&BTreeMap::new());
-        let staged = stage(&stand, &plan, None)?.map_err(|lacking| Stopped::Lacks(lacking.to_string()))?;
+        if is_vacant(&stand.shadow.top) {
+            return self.fill(one, stand, plan);
+        }
+        let staged = self
+            .moving
+            .stage(&stand, &plan, None)?
+            .map_err(|lacking| Stopped::Lacks(lacking.to_string()))?;
         let aside = match &staged {
             Some(_) => Some(self.moving.aside(format!("{}.1", one.at), &stand, &plan)?),
             None => None,
@@ -223,32 +182,4 @@ impl Restore<'_> {
         }
         Ok(self.moving.reach(stand, plan, (staged, one.aside.as_ref()))?)
     }
-}
-
-/// Brings back the git directory, the shadow, and what a repository notes about its worktree. What was done is in `parking`,
-/// also when it fails.
-fn unpark(moving: &Moving<'_>, place: &Path, top: &Path, parking: &mut Parking) -> Result<(), Stopped> {
-    parking.make(top)?;
-    let ours = top.join(".agent-shadow");
-    let shadow = ours.join(format!("session-{}", moving.session));
-    if kind(&place.join("shadow")) == Some(Kind::Directory) && kind(&shadow).is_none() {
-        parking.make(&ours)?;
-        parking.rename(&place.join("shadow"), &shadow)?;
-    }
-    if place.join("worktree").is_dir() {
-        let notes = worktree_of(place);
-        if let (Some(all), Some(common)) = (notes.parent(), common_of_worktree(&notes))
-            && common.is_dir()
-            && kind(&notes).is_none()
-        {
-            parking.make(all)?;
-            parking.rename(&place.join("worktree"), &notes)?;
-        }
-    }
-    parking.rename(&place.join("git"), &top.join(".git"))?;
-    let is_usable = place::find(top).is_ok_and(|host| links::leads_away(&host, moving.projects).is_none());
-    if !is_usable {
-        return Err(Stopped::Lacks("git cannot use what was parked any more".into()));
-    }
-    Ok(())
 }

@@ -3,22 +3,29 @@
 
 use crate::apply::host::Moved;
 use crate::bundle::incoming::Incoming;
+use crate::capture::begun::Begun;
 use crate::capture::parking::finish_parking;
 use crate::lock::Lock;
 use crate::parallel;
 use crate::restore::asides::look_after;
-use crate::restore::back::Back;
-use crate::restore::check::{Checked, Way, problem};
+use crate::restore::check::{Checked, Way};
+use crate::restore::disks::Disks;
+use crate::restore::fresh_sandbox::arrive;
+use crate::restore::genuine;
+use crate::restore::inner::depth;
 use crate::restore::journal::{Journal, Phase};
 use crate::restore::look_all::user_settings;
+use crate::restore::problem::failed;
 use crate::restore::reach::Moving;
 use crate::restore::ready::Ready;
 use crate::restore::report::{refused_all, report};
 use crate::restore::room::Room;
 use crate::restore::stranded;
-use crate::wire::error::{Failure, Outcome};
+use crate::wire::error::{Context, Failure, Outcome};
+use crate::wire::progress::Reporter;
 use crate::wire::restore::{Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRequest, Verified};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -29,7 +36,7 @@ pub(crate) struct Restore<'call> {
     pub(crate) journal: Journal,
     pub(super) room: Room,
     /// Bundles that were brought for this call.
-    pub(super) incoming: Incoming,
+    pub(super) incoming: Incoming<'call>,
 }
 
 /// What came of one repository.
@@ -43,22 +50,40 @@ pub(crate) struct Came {
 pub(crate) type Results = BTreeMap<usize, Came>;
 
 pub(crate) fn restore(projects: &Path, request: &RestoreRequest) -> Outcome<RestoreReport> {
+    if let Some(said) = genuine::odd_place(request) {
+        return Ok(refused_all(request, ProblemKind::UnsafePath, &said));
+    }
     let _lock = Lock::take(projects, request.lock_wait_seconds)?;
     finish_parking(projects, &request.session_id)?;
     match Room::keep(projects, request)? {
-        Ok(room) => restore_in(projects, request, room),
-        Err(why) => Ok(refused_all(request, &why)),
+        Ok(room) => restore_in(projects, request, room, &Reporter::new()),
+        Err(why) => Ok(refused_all(request, ProblemKind::Failed, &why)),
     }
 }
 
 /// The note of a restore that was not finished.
 pub(crate) fn unfinished(projects: &Path, request: &RestoreRequest) -> Journal {
-    Journal::of(projects, &request.session_id, &request.call)
+    let paths = request.repositories.iter().map(|one| &one.path.0);
+    let disks = Disks::of(projects, paths);
+    Journal::of(projects, &request.session_id, &request.call, disks)
 }
 
 /// The same under the lock, with room that was kept.
-pub(crate) fn restore_in(projects: &Path, request: &RestoreRequest, room: Room) -> Outcome<RestoreReport> {
+pub(crate) fn restore_in(
+    projects: &Path,
+    request: &RestoreRequest,
+    room: Room,
+    reporter: &Reporter,
+) -> Outcome<RestoreReport> {
     let user = user_settings();
+    if request.fresh {
+        let roots: Vec<_> = request
+            .repositories
+            .iter()
+            .map(|one| one.path.0.clone())
+            .collect();
+        arrive(projects, &request.session_id, &roots)?;
+    }
     let restore = Restore {
         projects,
         request,
@@ -68,26 +93,28 @@ pub(crate) fn restore_in(projects: &Path, request: &RestoreRequest, room: Room) 
             call: &request.call,
             user_settings: &user,
             files_only: request.files_only,
+            reporter,
         },
         journal: unfinished(projects, request),
         room,
-        incoming: Incoming::arrive(projects, &request.session_id, &request.call)?,
+        incoming: Incoming::arrive(projects, (&request.session_id, &request.call), reporter)?,
     };
     let before = restore.journal.left();
     let mut report = restore.run()?;
     restore.incoming.leave();
-    if matches!(report.outcome, RestoreOutcome::Refused | RestoreOutcome::Planned) {
-        report.asides = look_after(projects, &request.session_id);
-    }
     if let Some((call, phase)) = before {
-        if matches!(report.outcome, RestoreOutcome::Applied | RestoreOutcome::Reverted) {
-            restore.journal.close()?;
-        }
-        report.warnings.push(format!(
-            "the restore {call} was ended {}; what it put aside was looked after",
-            phase.words()
-        ));
+        let rest = if restore.is_settled_by(report.outcome) {
+            restore.close()?;
+            "what it put aside was looked after"
+        } else {
+            "it is not settled yet"
+        };
+        let ended = phase.words();
+        report
+            .warnings
+            .push(format!("the restore {call} was ended {ended}; {rest}"));
     }
+    report.asides = look_after(projects, &request.session_id);
     Ok(report)
 }
 
@@ -103,7 +130,7 @@ impl Restore<'_> {
             } else {
                 RestoreOutcome::Planned
             };
-            return Ok(report(self.request, outcome, checked, Results::new(), Vec::new()));
+            return Ok(report(self.request, outcome, checked, Results::new()));
         }
         let items: Vec<Mutex<Option<(usize, Checked)>>> =
             checked.into_iter().map(|one| Mutex::new(Some(one))).collect();
@@ -121,7 +148,6 @@ impl Restore<'_> {
                 RestoreOutcome::Refused,
                 checked,
                 Results::new(),
-                Vec::new(),
             ));
         }
         self.act(ready)
@@ -144,6 +170,9 @@ impl Restore<'_> {
             results.extend(self.move_all(&ready)?);
         }
         if !has_failed(&results) {
+            self.look_around(&ready, &mut results)?;
+        }
+        if !has_failed(&results) {
             self.come_all(&mut ready, &mut results)?;
         }
         if !has_failed(&results) {
@@ -151,18 +180,13 @@ impl Restore<'_> {
         }
         if !has_failed(&results) {
             if is_any {
-                self.note(Phase::Proving, &mut results);
+                self.note(Phase::Proving, &ready, &mut results);
             }
             self.prove_all(&ready, &mut results)?;
         }
         let outcome = if has_failed(&results) {
             self.room.give();
-            let is_away = self.take_away_all(&mut ready, &mut results)?;
-            let back = Back {
-                restore: self,
-                ready: &ready,
-            };
-            if back.all(&mut results)? && is_away {
+            if self.go_back(&mut ready, &mut results)? {
                 RestoreOutcome::Reverted
             } else {
                 RestoreOutcome::Broken
@@ -171,38 +195,71 @@ impl Restore<'_> {
             self.leave_places(&ready)?;
             RestoreOutcome::Applied
         };
+        for one in &mut ready {
+            if !one.parking.warnings.is_empty() {
+                let told = &mut results.entry(one.at).or_default().moved.warnings;
+                told.append(&mut one.parking.warnings);
+            }
+        }
         let warnings = if ready.iter().any(Ready::removes_directories) {
             stranded::warnings(self.projects)
         } else {
             Vec::new()
         };
-        let asides = look_after(self.projects, &self.request.session_id);
-        if is_any && outcome != RestoreOutcome::Broken {
-            self.journal.close()?;
+        if is_any && self.is_settled_by(outcome) {
+            self.close()?;
+        } else if is_any && outcome == RestoreOutcome::Reverted {
+            self.forget_begun()?;
+            self.journal.leave()?;
         }
         let checked = ready.into_iter().map(|one| (one.at, one.checked)).collect();
-        let mut report = report(self.request, outcome, checked, results, asides);
+        let mut report = report(self.request, outcome, checked, results);
         report.warnings = warnings;
         Ok(report)
     }
 
-    /// A phase that cannot be noted is a failure of all.
-    pub(crate) fn note(&self, phase: Phase, results: &mut Results) {
+    /// A phase that cannot be noted is a failure of all that have a result, and of the first where none has.
+    fn note(&self, phase: Phase, ready: &[Ready], results: &mut Results) {
         if let Err(failure) = self.journal.enter(phase) {
+            if results.is_empty() {
+                results.extend(ready.first().map(|one| (one.at, Came::default())));
+            }
             for result in results.values_mut() {
-                result
-                    .problems
-                    .push(problem(ProblemKind::Failed, failure.to_string()));
+                result.problems.push(failed(&failure));
             }
         }
     }
 
+    /// Whether nothing is left of this call and those before it. Settling goes back to how it found things: half done.
+    fn is_settled_by(&self, outcome: RestoreOutcome) -> bool {
+        match outcome {
+            RestoreOutcome::Applied => true,
+            RestoreOutcome::Reverted => !self.request.settle,
+            _ => false,
+        }
+    }
+
+    /// The restore is at one of its ends.
+    fn close(&self) -> Outcome<()> {
+        self.forget_begun()?;
+        self.journal.close()
+    }
+
+    fn forget_begun(&self) -> Outcome<()> {
+        let begun = Begun::of(self.projects, self.moving.session);
+        begun
+            .close()
+            .context("notes of this call cannot be removed", self.projects)
+    }
+
     fn park_all(&self, ready: &mut [Ready]) -> Results {
         let mut results = Results::new();
-        for one in ready {
+        let mut order: Vec<&mut Ready> = ready.iter_mut().collect();
+        order.sort_by_key(|one| Reverse(depth(&self.request.repositories[one.at])));
+        for one in order {
             if let Err(failure) = self.park_one(one) {
                 let problems = &mut results.entry(one.at).or_default().problems;
-                problems.push(problem(ProblemKind::Failed, failure.to_string()));
+                problems.push(failed(&failure));
                 break;
             }
         }
@@ -228,9 +285,7 @@ impl Restore<'_> {
             let mut result = Came::default();
             match self.move_one(one) {
                 Ok(moved) => result.moved = moved,
-                Err(failure) => result
-                    .problems
-                    .push(problem(ProblemKind::Failed, failure.to_string())),
+                Err(failure) => result.problems.push(failed(&failure)),
             }
             Ok((one.at, result))
         })?;
@@ -246,17 +301,10 @@ impl Restore<'_> {
             return Ok(Moved::default());
         }
         let stage = one.stage.lock().ok().and_then(|mut stage| stage.take());
-        self.moving.reach(stand, plan, (stage, one.aside.as_ref()))
+        let mut moved = self.moving.reach(stand, plan, (stage, one.aside.as_ref()))?;
+        if one.is_made {
+            moved.warnings.extend(self.moving.lost_filters(stand, plan)?);
+        }
+        Ok(moved)
     }
-}
-
-/// Paths that appeared meanwhile, for a person.
-pub(crate) fn kept(late: &BTreeSet<bstr::BString>) -> Option<Problem> {
-    (!late.is_empty()).then(|| {
-        let named: Vec<String> = late.iter().take(5).map(ToString::to_string).collect();
-        problem(
-            ProblemKind::Failed,
-            format!("kept, because it appeared meanwhile: {}", named.join(" ")),
-        )
-    })
 }

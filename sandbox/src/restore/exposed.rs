@@ -7,8 +7,9 @@ use crate::restore::rules_then::RulesThen;
 use crate::restore::stand::Stand;
 use crate::scan::ignored;
 use crate::scan::names::{Names, split};
+use crate::shadow::open::Shadow;
 use crate::wire::error::{Context, Failure, Outcome};
-use bstr::BString;
+use bstr::{BString, ByteSlice};
 
 /// Files that are named.
 const NAMED_MOST: usize = 20;
@@ -29,16 +30,47 @@ pub(crate) fn unseen(stand: &Stand) -> Outcome<Names> {
     let read = git()
         .args(["read-tree", &stand.tree.to_string()])
         .run_to_its_end()?;
-    let listed = git()
-        .args(["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"])
-        .run_to_its_end()?;
+    let is_old = is_before_2_32(shadow)?;
+    let listed = if is_old {
+        // In these releases, ls-files passes over ignored files in a directory that holds nothing else.
+        git()
+            .args(["status", "--porcelain", "-z", "-uall", "--ignored=matching"])
+            .args(["--no-renames", "--ignore-submodules=all"])
+            .run_to_its_end()?
+    } else {
+        git()
+            .args(["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"])
+            .run_to_its_end()?
+    };
     remove::file(&index).context("it cannot be removed", &index)?;
     match (read.ok(), listed.ok()) {
+        (Some(_), Some(list)) if is_old => {
+            let marked = split(list).filter_map(|line| line.strip_prefix(b"!! "));
+            Ok(Names::new(marked.map(BString::from).collect()))
+        }
         (Some(_), Some(list)) => Ok(Names::from_list(list)),
         _ => Err(Failure::Fault(format!(
             "git could not list what is ignored: {} {}",
             read.why(),
             listed.why()
+        ))),
+    }
+}
+
+fn is_before_2_32(shadow: &Shadow) -> Outcome<bool> {
+    let answer = Git::on_shadow(&shadow.top, &shadow.git)
+        .arg("version")
+        .run_to_its_end()?;
+    let said = answer.ok().unwrap_or_default();
+    let mut numbers = said
+        .split(|byte| !byte.is_ascii_digit())
+        .filter(|word| !word.is_empty())
+        .filter_map(|word| word.to_str().ok()?.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) => Ok((major, minor) < (2, 32)),
+        _ => Err(Failure::Fault(format!(
+            "git does not say its version: {}",
+            answer.why()
         ))),
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::apply::beneath::Beneath;
 use crate::apply::place::files_in;
+use crate::capture::held::relative;
 use crate::fs::directory::kind_in;
 use crate::fs::kind::Kind;
 use crate::plan::above;
 use crate::plan::files::Difference;
+use crate::restore::plan_of::Plan;
+use crate::scan::names::Names;
 use bstr::{BStr, BString, ByteSlice};
-use rustix::fs::fstat;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// What is in the way.
 #[derive(Debug, Default)]
@@ -58,11 +59,41 @@ impl Looking<'_> {
     }
 }
 
-/// Looks at every path that comes, and at every directory that is to be empty.
-pub(crate) fn in_the_way(
+/// What leaves from inside a repository: where the one that leaves is in it, and what was captured of that one.
+#[derive(Debug)]
+pub(crate) struct LeavesInside {
+    pub(crate) path: BString,
+    pub(crate) files: Names,
+}
+
+impl LeavesInside {
+    fn holds(&self, path: &BString) -> bool {
+        relative(path.as_bstr(), self.path.as_bstr()).is_some()
+    }
+
+    fn has_captured(&self, path: &BString) -> bool {
+        relative(path.as_bstr(), self.path.as_bstr()).is_some_and(|path| self.files.contains(path))
+    }
+}
+
+/// Looks at every path that comes, and at every directory that is to be empty. What leaves is handled with the repository
+/// that it belongs to.
+pub(crate) fn in_the_way(tree: &Beneath, plan: &Plan, leaves: &[LeavesInside]) -> Result<InTheWay, Errno> {
+    let (differences, empty) = (&plan.differences, &plan.to.sidecar.empty);
+    let mut all = look(tree, differences, empty, |path| {
+        leaves.iter().any(|inner| inner.holds(path))
+    })?;
+    let is_captured = |path: &BString| leaves.iter().any(|inner| inner.has_captured(path));
+    all.of_files.retain(|path| !is_captured(path));
+    all.of_directories.retain(|path| !is_captured(path));
+    Ok(all)
+}
+
+fn look(
     tree: &Beneath,
     differences: &[Difference],
     empty: &BTreeSet<BString>,
+    is_of_others: impl Fn(&BString) -> bool,
 ) -> Result<InTheWay, Errno> {
     let gone = differences.iter().filter(|one| one.to.is_none());
     let looking = Looking {
@@ -77,7 +108,7 @@ pub(crate) fn in_the_way(
             Ok(Some((place, Some(Kind::Directory)))) => {
                 let foreign: Vec<BString> = files_in(tree, place.as_bstr())?
                     .into_iter()
-                    .filter(|file| !looking.goes.contains(file.as_bstr()))
+                    .filter(|file| !looking.goes.contains(file.as_bstr()) && !is_of_others(file))
                     .collect();
                 if !foreign.is_empty() && all.foreign.is_none() {
                     all.foreign = Some((place, foreign));
@@ -96,25 +127,4 @@ pub(crate) fn in_the_way(
         }
     }
     Ok(all)
-}
-
-/// A path that changes and lies in another file system than where it is put aside: nothing can be renamed from one to the
-/// other.
-pub(crate) fn elsewhere(
-    tree: &Beneath,
-    home: &Path,
-    differences: &[Difference],
-) -> Result<Option<BString>, Errno> {
-    let device = rustix::fs::stat(home)?.st_dev;
-    for one in differences {
-        let directory = match tree.parent(one.path.as_bstr()) {
-            // What is above it is looked at elsewhere, and a directory that is made lies in the same file system.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
-            other => other?.0,
-        };
-        if fstat(directory.open()?)?.st_dev != device {
-            return Ok(Some(one.path.clone()));
-        }
-    }
-    Ok(None)
 }

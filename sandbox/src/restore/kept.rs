@@ -81,7 +81,7 @@ impl Asking<'_> {
 
     /// Those of these paths that the rules of the target ignore. What its index tracks is not ignored.
     fn ignored_then(&self, gone: &[BString]) -> Outcome<HashSet<BString>> {
-        let mut rules = RulesThen::of(self.stand, self.target_tree)?;
+        let rules = RulesThen::of(self.stand, self.target_tree)?;
         rules.add_hiding(self.differences)?;
         let mut ignored = rules.ignored(gone)?;
         if ignored.is_empty() {

@@ -4,22 +4,24 @@
 use crate::apply::aside::Aside;
 use crate::apply::parking::{Parking, make_place};
 use crate::apply::stage::Stage;
+use crate::capture::carried::Part;
 use crate::fs::kind::{Kind, kind};
 use crate::fs::remove;
 use crate::git::process::Git;
 use crate::host::place::{Host, path_of};
-use crate::plan::beside::{Beside, staying};
+use crate::plan::keep::Why;
+use crate::plan::unversioned::{Unversioned, staying};
 use crate::restore::check::{Checking, Way};
 use crate::restore::plan_of::Plan;
 use crate::restore::reach::Moving;
 use crate::restore::stand::Stand;
+use crate::scan::discover::parents;
 use crate::wire::error::{Context, Failure, Outcome};
-use crate::wire::restore::{ProblemKind, RestoreRequest, State};
+use crate::wire::restore::{RestoreRequest, State};
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What is known of a repository that leaves.
@@ -40,41 +42,14 @@ impl Checking<'_> {
         let stand = self.stand;
         let mut plan = Plan::leave(stand)?;
         plan.since = since;
-        if !self.is_readable(&plan)? || !self.is_free(&plan)? || !self.can_be_parked()? {
+        if !self.is_readable(&plan)? || !self.is_free(&plan)? {
             return Ok(None);
         }
-        let noted = self.moving.beside(self.request);
-        let files = plan.differences.iter().map(|one| &one.path);
-        let stays = staying(
-            noted.as_ref(),
-            stand.path.as_bstr(),
-            files,
-            &plan.from.sidecar.empty,
-        );
-        plan.decide_leaving(stays.files, stays.directories);
-        self.warnings.extend(stays.told.map(BString::from));
         let leaving = Leaving {
-            places: stays.places,
+            places: BTreeSet::new(),
             worktree: stand.reading.host.as_ref().and_then(|host| self.worktree(host)),
         };
         Ok(Some((plan, Way::Leaves(leaving))))
-    }
-
-    fn can_be_parked(&mut self) -> Outcome<bool> {
-        let home = self.moving.projects.join(".agent-shadow");
-        let device = |path: &Path| fs::symlink_metadata(path).map(|found| found.dev());
-        let here = device(&home).context("it cannot be looked at", &home)?;
-        for name in [".git", ".agent-shadow"] {
-            let path = self.stand.shadow.top.join(name);
-            if device(&path).is_ok_and(|other| other != here) {
-                self.refuse(
-                    ProblemKind::Failed,
-                    format!("{name} lies in another file system than the .agent-shadow of the projects root, and this restore cannot park it there"),
-                );
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn worktree(&self, host: &Host) -> Option<PathBuf> {
@@ -92,8 +67,29 @@ impl Checking<'_> {
 }
 
 impl Moving<'_> {
+    /// Decides what stays where a repository leaves that none of the target is around. The answer is what a person is told.
+    pub(super) fn decide_beside(
+        &self,
+        request: &RestoreRequest,
+        (stand, plan): (&Stand, &mut Plan),
+        leaving: &mut Leaving,
+    ) -> Option<BString> {
+        let noted = self.unversioned(request);
+        let files = plan.differences.iter().map(|one| &one.path);
+        let stays = staying(
+            noted.as_ref(),
+            stand.path.as_bstr(),
+            files,
+            &plan.from.sidecar.empty,
+        );
+        let files = stays.files.into_iter().map(|path| (path, Why::Before));
+        plan.decide_leaving(files.collect(), stays.directories);
+        leaving.places = stays.places;
+        stays.told.map(BString::from)
+    }
+
     /// What lay in no repository when the target was taken; or, where that was in another sandbox, when the session came here.
-    fn beside(&self, request: &RestoreRequest) -> Option<Beside> {
+    fn unversioned(&self, request: &RestoreRequest) -> Option<Unversioned> {
         let taken = self
             .projects
             .join(".agent-shadow")
@@ -102,7 +98,7 @@ impl Moving<'_> {
         let file = own
             .filter(|file| file.is_file())
             .unwrap_or_else(|| taken.join(".came"));
-        Beside::parse(&fs::read(file).ok()?)
+        Unversioned::parse(&fs::read(file).ok()?)
     }
 
     /// Empties the repository and parks it. What was done is in `parking`, also when it fails.
@@ -114,16 +110,22 @@ impl Moving<'_> {
         parking: &mut Parking,
     ) -> Outcome<()> {
         self.empty_out(stand, plan, (stage, aside))?;
+        if self.files_only {
+            return Ok(());
+        }
         let top = &stand.shadow.top;
         let place = make_place(self.projects, self.session, stand.path.as_bstr(), &metas(stand)?)?;
         let git = top.join(".git");
-        if kind(&git).is_some() {
-            parking.rename(&git, &place.join("git"))?;
-        }
         if let Some(worktree) = &leaving.worktree {
             let of = place.join("worktree-of");
             fs::write(&of, worktree.as_os_str().as_bytes()).context("it cannot be written", of)?;
-            parking.rename(worktree, &place.join("worktree"))?;
+        }
+        if kind(&git).is_some() {
+            self.note_leaving(stand, leaving, (&place, parking))?;
+            parking.park(Part::Git, &git, &place)?;
+        }
+        if let Some(worktree) = &leaving.worktree {
+            parking.park(Part::Worktree, worktree, &place)?;
             if let Some(all) = worktree.parent() {
                 parking.remove_empty(all)?;
             }
@@ -132,7 +134,7 @@ impl Moving<'_> {
             // The files of ours that are beside the shadow are those of the whole projects root.
             return Ok(());
         }
-        parking.rename(&stand.shadow.git, &place.join("shadow"))?;
+        parking.park(Part::Shadow, &stand.shadow.git, &place)?;
         let ours = top.join(".agent-shadow");
         let rules = ours.join(".gitignore");
         remove::file(&rules).context("it cannot be removed", &rules)?;
@@ -148,6 +150,30 @@ impl Moving<'_> {
             path.truncate(at);
         }
         Ok(())
+    }
+}
+
+impl Moving<'_> {
+    /// When its `.git` has left, the rest of it follows, also by the next call.
+    fn note_leaving(
+        &self,
+        stand: &Stand,
+        leaving: &Leaving,
+        (place, parking): (&Path, &Parking),
+    ) -> Outcome<()> {
+        if stand.path == "." {
+            return Ok(());
+        }
+        let above = std::iter::once(stand.path.as_bstr()).chain(parents(stand.path.as_bstr()));
+        let goes = above.filter(|path| !leaving.places.iter().any(|one| one == path));
+        let mut goes: Vec<PathBuf> = goes
+            .map(|path| self.projects.join(path_of(path.to_owned())))
+            .collect();
+        goes.reverse();
+        goes.push(stand.shadow.top.join(".agent-shadow"));
+        let worktree = leaving.worktree.as_deref();
+        goes.extend(worktree.and_then(Path::parent).map(Path::to_owned));
+        parking.expect_gone(&goes, (&stand.shadow.git, worktree), place)
     }
 }
 

@@ -3,21 +3,26 @@
 
 use crate::apply::host::new;
 use crate::apply::parking::{find_place, leave_place, make_place};
+use crate::capture::begun::Begun;
+use crate::capture::carried::Part;
 use crate::fs::kind::kind;
 use crate::fs::remove;
-use crate::git::batch::Batch;
 use crate::git::id::Format;
 use crate::host::place::{self, path_of};
 use crate::host::reading;
 use crate::restore::captured::Captured;
-use crate::restore::check::{Way, problem};
+use crate::restore::check::Way;
 use crate::restore::coming::Stopped;
 use crate::restore::command::{Restore, Results};
+use crate::restore::genuine;
 use crate::restore::leaving::metas;
+use crate::restore::problem::failed;
 use crate::restore::ready::Ready;
+use crate::restore::stand::Stand;
+use crate::restore::unpark::bring_worktree;
 use crate::shadow::open;
 use crate::wire::error::{Context, Failure, Outcome};
-use crate::wire::restore::{ProblemKind, State};
+use crate::wire::restore::State;
 use bstr::ByteSlice;
 use std::path::Path;
 
@@ -39,7 +44,7 @@ impl Restore<'_> {
         let ours = top.join(".agent-shadow");
         one.parking.make(top)?;
         one.parking.make(&ours)?;
-        one.parking.expect(&ours.join(format!("session-{session}")));
+        one.parking.expect(&ours.join(format!("session-{session}")))?;
         let format = if target.tree.len() == 2 * Format::Sha256.width() {
             Format::Sha256
         } else {
@@ -49,23 +54,20 @@ impl Restore<'_> {
         remove::directory(&git).context("it cannot be removed", &git)?;
         let host = new::begin(&git, format, wanted.is_partial)?;
         let shadow = open::open(top, session, format, Some(&host))?;
-        if let Err(said) = self
+        one.spooled = self
             .incoming
             .bring_new(&shadow, (&host, wanted.is_partial), &wanted.bundles)?
-        {
-            return Err(Stopped::Lacks(format!("a bundle does not fit: {said}")));
+            .map_err(|said| Stopped::Lacks(format!("a bundle does not fit: {said}")))?;
+        let mut objects = shadow.batch();
+        let captured = Captured::find(&mut objects, &target.meta)?.map_err(Stopped::Lacks)?;
+        if let Some(said) = genuine::of_settings(&mut objects, &captured.host.parts)? {
+            return Err(Stopped::Forged(said));
         }
-        let mut objects = Batch::open(&shadow.top, &shadow.git)?;
-        let Some(captured) = Captured::read(&mut objects, &target.meta)? else {
-            return Err(Stopped::Lacks(format!(
-                "the host state {} is not here",
-                target.meta
-            )));
-        };
         new::furnish(&git, &shadow, &captured.host.parts)?;
-        one.parking.rename(&git, &top.join(".git"))?;
+        one.parking.name_git(&git, &top.join(".git"))?;
         let host = place::find(top).map_err(|_| Failure::Fault("git cannot use what was made".into()))?;
         open::open(top, session, format, Some(&host))?;
+        one.is_made = true;
         Ok(())
     }
 
@@ -74,10 +76,20 @@ impl Restore<'_> {
         for one in ready.iter_mut() {
             if let Err(failure) = self.make_one(one) {
                 let problems = &mut results.entry(one.at).or_default().problems;
-                problems.push(problem(ProblemKind::Failed, failure.to_string()));
+                problems.push(failed(&failure));
                 return;
             }
         }
+    }
+
+    /// Brings the bundles of one that was parked with fewer objects. `said`: what is missing.
+    pub(super) fn bring_lacking(&self, at: usize, stand: &Stand, said: String) -> Result<(), Stopped> {
+        let bundles = &self.request.repositories[at].bundles;
+        if bundles.is_empty() {
+            return Err(Stopped::Lacks(said));
+        }
+        let brought = self.incoming.bring(&stand.shadow, bundles)?;
+        brought.map_err(|said| Stopped::Lacks(format!("a bundle does not fit: {said}")))
     }
 
     fn make_one(&self, one: &mut Ready) -> Outcome<()> {
@@ -95,19 +107,26 @@ impl Restore<'_> {
         if kind(&dot).is_some() {
             // Git cannot use it, and no capture has it.
             let place = make_place(projects, session, path, &[])?;
-            one.parking.rename(&dot, &place.join("git"))?;
+            one.parking.park_unusable(&dot, &place)?;
         }
         let parked = find_place(projects, session, path, &plan.to.meta)
             .filter(|place| kind(&place.join("git")).is_some());
         if let Some(place) = &parked {
-            one.parking.rename(&place.join("git"), &dot)?;
+            bring_worktree(place, &mut one.parking)?;
+            one.parking.bring(Part::Git, place, &dot)?;
         } else {
             let git = self.room.file(&new_name(one.at))?;
             remove::directory(&git).context("it cannot be removed", &git)?;
+            let mut objects = stand.shadow.batch();
+            if let Some(said) = genuine::of_settings(&mut objects, &plan.to.host.parts)? {
+                return Err(Failure::Fault(said));
+            }
+            drop(objects);
             let is_partial = self.request.repositories[one.at].is_partial;
             new::begin(&git, stand.shadow.format, is_partial)?;
             new::furnish(&git, &stand.shadow, &plan.to.host.parts)?;
-            one.parking.rename(&git, &dot)?;
+            one.parking.name_git(&git, &dot)?;
+            one.is_made = true;
         }
         stand.reading = reading::read(&stand.shadow.top)?;
         let Some(host) = &stand.reading.host else {
@@ -124,7 +143,7 @@ impl Restore<'_> {
         for one in ready.iter_mut() {
             if let Err(failure) = self.drop_one(one) {
                 let problems = &mut results.entry(one.at).or_default().problems;
-                problems.push(problem(ProblemKind::Failed, failure.to_string()));
+                problems.push(failed(&failure));
                 return;
             }
         }
@@ -137,14 +156,22 @@ impl Restore<'_> {
         if self.request.files_only || !plan.drops_git(stand) {
             return Ok(());
         }
-        let place = make_place(
-            self.projects,
-            self.moving.session,
-            stand.path.as_bstr(),
-            &metas(stand)?,
-        )?;
-        one.parking
-            .rename(&stand.shadow.top.join(".git"), &place.join("git"))
+        let metas = metas(stand)?;
+        self.drop_git(one, &metas)
+    }
+
+    /// Parks the `.git` of a repository that was captured in these host states. One that git cannot use, and that had to leave
+    /// before this rollback went on, comes back.
+    pub(super) fn drop_git(&self, one: &mut Ready, metas: &[String]) -> Outcome<()> {
+        let (projects, session) = (self.projects, self.moving.session);
+        let path = self.request.repositories[one.at].path.0.as_bstr();
+        let dot = self.top_of(one.at).join(".git");
+        let place = make_place(projects, session, path, metas)?;
+        one.parking.park(Part::Git, &dot, &place)?;
+        match Begun::of(projects, session).unusable(&dot) {
+            Some(place) => one.parking.bring(Part::Git, &place, &dot),
+            None => Ok(()),
+        }
     }
 
     /// Where this repository came from, when everything is proved.

@@ -2,7 +2,6 @@
 //! written, and everything else whose times or place changed.
 
 use crate::apply::host::Moved;
-use crate::git::batch::Batch;
 use crate::plan::above;
 use crate::plan::files::Difference;
 use crate::plan::sidecar::{Listed, Sidecar};
@@ -61,7 +60,7 @@ pub(crate) struct Allowed {
     /// A directory may be empty that is empty at neither end.
     pub(crate) is_settling: bool,
     /// Other processes go on writing into files.
-    pub(crate) company: bool,
+    pub(crate) allow_concurrent_writers: bool,
 }
 
 impl Allowed {
@@ -72,7 +71,7 @@ impl Allowed {
                 .iter()
                 .any(|put| put.path == one.path && put.from.is_some())
         };
-        self.company && (one.is_content() || (one.from.is_none() && has_gone()))
+        self.allow_concurrent_writers && (one.is_content() || (one.from.is_none() && has_gone()))
     }
 
     fn appeared(&self, path: &BString) -> bool {
@@ -83,7 +82,7 @@ impl Allowed {
 }
 
 /// Whether a path, or a directory above it, is known to have been there unseen.
-fn is_unseen(unseen: &Names, path: &BStr) -> bool {
+pub(super) fn is_unseen(unseen: &Names, path: &BStr) -> bool {
     let is_listed = |directory: &BStr| {
         let name = BString::from([directory.as_bytes(), b"/"].concat());
         unseen.contains(name.as_bstr())
@@ -144,9 +143,8 @@ pub(crate) fn prove(
         }
     }
     if meta != plan.goal.meta {
-        let mut objects = Batch::open(&stand.shadow.top, &stand.shadow.git)?;
-        let now = Captured::read(&mut objects, &meta)?
-            .ok_or_else(|| Failure::Fault("the host state that was just made cannot be read".into()))?;
+        let mut objects = stand.shadow.batch();
+        let now = Captured::just_made(&mut objects, &meta)?;
         let proof = Proof {
             stand,
             plan,
@@ -173,10 +171,12 @@ fn host(plan: &Plan, now: &Captured, allowed: &Allowed, moved: &Moved) -> Result
     if allowed.files_only || !plan.to.host.head.is_known() {
         return Ok(());
     }
+    // Also of one that does not move, another worktree may have moved a branch.
+    let left = &plan.left | &moved.left;
     for name in COMPARED {
         let is_same = now.part(name) == plan.to.part(name)
             || (name == "sparse" && moved.keeps_rules)
-            || (name == "host" && is_same_but(&now.host, &plan.to.host, &moved.left));
+            || (name == "host" && is_same_but(&now.host, &plan.to.host, &left));
         if !is_same {
             return Err(unproved(format!("the host state ({name}) differs")));
         }

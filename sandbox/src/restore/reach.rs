@@ -3,18 +3,21 @@
 use crate::apply::aside::{Aside, Naming};
 use crate::apply::beneath::Beneath;
 use crate::apply::contents::Lacking;
+use crate::apply::fill::{Filled, Written};
 use crate::apply::host::{HostMove, Moved};
 use crate::apply::place::Placing;
 use crate::apply::sidecar::{act, open_closed};
 use crate::apply::stage::Stage;
+use crate::capture::begun::Begun;
 use crate::host::place::Host;
 use crate::plan::files::Change;
-use crate::plan::sidecar;
+use crate::plan::sidecar::{self, Sidecar};
 use crate::restore::captured::is_in;
 use crate::restore::kept::hidden;
 use crate::restore::plan_of::Plan;
 use crate::restore::stand::Stand;
 use crate::wire::error::{Context, Outcome};
+use crate::wire::progress::Reporter;
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,22 +30,25 @@ pub(crate) struct Moving<'call> {
     /// The user's settings, in lower case.
     pub(crate) user_settings: &'call [u8],
     pub(crate) files_only: bool,
-}
-
-/// Writes the new files of a plan into a directory of ours. `from`: what was put aside is taken back.
-pub(crate) fn stage(
-    stand: &Stand,
-    plan: &Plan,
-    from: Option<&Aside>,
-) -> Outcome<Result<Option<Stage>, Lacking>> {
-    let files: Vec<_> = plan.changes.iter().filter_map(Change::written).collect();
-    if plan.changes.is_empty() {
-        return Ok(Ok(None));
-    }
-    Stage::write(&stand.shadow, &files, &plan.to.sidecar, from).map(|staged| staged.map(Some))
+    pub(crate) reporter: &'call Reporter,
 }
 
 impl Moving<'_> {
+    /// Writes the new files of a plan into a directory of ours. `from`: what was put aside is taken back.
+    pub(crate) fn stage(
+        &self,
+        stand: &Stand,
+        plan: &Plan,
+        from: Option<&Aside>,
+    ) -> Outcome<Result<Option<Stage>, Lacking>> {
+        let files: Vec<_> = plan.changes.iter().filter_map(Change::written).collect();
+        if plan.changes.is_empty() {
+            return Ok(Ok(None));
+        }
+        let modes = &plan.to.sidecar;
+        Stage::write(&stand.shadow, &files, modes, from, self.reporter).map(|staged| staged.map(Some))
+    }
+
     /// A place for what this repository puts aside.
     pub(crate) fn aside(&self, name: String, stand: &Stand, plan: &Plan) -> Outcome<Aside> {
         let naming = Naming {
@@ -72,11 +78,22 @@ impl Moving<'_> {
         if has_work {
             open_closed(&tree, sidecars.0)?;
         }
-        place(plan, &tree, (stage, aside))?;
+        let told = self.place((stand, plan), &tree, (stage, aside))?;
         if has_work {
-            self.move_sidecar(stand, plan, &tree)?;
+            self.move_sidecar(stand, (plan, &plan.from.sidecar), &tree)?;
         }
-        self.move_host(stand, plan)
+        let mut moved = self.move_host(stand, plan, None)?;
+        moved.warnings.extend(told);
+        Ok(moved)
+    }
+
+    /// The same where nothing was there, with the files that were written beside it.
+    pub(super) fn reach_vacant(&self, stand: &Stand, plan: &Plan, filled: Filled) -> Outcome<Moved> {
+        let top = &stand.shadow.top;
+        let tree = Beneath::new(top).context("it cannot be opened", top)?;
+        let written = filled.place(&tree)?;
+        self.move_sidecar(stand, (plan, &plan.from.sidecar), &tree)?;
+        self.move_host(stand, plan, Some(&written))
     }
 
     /// Puts aside what leaves, and removes the directories that held nothing else.
@@ -90,15 +107,45 @@ impl Moving<'_> {
         let tree = Beneath::new(top).context("it cannot be opened", top)?;
         let (from, to) = (&plan.from.sidecar, &plan.to.sidecar);
         open_closed(&tree, from)?;
-        place(plan, &tree, ready)?;
+        // Nothing is written, so there is nothing to tell.
+        self.place((stand, plan), &tree, ready)?;
         // What is nested goes first.
         let empty = from.empty.iter().rev().filter(|path| !to.empty.contains(*path));
         let steps: Vec<_> = empty.cloned().map(sidecar::Change::RemoveEmpty).collect();
         act(&tree, &steps, to)
     }
 
-    fn move_sidecar(&self, stand: &Stand, plan: &Plan, tree: &Beneath) -> Outcome<()> {
-        let (from, to) = (&plan.from.sidecar, &plan.to.sidecar);
+    /// The answer is what a person is told.
+    fn place(
+        &self,
+        (stand, plan): (&Stand, &Plan),
+        tree: &Beneath,
+        (stage, aside): (Option<Stage>, Option<&Aside>),
+    ) -> Outcome<Option<BString>> {
+        let Some(stage) = stage else { return Ok(None) };
+        let told = match aside {
+            Some(aside) => Placing {
+                top: &stand.shadow.top,
+                tree,
+                stage: &stage,
+                aside,
+                modes: &plan.to.sidecar,
+                begun: &Begun::of(self.projects, self.session),
+            }
+            .act(&plan.changes)?,
+            None => None,
+        };
+        stage.remove()?;
+        Ok(told)
+    }
+
+    pub(super) fn move_sidecar(
+        &self,
+        stand: &Stand,
+        (plan, from): (&Plan, &Sidecar),
+        tree: &Beneath,
+    ) -> Outcome<()> {
+        let to = &plan.to.sidecar;
         let gone = from.empty.difference(&to.empty);
         let listed = from.modes.iter().filter_map(|(path, mode)| match mode {
             sidecar::Listed::Directory(_) if !to.modes.contains_key(path) => Some(path),
@@ -138,17 +185,27 @@ impl Moving<'_> {
             host,
             settings,
             has_own_settings: stand.reading.settings.has_own,
-            is_partial: stand.reading.base.as_ref().is_some_and(|base| base.partial),
+            is_partial: plan.is_partial,
             from: (&plan.from.meta, &plan.from.host),
             to: (&plan.to.meta, &plan.to.host),
             tree: &plan.goal.tree,
             summary: plan.summary,
+            written: None,
             left: &plan.left,
             boundary: plan.boundary.as_deref(),
         }
     }
 
-    fn move_host(&self, stand: &Stand, plan: &Plan) -> Outcome<Moved> {
+    /// Filters without which git shows files of a new repository as modified.
+    pub(super) fn lost_filters(&self, stand: &Stand, plan: &Plan) -> Outcome<Vec<BString>> {
+        let Some(host) = &stand.reading.host else {
+            return Ok(Vec::new());
+        };
+        let settings = self.settings(stand);
+        self.host_move(stand, plan, (host, &settings)).lost_filters()
+    }
+
+    fn move_host(&self, stand: &Stand, plan: &Plan, written: Option<&[Written]>) -> Outcome<Moved> {
         let Some(host) = &stand.reading.host else {
             return Ok(Moved::default());
         };
@@ -156,26 +213,15 @@ impl Moving<'_> {
             return Ok(Moved::default());
         }
         let settings = self.settings(stand);
-        let moving = self.host_move(stand, plan, (host, &settings));
-        if self.files_only || plan.from.meta == plan.to.meta {
+        let moving = HostMove {
+            written,
+            ..self.host_move(stand, plan, (host, &settings))
+        };
+        if (self.files_only && !plan.comes) || plan.from.meta == plan.to.meta {
             return moving.files_only().map(|()| Moved::default());
         }
         moving.all()
     }
-}
-
-fn place(plan: &Plan, tree: &Beneath, (stage, aside): (Option<Stage>, Option<&Aside>)) -> Outcome<()> {
-    let Some(stage) = stage else { return Ok(()) };
-    if let Some(aside) = aside {
-        Placing {
-            tree,
-            stage: &stage,
-            aside,
-            modes: &plan.to.sidecar,
-        }
-        .act(&plan.changes)?;
-    }
-    stage.remove()
 }
 
 /// Whether a path lies in what belongs to others.

@@ -3,15 +3,18 @@
 use crate::apply::aside::Aside;
 use crate::apply::parking::Parking;
 use crate::apply::stage::Stage;
+use crate::git::id::Id;
+use crate::git::spool::Spooled;
 use crate::plan::files::Change;
 use crate::restore::asides::look_after;
-use crate::restore::check::{Checked, Way, problem};
+use crate::restore::check::{Checked, Way};
 use crate::restore::command::Restore;
 use crate::restore::plan_of::Plan;
+use crate::restore::problem::{failed, problem};
 use crate::restore::prove::Allowed;
-use crate::restore::reach::stage;
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::ProblemKind;
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -25,15 +28,23 @@ pub(crate) struct Ready {
     pub(crate) aside: Option<Aside>,
     /// What was done to park it, or to bring it back.
     pub(super) parking: Parking,
+    /// Its `.git` was made by this call.
+    pub(super) is_made: bool,
     /// The place from which a `.git` alone came back.
     pub(super) came_from: Option<PathBuf>,
     pub(super) allowed: Allowed,
+    /// Contents that were read when it was made.
+    pub(super) spooled: Option<Spooled>,
 }
 
 impl Ready {
     /// Whether the repository may be otherwise than before.
     pub(crate) fn is_moved(&self) -> bool {
-        !matches!(self.checked.way, Way::Stays) || self.plan().is_ok_and(|plan| !plan.is_there())
+        match self.checked.way {
+            Way::Stays => self.plan().is_ok_and(|plan| !plan.is_there()),
+            Way::Leaves(_) | Way::Comes(_) => true,
+            Way::Absent => false,
+        }
     }
 
     /// Whether a directory may have gone in which a process stands.
@@ -44,6 +55,13 @@ impl Ready {
         matches!(self.checked.way, Way::Leaves(_))
             || plan.changes.iter().any(goes)
             || empty.0.difference(empty.1).next().is_some()
+    }
+
+    /// The contents of its new files, which were read from its stores; nothing when there are none.
+    pub(super) fn taken(&self) -> Option<HashSet<Id>> {
+        let plan = self.checked.plan.as_ref()?;
+        let written = plan.changes.iter().filter_map(Change::written);
+        matches!(self.checked.way, Way::Stays).then(|| written.map(|(_, content)| content.id).collect())
     }
 
     pub(crate) fn plan(&self) -> Outcome<&Plan> {
@@ -58,8 +76,8 @@ impl Restore<'_> {
         let mut ready = (None, None);
         let allowed = Allowed {
             files_only: self.request.files_only,
-            company: self.request.company,
-            is_settling: self.request.settle.is_some(),
+            allow_concurrent_writers: self.request.allow_concurrent_writers,
+            is_settling: self.request.settle,
             ..Allowed::default()
         };
         let made = || -> Outcome<Option<String>> {
@@ -69,7 +87,7 @@ impl Restore<'_> {
             if plan.changes.is_empty() {
                 return Ok(None);
             }
-            match stage(stand, plan, None)? {
+            match self.moving.stage(stand, plan, None)? {
                 Ok(staged) => ready.0 = staged,
                 Err(lacking) => {
                     // The next call brings it, and does not trust the one that is here.
@@ -85,7 +103,7 @@ impl Restore<'_> {
         let problem = match made() {
             Ok(None) => None,
             Ok(Some(lacks)) => Some(problem(ProblemKind::MissingObjects, lacks)),
-            Err(failure) => Some(problem(ProblemKind::Failed, failure.to_string())),
+            Err(failure) => Some(failed(&failure)),
         };
         checked.problems.extend(problem);
         Ready {
@@ -93,9 +111,11 @@ impl Restore<'_> {
             checked,
             stage: Mutex::new(ready.0),
             aside: ready.1,
-            parking: Parking::default(),
+            parking: Parking::new(self.projects, self.moving.session),
+            is_made: false,
             came_from: None,
             allowed,
+            spooled: None,
         }
     }
 

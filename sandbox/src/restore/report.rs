@@ -1,12 +1,13 @@
 //! What is answered.
 
 use crate::plan::files::Difference;
-use crate::restore::check::{Checked, Way, problem};
+use crate::restore::check::{Checked, Way};
 use crate::restore::command::Results;
+use crate::restore::problem::problem;
 use crate::wire::name::Name;
 use crate::wire::restore::{
-    AsideReport, PathChange, PlannedPath, Problem, ProblemKind, RestoreOutcome, RestoreReport,
-    RestoreRequest, RestoredRepository,
+    PathChange, PlannedPath, Problem, ProblemKind, RestoreOutcome, RestoreReport, RestoreRequest,
+    RestoredRepository,
 };
 use std::collections::BTreeMap;
 
@@ -23,19 +24,18 @@ pub(crate) fn refused(problem: Problem) -> Checked {
 
 /// Nothing is known of the repositories.
 pub(crate) fn empty(request: &RestoreRequest, outcome: RestoreOutcome) -> RestoreReport {
-    report(request, outcome, BTreeMap::new(), Results::new(), Vec::new())
+    report(request, outcome, BTreeMap::new(), Results::new())
 }
 
 /// Nothing was looked at, for one reason.
-pub(crate) fn refused_all(request: &RestoreRequest, why: &str) -> RestoreReport {
+pub(crate) fn refused_all(request: &RestoreRequest, kind: ProblemKind, why: &str) -> RestoreReport {
     let all = 0..request.repositories.len();
-    let checked = all.map(|at| (at, refused(problem(ProblemKind::Failed, why))));
+    let checked = all.map(|at| (at, refused(problem(kind, why))));
     report(
         request,
         RestoreOutcome::Refused,
         checked.collect(),
         Results::new(),
-        Vec::new(),
     )
 }
 
@@ -57,7 +57,6 @@ pub(crate) fn report(
     outcome: RestoreOutcome,
     mut checked: BTreeMap<usize, Checked>,
     mut results: Results,
-    asides: Vec<AsideReport>,
 ) -> RestoreReport {
     let repositories = request.repositories.iter().enumerate().map(|(at, wanted)| {
         let result = results.remove(&at).unwrap_or_default();
@@ -90,7 +89,7 @@ pub(crate) fn report(
     RestoreReport {
         outcome,
         repositories: repositories.collect(),
-        asides,
+        asides: Vec::new(),
         warnings: Vec::new(),
         settled: None,
     }

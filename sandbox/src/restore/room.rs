@@ -2,7 +2,7 @@
 //! everything back and say why.
 //!
 //! 1. Bytes: four times the tables of the repositories, and 64 KiB for each, in the folder of this call.
-//! 2. Files: 32 for each repository in `room-SESSION`. They stay for the next restore, as those of the scripts do.
+//! 2. Files: 32 for each repository in `room-SESSION`. They stay for the next restore.
 
 use crate::bundle::folder::Folder;
 use crate::fs::remove;
@@ -149,8 +149,9 @@ mod tests {
             exclude: Vec::new(),
             files_only: false,
             dry_run: false,
-            company: false,
-            settle: None,
+            allow_concurrent_writers: false,
+            settle: false,
+            fresh: false,
             target_tag: None,
             repositories: Vec::new(),
         }

@@ -1,6 +1,7 @@
 //! A repository as it is now: the same look as that of a capture, so that its ids can be compared.
 
 use crate::capture::call::Call;
+use crate::capture::held::HeldDirectory;
 use crate::capture::repository::{Repository, host_part};
 use crate::git::id::Id;
 use crate::git::store::ObjectStore;
@@ -18,8 +19,10 @@ pub(crate) struct Stand {
     pub(crate) path: BString,
     pub(crate) shadow: Shadow,
     pub(crate) reading: HostReading,
-    /// Repositories in it, and git directories of others. What lies in them is not its own.
-    pub(crate) others: Vec<BString>,
+    /// Repositories in it. What lies in them is not its own.
+    pub(crate) nested: Vec<BString>,
+    /// Git directories of others in it, and the repositories that use them.
+    pub(crate) held: Vec<HeldDirectory>,
     pub(crate) tree: Id,
     pub(crate) meta: Id,
     /// Files and directories that could not be read. What they hold is in no capture.
@@ -60,14 +63,10 @@ fn once(call: &Call<'_>, root: &BStr, is_last: bool, target: Option<&str>) -> Ou
     looked.keep(&repository.shadow)?;
     host.keep(&repository.shadow)?;
     let held = call.held_in(root, &repository.nested);
-    let others = repository
-        .nested
-        .iter()
-        .cloned()
-        .chain(held.into_iter().map(|(path, _)| path));
     Ok(Some(Stand {
         path: root.to_owned(),
-        others: others.collect(),
+        nested: repository.nested,
+        held,
         tree: looked.state.tree,
         meta: host.meta,
         unread: looked.state.failures,

@@ -1,13 +1,16 @@
 //! Repositories inside another one that discovery does not reach: git would record them as links.
 
 use crate::fs::kind::{Kind, kind_behind};
-use crate::fs::text::{first_line, slurp};
+use crate::fs::text::{Bounded, first_line, read_bounded, slurp};
 use crate::host::place::path_of;
 use crate::scan::walk::Walked;
 use bstr::{BString, ByteSlice};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+
+/// Git reads no larger file that names a git directory.
+const GITFILE_MOST: u64 = 1024 * 1024;
 
 /// The directories that git takes for repositories.
 pub(crate) fn embedded(top: &Path, walked: &Walked) -> HashSet<BString> {
@@ -27,7 +30,11 @@ fn is_repository(git: &Path, kind: Kind) -> bool {
     match behind {
         Some(Kind::Directory) => is_git_directory(git),
         Some(Kind::File) => {
-            let Ok(text) = fs::read(git) else { return true };
+            let text = match read_bounded(git, true, GITFILE_MOST) {
+                Ok(Bounded::Whole(text)) => text,
+                Ok(Bounded::TooLarge | Bounded::Other) => return false,
+                Err(_) => return true,
+            };
             let Some(named) = text.strip_prefix(b"gitdir: ") else {
                 return false;
             };
@@ -64,4 +71,30 @@ fn names_a_commit(head: &Path) -> bool {
     }
     let line = first_line(text.as_bstr());
     line.len() >= 40 && line[..40].iter().all(u8::is_ascii_hexdigit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_counts_that_git_would_read() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let at = |path: &str| top.path().join(path);
+        for made in ["real/objects", "real/refs", "in"] {
+            fs::create_dir_all(at(made)).expect("a directory");
+        }
+        fs::write(at("real/HEAD"), "ref: refs/heads/main\n").expect("a file");
+        let most = usize::try_from(GITFILE_MOST).expect("it is small");
+        let line = "gitdir: ../real";
+        for (length, counts) in [
+            (0, true),
+            (most - line.len(), true),
+            (most + 1 - line.len(), false),
+        ] {
+            let text = format!("{line}{}", "\n".repeat(length));
+            fs::write(at("in/.git"), text).expect("a file");
+            assert_eq!(is_repository(&at("in/.git"), Kind::File), counts, "{length}");
+        }
+    }
 }

@@ -4,17 +4,35 @@
 use bstr::ByteSlice;
 use std::collections::HashSet;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The inode numbers of files that some process has mapped writable and shared. Device numbers are left out: some file
 /// systems have others in this list than in what they say of a file.
 pub(crate) fn written_through_memory() -> HashSet<u64> {
+    mapped(|_| true)
+}
+
+/// Those of files below a directory: another file system may have a file of the same number.
+pub(crate) fn written_through_memory_below(directory: &Path) -> HashSet<u64> {
+    let top = [&b" "[..], directory.as_os_str().as_bytes(), b"/"].concat();
+    // As the list writes it.
+    let top = top.replace("\n", "\\012");
+    mapped(|line| line.contains_str(&top))
+}
+
+fn mapped(is_meant: impl Fn(&[u8]) -> bool) -> HashSet<u64> {
     let mut found = HashSet::new();
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = process.file_name();
         if name.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
             // A process of another user, or one that has ended.
             let maps = fs::read(process.path().join("maps")).unwrap_or_default();
-            found.extend(maps.lines().filter_map(writable_inode));
+            found.extend(
+                maps.lines()
+                    .filter(|line| is_meant(line))
+                    .filter_map(writable_inode),
+            );
         }
     }
     found

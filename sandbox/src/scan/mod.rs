@@ -1,7 +1,6 @@
 //! Where repositories are, and what is in their working trees. Only looks: it follows no link, and opens no pipe and
 //! no device.
 
-pub(crate) mod beside;
 pub(crate) mod decide;
 pub(crate) mod discover;
 pub(crate) mod embedded;
@@ -11,4 +10,6 @@ pub(crate) mod mapped;
 pub(crate) mod names;
 pub(crate) mod table;
 pub(crate) mod table_file;
+pub(crate) mod unversioned;
 pub(crate) mod walk;
+mod walk_items;

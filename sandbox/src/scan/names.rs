@@ -3,6 +3,12 @@
 use bstr::{BStr, BString, ByteSlice};
 use std::ops::Range;
 
+/// Whether a path names something strictly below a directory: no part of it leads elsewhere.
+pub(crate) fn is_below(path: &BStr) -> bool {
+    path.split_str("/")
+        .all(|part| !matches!(part, b"" | b"." | b".."))
+}
+
 /// Paths, sorted by bytes, in one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {

@@ -11,6 +11,7 @@ use crate::fs::stat::{Stat, stat_in};
 use crate::parallel;
 use crate::scan::discover::is_dependency_folder;
 use crate::scan::table::Entry;
+use crate::scan::walk_items::{git_among, join, look_at};
 use crate::wire::error::{Context, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::io::Errno;
@@ -184,74 +185,6 @@ fn look_into<K: Known>(plan: &Plan<'_, K>, top: &Arc<Handle>, task: Task, found:
     let more = inner(plan, &task, &handle, &seen);
     found.directories.push(seen);
     more
-}
-
-/// Notes for each item which entry has its name. Both are sorted.
-fn join(items: &mut [Item], entries: &[Entry<'_>]) {
-    let mut at = 0;
-    for item in items {
-        while entries
-            .get(at)
-            .is_some_and(|entry| entry.name < item.name.as_bstr())
-        {
-            at += 1;
-        }
-        item.then = entries
-            .get(at)
-            .filter(|entry| entry.name == item.name.as_bstr())
-            .map(|_| at);
-    }
-}
-
-fn git_among(handle: &Arc<Handle>, entries: &[directory::Entry]) -> Option<Kind> {
-    let git = entries.iter().find(|entry| entry.name == ".git")?;
-    git.kind.or_else(|| {
-        stat_in(handle.open().ok()?, BStr::new(".git"))
-            .ok()
-            .map(|stat| stat.kind())
-    })
-}
-
-/// Looks at what these entries are.
-fn look_at<K: Known>(
-    plan: &Plan<'_, K>,
-    handle: &Arc<Handle>,
-    entries: Vec<directory::Entry>,
-    seen: &mut Directory,
-) {
-    let open = match handle.open() {
-        Ok(open) => open,
-        Err(why) => {
-            seen.closed = Some(Closed::Unread(why));
-            return;
-        }
-    };
-    for entry in entries {
-        let name = entry.name.as_bstr();
-        if name == ".git" || (seen.path.is_empty() && name == ".agent-shadow") {
-            continue;
-        }
-        match stat_in(open.as_fd(), name) {
-            Ok(stat) => {
-                let is_of_another =
-                    stat.kind() == Kind::Directory && plan.others.contains(&below(seen.path.as_bstr(), name));
-                if !is_of_another {
-                    seen.items.push(Item {
-                        name: entry.name,
-                        stat,
-                        then: None,
-                    });
-                }
-            }
-            Err(Errno::NOENT) => {}
-            Err(Errno::ACCESS) => {
-                seen.closed = Some(Closed::NotEntered);
-                seen.items.clear();
-                return;
-            }
-            Err(why) => seen.unseen.push((entry.name, why)),
-        }
-    }
 }
 
 /// The directories in this one that are looked into next.

@@ -1,102 +1,177 @@
-//! The command that settles: it looks how far the restore came, decides where to go, and restores to there.
+//! The command that settles: it finds what the restore wrote, and brings that back to the undo.
 
+use crate::bundle::incoming::Incoming;
+use crate::capture::begun::Begun;
 use crate::capture::parking::finish_parking;
+use crate::fs::remove;
+use crate::host::place::path_of;
 use crate::lock::Lock;
 use crate::parallel;
 use crate::restore::asides::look_after;
-use crate::restore::check::problem;
 use crate::restore::command::{restore_in, unfinished};
-use crate::restore::look_all::Looks;
+use crate::restore::genuine;
+use crate::restore::look_all::{Looks, When};
+use crate::restore::problem::{kind_of, problem};
 use crate::restore::report::{empty, refused_all};
 use crate::restore::room::Room;
+use crate::restore::stand::Stand;
 use crate::settle::found::{Found, look};
-use crate::settle::goal::Goal;
-use crate::settle::units::End;
-use crate::wire::error::{Failure, Outcome};
+use crate::settle::towards::{Seen, has_problem, towards};
+use crate::shadow::open::known_shadow;
+use crate::shadow::sound;
+use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::name::Name;
+use crate::wire::progress::{Reporter, Work};
 use crate::wire::restore::{
-    ProblemKind, RestoreOutcome, RestoreReport, RestoreRepository, RestoreRequest, SettleReport, SettleTo,
-    SettledAt, State,
+    ProblemKind, RestoreOutcome, RestoreReport, RestoreRepository, RestoreRequest, RestoredRepository,
+    SettleReport,
 };
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
 /// Paths with later work that are named.
 const KEPT_MOST: usize = 50;
 
-/// What is known of a repository of the request.
-enum Seen {
-    Found(Box<Found>),
-    /// Nothing is there by now.
-    Gone,
-    Problem(ProblemKind, String),
-}
-
-/// The request names the two ends of each repository as `undo` and `target`.
-pub(crate) fn settle(projects: &Path, request: &RestoreRequest, to: SettleTo) -> Outcome<RestoreReport> {
+/// The request names the two states of each repository as `undo` and `target`.
+pub(crate) fn settle(projects: &Path, request: &RestoreRequest) -> Outcome<RestoreReport> {
+    if let Some(said) = genuine::odd_place(request) {
+        return Ok(refused_all(request, ProblemKind::UnsafePath, &said));
+    }
     let _lock = Lock::take(projects, request.lock_wait_seconds)?;
     finish_parking(projects, &request.session_id)?;
     let room = match Room::keep(projects, request)? {
         Ok(room) => room,
-        Err(why) => return Ok(refused_all(request, &why)),
+        Err(why) => return Ok(refused_all(request, ProblemKind::Failed, &why)),
     };
-    let seen = look_at_all(projects, request)?;
-    if seen.values().any(|one| matches!(one, Seen::Problem(..))) {
+    let reporter = Reporter::new();
+    let incoming = Incoming::arrive(projects, (&request.session_id, &request.call), &reporter)?;
+    let seen = look_at_all(projects, request, &incoming)?;
+    if has_problem(&seen) {
         room.give();
+        incoming.leave();
         return Ok(with_problems(request, &seen));
     }
-    let mut settled = summary(request, &seen);
+    let settled = summary(request, &seen);
     if settled.reached == 0 {
+        let begun = Begun::of(projects, &request.session_id);
+        begun
+            .close()
+            .context("notes of the restore cannot be removed", projects)?;
         unfinished(projects, request).close()?;
+        incoming.leave();
         let mut report = empty(request, RestoreOutcome::Applied);
         report.asides = look_after(projects, &request.session_id);
         report.settled = Some(settled);
         return Ok(report);
     }
-    let end = match to {
-        SettleTo::Target => End::Target,
-        SettleTo::Undo => End::Undo,
-        SettleTo::Nearer if settled.reached > settled.unreached => End::Target,
-        SettleTo::Nearer => End::Undo,
-    };
-    settled.end = match end {
-        End::Target => SettledAt::Target,
-        End::Undo => SettledAt::Undo,
-    };
-    let mut report = go(projects, request, &seen, end, room)?;
-    report.settled = Some(settled);
+    let (inner, seen) = towards((projects, request), seen, &reporter)?;
+    if has_problem(&seen) {
+        room.give();
+        incoming.leave();
+        return Ok(with_problems(request, &seen));
+    }
+    let mut report = restore_in(projects, &inner, room, &reporter)?;
+    report.repositories = in_order_of(request, report.outcome, report.repositories);
+    report.settled = Some(summary(request, &seen));
     Ok(report)
 }
 
-fn look_at_all(projects: &Path, request: &RestoreRequest) -> Outcome<BTreeMap<usize, Seen>> {
+/// In the order of the request that was made.
+fn in_order_of(
+    request: &RestoreRequest,
+    outcome: RestoreOutcome,
+    mut done: Vec<RestoredRepository>,
+) -> Vec<RestoredRepository> {
+    let mut all = empty(request, outcome).repositories;
+    for one in &mut all {
+        if let Some(at) = done.iter().position(|done| done.path == one.path) {
+            *one = done.swap_remove(at);
+        }
+    }
+    all
+}
+
+/// Objects of the present state that are gone or cannot be read are reported in the same way as those of the ends. They are made again from
+/// the files, and then everything is looked at once more.
+fn look_at_all(
+    projects: &Path,
+    request: &RestoreRequest,
+    incoming: &Incoming<'_>,
+) -> Outcome<BTreeMap<usize, Seen>> {
     let all: Vec<usize> = (0..request.repositories.len()).collect();
+    let mut seen = look_at(projects, request, incoming, &all)?;
+    let lacking: Vec<usize> = all
+        .into_iter()
+        .filter(|at| {
+            matches!(
+                seen.get(at),
+                Some(Seen::Problem(
+                    ProblemKind::Failed | ProblemKind::MissingObjects,
+                    _
+                ))
+            )
+        })
+        .collect();
+    let shadow_of = |at: &usize| {
+        let path = path_of(request.repositories[*at].path.0.clone());
+        known_shadow(&projects.join(path), &request.session_id)
+    };
+    for shadow in lacking.iter().filter_map(shadow_of) {
+        sound::forget(&shadow)?;
+    }
+    if !lacking.is_empty() {
+        seen.extend(look_at(projects, request, incoming, &lacking)?);
+    }
+    for at in &lacking {
+        let (Some(shadow), Some(again)) = (shadow_of(at), seen.get(at)) else {
+            continue;
+        };
+        // The next call brings what is still lacking, and does not trust what is here.
+        let mark = shadow.file("damaged");
+        match again {
+            Seen::Problem(ProblemKind::MissingObjects, _) => fs::write(&mark, b""),
+            Seen::Found(_) | Seen::Gone | Seen::Problem(..) => remove::file(&mark),
+        }
+        .context("it cannot be written", mark)?;
+    }
+    Ok(seen)
+}
+
+fn look_at(
+    projects: &Path,
+    request: &RestoreRequest,
+    incoming: &Incoming<'_>,
+    which: &[usize],
+) -> Outcome<BTreeMap<usize, Seen>> {
     let stands = Looks {
         projects,
         request,
+        when: When::Now,
         umask: None,
-        which: &all,
+        which,
         target: |one| one.target.as_ref(),
+        reads: incoming.reporter.reads(Work::Files),
     }
     .all()?;
     let stands = Mutex::new(stands);
-    let seen = parallel::map(&all, |at| {
+    let seen = parallel::map(which, |at| {
         let stand = stands.lock().ok().and_then(|mut stands| stands.remove(at));
         let one = &request.repositories[*at];
-        let (undo, target) = (one.undo.as_ref(), one.target.as_ref());
         let seen = match stand {
             None => Seen::Gone,
             Some(Err(why)) => Seen::Problem(
-                ProblemKind::Failed,
+                kind_of(&why),
                 format!("the repository cannot be read as it is now: {why}"),
             ),
-            Some(Ok(stand)) => match look(stand, undo, target, request.files_only) {
+            Some(Ok(stand)) => match bring_and_look(stand, one, (projects, request), incoming) {
                 Ok(Ok(found)) => Seen::Found(Box::new(found)),
                 Ok(Err(lacks)) => Seen::Problem(ProblemKind::MissingObjects, lacks),
                 Err(refusal @ Failure::Refused { .. }) => return Err(refusal),
                 Err(failure) => Seen::Problem(
-                    ProblemKind::Failed,
+                    kind_of(&failure),
                     format!("it cannot be compared with where it was to go: {failure}"),
                 ),
             },
@@ -104,6 +179,25 @@ fn look_at_all(projects: &Path, request: &RestoreRequest) -> Outcome<BTreeMap<us
         Ok((*at, seen))
     })?;
     Ok(seen.into_iter().collect())
+}
+
+/// Brings the bundles, and looks how far the repository came. The inner error says what it lacks.
+fn bring_and_look(
+    stand: Stand,
+    one: &RestoreRepository,
+    (projects, request): (&Path, &RestoreRequest),
+    incoming: &Incoming<'_>,
+) -> Outcome<Result<Found, String>> {
+    if !one.bundles.is_empty()
+        && let Err(said) = incoming.bring(&stand.shadow, &one.bundles)?
+    {
+        return Ok(Err(format!("a bundle does not fit: {said}")));
+    }
+    look(
+        stand,
+        (one.undo.as_ref(), one.target.as_ref()),
+        (projects, request),
+    )
 }
 
 fn with_problems(request: &RestoreRequest, seen: &BTreeMap<usize, Seen>) -> RestoreReport {
@@ -118,9 +212,7 @@ fn with_problems(request: &RestoreRequest, seen: &BTreeMap<usize, Seen>) -> Rest
 
 fn summary(request: &RestoreRequest, seen: &BTreeMap<usize, Seen>) -> SettleReport {
     let mut settled = SettleReport {
-        end: SettledAt::None,
         reached: 0,
-        unreached: 0,
         kept: Vec::new(),
         kept_not_listed: 0,
     };
@@ -142,81 +234,14 @@ fn summary(request: &RestoreRequest, seen: &BTreeMap<usize, Seen>) -> SettleRepo
             Seen::Found(found) => {
                 found.kept.iter().for_each(&mut keep);
                 settled.reached += found.reached;
-                settled.unreached += found.unreached;
             }
             Seen::Gone => match (&request.repositories[*at].undo, &request.repositories[*at].target) {
                 (_, None) => settled.reached += 1,
-                (None, Some(_)) => settled.unreached += 1,
+                (None, Some(_)) => {}
                 (Some(_), Some(_)) => keep(&BString::from(".")),
             },
             Seen::Problem(..) => {}
         }
     }
     settled
-}
-
-/// Restores to the states that are to be there. Where anything fails, everything goes back to how it was found.
-fn go(
-    projects: &Path,
-    request: &RestoreRequest,
-    seen: &BTreeMap<usize, Seen>,
-    end: End,
-    room: Room,
-) -> Outcome<RestoreReport> {
-    let all: Vec<(usize, &Seen)> = seen.iter().map(|(at, seen)| (*at, seen)).collect();
-    let goals = parallel::map(&all, |(at, seen)| {
-        let one = &request.repositories[*at];
-        let goal = match seen {
-            Seen::Found(found) => Some(Goal::of(found, end).make()?),
-            // Where both ends have it, somebody removed it since.
-            Seen::Gone if one.undo.is_some() && one.target.is_some() => None,
-            Seen::Gone => Some(match end {
-                End::Undo => one.undo.clone(),
-                End::Target => one.target.clone(),
-            }),
-            Seen::Problem(..) => None,
-        };
-        let is_there = matches!(seen, Seen::Found(_));
-        Ok((*at, goal.filter(|goal| is_there || goal.is_some())))
-    })?;
-    let mut inner = request.clone();
-    inner.repositories = goals
-        .into_iter()
-        .filter_map(|(at, goal)| {
-            Some(RestoreRepository {
-                target: goal?,
-                ..request.repositories[at].clone()
-            })
-        })
-        .collect();
-    // What lies in the way there is captured, too.
-    let all: Vec<usize> = (0..inner.repositories.len()).collect();
-    let stands = Looks {
-        projects,
-        request: &inner,
-        umask: None,
-        which: &all,
-        target: |one| one.target.as_ref(),
-    }
-    .all()?;
-    for (at, one) in inner.repositories.iter_mut().enumerate() {
-        let now = stands
-            .get(&at)
-            .and_then(|stand| stand.as_ref().ok())
-            .map(|stand| State {
-                tree: stand.tree.to_string(),
-                meta: stand.meta.to_string(),
-            });
-        (one.now, one.undo) = (now.clone(), now);
-    }
-    let mut report = restore_in(projects, &inner, room)?;
-    // In the order of the request that was made.
-    let mut all = empty(request, report.outcome).repositories;
-    for one in &mut all {
-        if let Some(at) = report.repositories.iter().position(|done| done.path == one.path) {
-            *one = report.repositories.swap_remove(at);
-        }
-    }
-    report.repositories = all;
-    Ok(report)
 }

@@ -1,14 +1,16 @@
-//! The state that a repository goes to: as it is now, with the remnants of the restore as they are at one end.
+//! The state that a repository goes to: as it is now, with what the restore wrote as it was at the undo.
 
 use crate::apply::aside::digits;
 use crate::fs::remove;
 use crate::git::batch::Batch;
+use crate::git::id::Id;
 use crate::git::process::Git;
-use crate::read::captured::Entries;
-use crate::restore::captured::{Captured, differences, files_of};
-use crate::settle::found::{Found, GROUPS};
+use crate::read::captured::{Entries, commits_of};
+use crate::restore::captured::{differences, files_of};
+use crate::settle::found::Found;
+use crate::settle::host::GROUPS;
 use crate::settle::lists::{Lists, set_of};
-use crate::settle::units::{End, Three, host_text, of_refs};
+use crate::settle::units::host_text;
 use crate::wire::error::{Context, Failure, Outcome};
 use crate::wire::restore::State;
 use bstr::{BString, ByteSlice};
@@ -19,10 +21,6 @@ const LISTS: [&str; 2] = ["modes", "empty"];
 
 pub(super) struct Goal<'found> {
     pub(super) found: &'found Found,
-    pub(super) end: &'found (State, Captured),
-    pub(super) other: &'found Captured,
-    /// The paths that go to the end.
-    moving: BTreeSet<BString>,
 }
 
 fn done(git: Git) -> Outcome<Vec<u8>> {
@@ -38,17 +36,8 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 impl<'found> Goal<'found> {
-    pub(super) fn of(found: &'found Found, end: End) -> Self {
-        let (end, other, at_other) = match end {
-            End::Undo => (&found.undo, &found.target.1, &found.at_target),
-            End::Target => (&found.target, &found.undo.1, &found.at_undo),
-        };
-        Goal {
-            found,
-            end,
-            other,
-            moving: at_other.union(&found.torn).cloned().collect(),
-        }
+    pub(super) fn of(found: &'found Found) -> Self {
+        Goal { found }
     }
 
     fn on_shadow(&self) -> Git {
@@ -60,29 +49,29 @@ impl<'found> Goal<'found> {
     pub(super) fn make(&self) -> Outcome<Option<State>> {
         let tree = self.tree()?;
         let is_empty = tree == self.found.stand.shadow.format.empty_tree();
-        if self.has_no_end() && is_empty && self.found.groups.contains(&GROUPS[0]) {
+        if self.was_absent() && is_empty && self.found.groups.contains(&GROUPS[0]) {
             return Ok(None);
         }
         let meta = self.meta(&tree)?;
         Ok(Some(State { tree, meta }))
     }
 
-    /// Whether the repository is not there at the end.
-    fn has_no_end(&self) -> bool {
-        self.end.0.meta.is_empty()
+    /// Whether the repository was not there before the restore.
+    fn was_absent(&self) -> bool {
+        self.found.undo.0.meta.is_empty()
     }
 
     /// The present tree with the paths that move.
     fn tree(&self) -> Outcome<String> {
         let stand = &self.found.stand;
         let now = stand.tree.to_string();
-        if self.moving.is_empty() {
+        if self.found.at_target.is_empty() {
             return Ok(now);
         }
-        let all = differences(&stand.shadow, &now, &self.end.0.tree)?.map_err(Failure::Fault)?;
+        let all = differences(&stand.shadow, &now, &self.found.undo.0.tree)?.map_err(Failure::Fault)?;
         let zero = "0".repeat(now.len());
         let (mut gone, mut come) = (Vec::new(), Vec::new());
-        for one in all.iter().filter(|one| self.moving.contains(&one.path)) {
+        for one in all.iter().filter(|one| self.found.at_target.contains(&one.path)) {
             match one.to {
                 None => gone.extend([b"0 ", zero.as_bytes(), b"\t", &one.path, b"\0"].concat()),
                 Some(content) => {
@@ -117,11 +106,11 @@ impl<'found> Goal<'found> {
     /// The present host state with the groups that move.
     fn meta(&self, tree: &str) -> Outcome<String> {
         let shadow = &self.found.stand.shadow;
-        let mut objects = Batch::open(&shadow.top, &shadow.git)?;
-        let end = &self.end.1.host.parts;
+        let mut objects = shadow.batch();
+        let end = &self.found.undo.1.host.parts;
         let mut replaced: BTreeSet<&str> = self.found.groups.iter().copied().flatten().copied().collect();
         if end.contains_key("left-out".as_bytes().as_bstr()) {
-            // A restore to that end leaves alone what that end left out.
+            // A restore to the undo leaves alone what the undo left out.
             replaced.insert("left-out");
         }
         let is_replaced = |name: &BString| replaced.iter().any(|one| *name == *one);
@@ -140,7 +129,7 @@ impl<'found> Goal<'found> {
             .map(|(name, id)| (name.clone(), id.clone()))
             .collect();
         if replaced.contains("host") {
-            if self.has_no_end() {
+            if self.was_absent() {
                 // Files that somebody added stay in a directory that is no repository any more.
                 parts.insert("host".into(), self.blob(b"head none\n")?);
             } else if let Some(mixed) = self.host() {
@@ -148,7 +137,7 @@ impl<'found> Goal<'found> {
             }
         }
         let lists = Lists {
-            files: set_of(files_of(shadow, tree)?),
+            files: set_of(files_of(shadow, tree)?)?,
             one_sided: self.one_sided(&mut objects)?,
         };
         for name in LISTS {
@@ -176,19 +165,17 @@ impl<'found> Goal<'found> {
     /// The list of branches and HEAD, where it is a mixture.
     fn host(&self) -> Option<Vec<u8>> {
         let now = self.found.now.part("host");
-        if now == self.end.1.part("host") || now == self.other.part("host") {
+        if now == self.found.undo.1.part("host") || now == self.found.target.1.part("host") {
             return None;
         }
-        let mixture = Three {
-            undo: of_refs(&self.other.host),
-            target: of_refs(&self.end.1.host),
-            now: of_refs(&self.found.now.host),
-        };
-        let found = mixture.refs();
-        found.at?;
-        let mut units = mixture.now;
-        for name in found.goes {
-            match mixture.target.get(&name) {
+        let three = self.found.refs();
+        let mixture = three.refs();
+        if !mixture.moves() {
+            return None;
+        }
+        let mut units = three.now;
+        for name in mixture.goes {
+            match three.undo.get(&name) {
                 Some(value) => drop(units.insert(name, value.clone())),
                 None => drop(units.remove(&name)),
             }
@@ -198,23 +185,20 @@ impl<'found> Goal<'found> {
 
     /// A commit that its input alone decides, with the parents of both.
     fn commit(&self, tree: &str, objects: &mut Batch) -> Outcome<String> {
-        let mut parents: Vec<BString> = Vec::new();
-        for meta in [self.found.stand.meta.to_string(), self.end.0.meta.clone()] {
-            let commit = objects
-                .object(&meta)?
-                .map(|found| found.content)
-                .unwrap_or_default();
-            for line in commit.lines().take_while(|line| !line.is_empty()) {
-                let line = BString::from(line);
-                if line.starts_with(b"parent ") && !parents.contains(&line) {
-                    parents.push(line);
+        let mut parents: Vec<Id> = Vec::new();
+        for meta in [self.found.stand.meta.to_string(), self.found.undo.0.meta.clone()] {
+            if meta.is_empty() {
+                continue;
+            }
+            for parent in commits_of(objects, &meta)? {
+                if !parents.contains(&parent) {
+                    parents.push(parent);
                 }
             }
         }
         let mut content = format!("tree {tree}\n").into_bytes();
         for parent in parents {
-            content.extend_from_slice(&parent);
-            content.push(b'\n');
+            content.extend(format!("parent {parent}\n").into_bytes());
         }
         let who = "Walkback <capture@walkback.invalid> 0 +0000";
         content.extend(format!("author {who}\ncommitter {who}\n\nhost state\n").into_bytes());

@@ -6,7 +6,7 @@ use crate::read::captured::part;
 use crate::restore::captured::{Captured, files_of};
 use crate::scan::names::split;
 use crate::settle::goal::Goal;
-use crate::wire::error::Outcome;
+use crate::wire::error::{Failure, Outcome};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
 
@@ -31,8 +31,9 @@ impl Lists {
     }
 }
 
-pub(super) fn set_of(paths: Option<Vec<BString>>) -> BTreeSet<BString> {
-    paths.unwrap_or_default().into_iter().collect()
+pub(super) fn set_of(paths: Option<Vec<BString>>) -> Outcome<BTreeSet<BString>> {
+    let gone = || Failure::Fault("the files of a state cannot be listed".into());
+    Ok(paths.ok_or_else(gone)?.into_iter().collect())
 }
 
 fn lines_of(objects: &mut Batch, state: &Captured, name: &str) -> Outcome<BTreeSet<BString>> {
@@ -53,7 +54,7 @@ impl Goal<'_> {
     pub(super) fn one_sided(&self, objects: &mut Batch) -> Outcome<BTreeSet<BString>> {
         let shadow = &self.found.stand.shadow;
         let mut of = |tree: &str, state: &Captured| -> Outcome<BTreeSet<BString>> {
-            let files = set_of(files_of(shadow, tree)?);
+            let files = set_of(files_of(shadow, tree)?)?;
             let mut all: BTreeSet<BString> = files
                 .iter()
                 .flat_map(|path| above(path.as_bstr()))
@@ -62,27 +63,35 @@ impl Goal<'_> {
             all.extend(lines_of(objects, state, "empty")?);
             Ok(all)
         };
-        let undo = of(&self.found.undo.0.tree, &self.found.undo.1)?;
-        let target = of(&self.found.target.0.tree, &self.found.target.1)?;
+        let [inside_undo, inside_target] = &self.found.inside;
+        let mut undo = of(&self.found.undo.0.tree, &self.found.undo.1)?;
+        undo.extend(inside_undo.iter().cloned());
+        let mut target = of(&self.found.target.0.tree, &self.found.target.1)?;
+        target.extend(inside_target.iter().cloned());
+        let around = self.found.around.iter();
+        target.extend(around.flat_map(|path| above(path.as_bstr())).map(BString::from));
         Ok(undo.symmetric_difference(&target).cloned().collect())
     }
 
     /// Modes or empty directories as they are now, except for the lines in which the ends differ, and what the restore left
     /// half made. Those of paths with later work stay. What is no longer of its kind has no line.
     pub(super) fn list(&self, name: &str, lists: &Lists, objects: &mut Batch) -> Outcome<Vec<u8>> {
-        let end = lines_of(objects, &self.end.1, name)?;
-        let other = lines_of(objects, self.other, name)?;
+        let undo = lines_of(objects, &self.found.undo.1, name)?;
+        let target = lines_of(objects, &self.found.target.1, name)?;
         let now = lines_of(objects, &self.found.now, name)?;
         let is_half_made = |line: &BString, path: &BStr| {
             let is_bare = name == "empty" || line.starts_with(HALF_MADE);
             is_bare && lists.one_sided.contains(path)
         };
         let stays = now.iter().filter(|line| {
-            end.contains(*line) || !other.contains(*line) && !is_half_made(line, path_of(name, line))
+            let path = path_of(name, line);
+            let is_other =
+                target.contains(*line) || self.found.around.contains(path) || is_half_made(line, path);
+            undo.contains(*line) || !is_other
         });
         let kept: BTreeSet<&BStr> = self.found.kept.iter().map(|path| path.as_bstr()).collect();
-        let comes = end
-            .difference(&other)
+        let comes = undo
+            .difference(&target)
             .filter(|line| !kept.contains(path_of(name, line)));
         let lines: BTreeSet<&BString> = stays.chain(comes).filter(|line| lists.fits(name, line)).collect();
         Ok(lines

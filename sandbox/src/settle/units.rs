@@ -10,12 +10,6 @@ pub(super) type Units = BTreeMap<BString, BString>;
 
 pub(super) const HEAD: &[u8] = b"HEAD";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Target,
-    Undo,
-}
-
 /// The same units at both ends and now.
 pub(super) struct Three {
     pub(super) undo: Units,
@@ -26,15 +20,19 @@ pub(super) struct Three {
 /// What becomes of a mixture.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Mixture {
-    /// The target, when a unit reached it. Nothing when nothing is to move.
-    pub(super) at: Option<End>,
+    /// A unit has reached the target.
+    pub(super) is_reached: bool,
     /// It holds later work, which stays.
     pub(super) is_worked: bool,
-    /// The units that go to the end.
+    /// The units that go to the undo, or are there.
     pub(super) goes: BTreeSet<BString>,
 }
 
 impl Mixture {
+    pub(super) fn moves(&self) -> bool {
+        self.is_reached || !self.goes.is_empty()
+    }
+
     /// Of parts that move as a whole.
     pub(super) fn whole() -> Self {
         Mixture {
@@ -56,17 +54,16 @@ impl Three {
             }
             if now == target {
                 mixture.goes.insert(name.clone());
-                mixture.at = Some(End::Target);
+                mixture.is_reached = true;
             } else if now == undo {
                 mixture.goes.insert(name.clone());
-                mixture.at = mixture.at.or(Some(End::Undo));
             } else {
                 match is_part(name) {
                     Part::Goes => {
                         mixture.goes.insert(name.clone());
-                        mixture.at = Some(End::Target);
+                        mixture.is_reached = true;
                     }
-                    Part::Reached => mixture.at = Some(End::Target),
+                    Part::Reached => mixture.is_reached = true,
                     Part::Work => mixture.is_worked = true,
                 }
             }
@@ -92,9 +89,7 @@ impl Three {
         if self.has_new_commits() {
             mixture.is_worked = true;
             mixture.goes.remove(HEAD.as_bstr());
-            if mixture.goes.is_empty() {
-                mixture.at = None;
-            }
+            mixture.is_reached &= !mixture.goes.is_empty();
         }
         mixture
     }
@@ -118,7 +113,8 @@ impl Three {
         let is_known = |name: &BString| self.undo.contains_key(name) || self.target.contains_key(name);
         mixture.is_worked |= !self.now.keys().all(is_known);
         if mixture.is_worked {
-            mixture.at = None;
+            mixture.is_reached = false;
+            mixture.goes.clear();
         }
         mixture
     }

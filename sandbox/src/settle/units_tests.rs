@@ -33,7 +33,7 @@ fn branches_of_which_half_moved_have_reached_the_target_and_all_of_them_go() {
         ("refs/heads/main", "0"),
         ("refs/heads/topic", "2"),
     ]);
-    assert_eq!((found.at, found.is_worked), (Some(End::Target), false));
+    assert_eq!((found.is_reached, found.is_worked), (true, false));
     assert_eq!(goes(&found), ["HEAD", "refs/heads/main", "refs/heads/topic"]);
 }
 
@@ -44,7 +44,7 @@ fn a_branch_moved_since_stays_and_the_others_go() {
         ("refs/heads/main", "0"),
         ("refs/heads/topic", "9"),
     ]);
-    assert_eq!((found.at, found.is_worked), (Some(End::Target), true));
+    assert_eq!((found.is_reached, found.is_worked), (true, true));
     assert_eq!(goes(&found), ["HEAD", "refs/heads/main"]);
 }
 
@@ -73,9 +73,9 @@ fn an_operation_of_which_one_file_is_half_written_goes_and_one_with_another_file
     };
     let begun = |name: &BString| name == "MERGE_HEAD";
     let half = three(&[("MERGE_HEAD", "wh")]).group(begun);
-    assert_eq!((half.at, half.is_worked), (Some(End::Target), false));
+    assert_eq!((half.is_reached, half.is_worked), (true, false));
     let other = three(&[("MERGE_HEAD", "whole"), ("REVERT_HEAD", "x")]).group(begun);
-    assert_eq!((other.at, other.is_worked), (None, true));
+    assert_eq!((other.is_reached, other.is_worked), (false, true));
 }
 
 #[test]

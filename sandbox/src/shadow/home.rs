@@ -8,14 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Names of files and of directories of ours, or how they begin.
-const FILES: [&str; 7] = [
+const FILES: [&str; 6] = [
     "lock",
     ".gitignore",
-    "index-bytes-",
     "nested-",
-    "slow-",
-    "beside-",
+    "unversioned-",
     "journal-",
+    "begun-",
 ];
 const DIRECTORIES: [&str; 7] = ["bin", "run-", "room-", "in-", "aside-", "parked-", "replaced-"];
 

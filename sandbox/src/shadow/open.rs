@@ -145,6 +145,17 @@ fn make(shadow: &Shadow, host: Option<&Host>) -> io::Result<()> {
     borrow(shadow, host)
 }
 
+/// The shadow of the repository at `top`, where it has one.
+pub(crate) fn known_shadow(top: &Path, session: &str) -> Option<Shadow> {
+    let git = top.join(".agent-shadow").join(format!("session-{session}"));
+    let format = format_of(&git)?;
+    Some(Shadow {
+        top: top.to_owned(),
+        git,
+        format,
+    })
+}
+
 /// The format of the objects in a shadow. Where the note of it was torn, the settings beside it name the format as well.
 pub(crate) fn format_of(git: &Path) -> Option<Format> {
     let named = |text: &BStr| {

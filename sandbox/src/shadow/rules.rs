@@ -3,14 +3,15 @@
 
 use crate::fs::kind::waits;
 use crate::fs::text::slurp;
-use crate::git::process::{Git, home};
+use crate::git::environment::home;
+use crate::git::process::Git;
 use crate::host::place::{Host, path_of};
 use crate::host::waits::WAITS_WHY;
 use crate::shadow::home::write_if_other;
 use crate::shadow::open::Shadow;
 use crate::shadow::patterns::pattern_for;
 use crate::wire::error::{Context, Failure, Outcome};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
@@ -72,6 +73,16 @@ pub(crate) fn read_user() -> User {
     }
 }
 
+/// After the rules of the user and of the session come our own: this line, then the places of other repositories.
+const OURS: &[u8] = b"/.agent-shadow/\n";
+
+/// The rules of the user and of the session among those that were written. They begin with an empty line.
+pub(crate) fn without_ours(written: &BStr) -> BString {
+    let lines = [&b"\n"[..], written].concat();
+    let ours = lines.rfind([&b"\n"[..], OURS].concat());
+    lines[..ours.map_or(lines.len(), |at| at + 1)].into()
+}
+
 /// Writes the rules into the shadow. The answer is a hash of them.
 pub(crate) fn write(shadow: &Shadow, from: &Sources<'_>) -> Outcome<Vec<u8>> {
     let mut rules = BString::default();
@@ -83,7 +94,7 @@ pub(crate) fn write(shadow: &Shadow, from: &Sources<'_>) -> Outcome<Vec<u8>> {
         rules.extend_from_slice(pattern);
         rules.push(b'\n');
     }
-    rules.extend_from_slice(b"/.agent-shadow/\n");
+    rules.extend_from_slice(OURS);
     for other in from.others {
         rules.extend_from_slice(&pattern_for(other.as_bstr()));
         rules.extend_from_slice(b"/\n");

@@ -1,5 +1,5 @@
-//! Objects of the shadow that are there and cannot be read, as after a power failure. Git takes what has a name for there,
-//! and would not write it again.
+//! Objects of the shadow that are there and cannot be read, as after a power failure. Git treats any existing object file as
+//! valid and would not rewrite it.
 
 use crate::git::id::Id;
 use crate::git::process::{Answered, Git};

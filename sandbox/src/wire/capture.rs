@@ -258,6 +258,8 @@ pub(crate) enum Carry {
     File,
     /// The caller says where to.
     Upload,
+    /// In a file of its own, which the caller reads piece by piece: there is no curl.
+    Stream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct PreflightRequest {
     /// The next part of the path of a projects root that does not exist; empty where the call began in it.
     pub(crate) below: Name,
-    /// Programs that Walkback calls.
-    pub(crate) tools: Vec<String>,
     /// Programs that the caller needs.
     pub(crate) needs: Vec<String>,
 }
@@ -25,13 +23,10 @@ pub(crate) enum Root {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PreflightReport {
-    /// Empty when there is none.
-    pub(crate) bash: String,
     /// What `git --version` wrote; empty without git.
     pub(crate) git: String,
     pub(crate) user: String,
-    pub(crate) missing: Vec<String>,
-    pub(crate) has_gnu_find: bool,
+    pub(crate) has_curl: bool,
     pub(crate) needs: Vec<Need>,
     pub(crate) root: Root,
     /// Whether the root could be made where the call began.

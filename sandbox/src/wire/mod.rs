@@ -4,10 +4,13 @@
 //! Standard error carries progress and, after a fault, the reason.
 
 pub(crate) mod answer;
+pub(crate) mod blame;
 pub(crate) mod capture;
 pub(crate) mod check;
+pub(crate) mod compose;
 pub(crate) mod error;
 pub(crate) mod host_change;
+pub(crate) mod late;
 pub(crate) mod name;
 pub(crate) mod progress;
 pub(crate) mod read;

@@ -104,12 +104,45 @@ pub(crate) struct Listing {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct LooseFilesRequest {
+    /// Patterns of ignored files that count, and of files that do not.
+    pub(crate) include: Vec<Name>,
+    pub(crate) exclude: Vec<Name>,
+    /// Sizes of more files are not looked at.
+    pub(crate) most_files: u64,
+    /// A larger file is not captured.
+    pub(crate) max_file_bytes: u64,
+}
+
+/// Absent: too many to be counted.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LooseFilesReport {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DiffRequest {
     pub(crate) session_id: String,
     pub(crate) pairs: Vec<DiffPair>,
     pub(crate) stat_only: bool,
+    /// The text is of this file alone.
+    pub(crate) file: Option<FileOfDiff>,
     /// Most bytes of the text of one repository.
     pub(crate) max_bytes: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FileOfDiff {
+    /// In the repository.
+    pub(crate) path: Name,
+    /// Lines that are shown around each change.
+    pub(crate) context: u64,
 }
 
 /// Two captures of one repository: tree and host state. An absent id stands for "not there".

@@ -1,8 +1,11 @@
 //! Requests, as JSON on standard input.
 
+use crate::wire::blame::{BlameRequest, FindFileRequest};
 use crate::wire::capture::{CaptureRequest, WorkingTreeRequest};
 use crate::wire::check::{AskRemotesRequest, LeftoversRequest, PreflightRequest, RunRequest};
-use crate::wire::read::{DiffRequest, DirectoriesRequest, SurveyRequest};
+use crate::wire::compose::ComposeRequest;
+use crate::wire::late::{LateRequest, LateStoredRequest};
+use crate::wire::read::{DiffRequest, DirectoriesRequest, LooseFilesRequest, SurveyRequest};
 use crate::wire::restore::RestoreRequest;
 use serde::Deserialize;
 
@@ -25,10 +28,22 @@ pub(crate) enum Command {
     Survey(SurveyRequest),
     Directories(DirectoriesRequest),
     Diff(DiffRequest),
+    /// Says who wrote the lines of a file.
+    Blame(BlameRequest),
+    /// Looks for a path in the trees of repositories.
+    FindFile(FindFileRequest),
+    /// Counts the files that lie in no repository.
+    CountLooseFiles(LooseFilesRequest),
     /// Looks at the working files of every repository.
     CaptureWorkingTree(WorkingTreeRequest),
     /// Captures every repository.
     Capture(CaptureRequest),
+    /// Captures what other processes wrote into files that restores put aside.
+    CaptureLate(LateRequest),
+    /// Says that such a capture is durable.
+    LateStored(LateStoredRequest),
+    /// Makes captures from captures.
+    Compose(Box<ComposeRequest>),
     /// Says what the sandbox has.
     Preflight(PreflightRequest),
     /// Asks the origins of repositories, without a person.

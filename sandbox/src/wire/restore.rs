@@ -20,21 +20,14 @@ pub(crate) struct RestoreRequest {
     /// Everything is checked, and nothing is written.
     pub(crate) dry_run: bool,
     /// Other processes go on writing: a captured file may have another content than the caller names.
-    pub(crate) company: bool,
-    /// A restore between `undo` and `target` broke off: what it left goes to one of them.
-    pub(crate) settle: Option<SettleTo>,
+    pub(crate) allow_concurrent_writers: bool,
+    /// A restore from `undo` to `target` broke off: what it wrote goes back to the undo.
+    pub(crate) settle: bool,
+    /// The sandbox was made for this restore: what its template holds in the places of the repositories is put aside.
+    pub(crate) fresh: bool,
     /// Names the checkpoint of the target.
     pub(crate) target_tag: Option<String>,
     pub(crate) repositories: Vec<RestoreRepository>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SettleTo {
-    /// The end that more has reached, and the undo when both have as much.
-    Nearer,
-    Target,
-    Undo,
 }
 
 /// Ids of one state: the working files, and the host state with the sidecar.
@@ -111,22 +104,11 @@ pub(crate) struct RestoreReport {
     pub(crate) settled: Option<SettleReport>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SettledAt {
-    Target,
-    Undo,
-    /// Nothing had reached the target, so nothing was written.
-    None,
-}
-
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SettleReport {
-    pub(crate) end: SettledAt,
-    /// Paths, and parts of the host state, that are at the target, and that are at the undo.
+    /// Paths, and parts of the host state, that were at the target. Without any, nothing was written.
     pub(crate) reached: usize,
-    pub(crate) unreached: usize,
     /// What was changed since, by paths in the projects root. The first ones.
     pub(crate) kept: Vec<Name>,
     pub(crate) kept_not_listed: usize,
@@ -179,6 +161,8 @@ pub(crate) enum ProblemKind {
     Changed,
     MissingObjects,
     UnsafePath,
+    /// A signal ended a process of git: the same call may succeed.
+    Interrupted,
     Failed,
 }
 

@@ -1,4 +1,4 @@
-/** Settling a broken-off rollback, over the model of a repository: which end each file and HEAD hold, and the way there. */
+/** Settling a broken-off rollback, over the model of a repository: what it wrote, and the way back. */
 import type { SettleReport } from '../../../core/checkpoint/ports/restore.ts';
 
 /** A repository as the model has it; null: it is not there. */
@@ -38,23 +38,20 @@ const placesIn = ({ undo, target, now }: Ends): Map<string, Place> => {
   );
 };
 
-export const decideEnd = (all: readonly Ends[], asked: 'nearer' | 'target' | 'undo'): SettleReport => {
+export const remnantsIn = (all: readonly Ends[]): SettleReport => {
   const places = all.flatMap((ends) => [...placesIn(ends)].map(([name, place]) => ({ ends, name, place })));
-  const count = (wanted: Place) => places.filter(({ place }) => place === wanted).length;
-  const [reached, unreached] = [count('reached'), count('unreached')];
+  const reached = places.filter(({ place }) => place === 'reached').length;
   const kept = places.filter(({ place }) => place === 'kept').map(({ ends, name }) => `${ends.path}/${name}`);
-  const nearer = reached > unreached ? 'target' : 'undo';
-  const end = reached === 0 ? 'none' : asked === 'nearer' ? nearer : asked;
-  return { end, reached, unreached, kept, keptNotListed: 0 };
+  return { reached, kept, keptNotListed: 0 };
 };
 
-/** What one repository holds at that end: what was on its way goes there, the rest stays. */
-export const settledContents = (ends: Ends, end: 'target' | 'undo'): Contents => {
-  const goal = ends[end];
+/** What one repository holds then: what the rollback wrote goes back, the rest stays. */
+export const settledContents = (ends: Ends): Contents => {
+  const goal = ends.undo;
   const values = valuesOf(ends.now);
   const wanted = valuesOf(goal);
   for (const [name, place] of placesIn(ends)) {
-    if (place !== 'reached' && place !== 'unreached') continue;
+    if (place !== 'reached') continue;
     const value = wanted.get(name);
     if (value === undefined) values.delete(name);
     else values.set(name, value);

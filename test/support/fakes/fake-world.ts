@@ -27,7 +27,7 @@ import type { FakeBucket } from './fake-bucket.ts';
 import { createBundle, readBundle, sha1 } from './fake-bundle.ts';
 import { mergeThreeWays } from './fake-compose.ts';
 import type { FakeRepository } from './fake-repository.ts';
-import { type Contents, decideEnd, type Ends, settledContents } from './fake-settle.ts';
+import { type Contents, type Ends, remnantsIn, settledContents } from './fake-settle.ts';
 
 export type { FakeRepository } from './fake-repository.ts';
 
@@ -337,11 +337,7 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
     sandbox.repositories.set(path, structuredClone(goal));
   };
 
-  const settle = (
-    sandbox: FakeSandbox,
-    request: RestoreRequest,
-    how: 'nearer' | 'target' | 'undo',
-  ): RestoreReport => {
+  const settle = (sandbox: FakeSandbox, request: RestoreRequest): RestoreReport => {
     const at = (path: string, state: CapturedState | null): Contents =>
       state === null ? null : (sandbox.snapshots.get(nameOf(path, state))?.repository ?? null);
     const all = request.repositories.map(
@@ -352,11 +348,10 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
         now: at(path, now),
       }),
     );
-    const settled = decideEnd(all, how);
-    const { end } = settled;
-    for (const [index, ends] of end === 'none' ? [] : all.entries()) {
+    const settled = remnantsIn(all);
+    for (const [index, ends] of settled.reached === 0 ? [] : all.entries()) {
       world.duringRestore(index);
-      const goal = settledContents(ends, end === 'none' ? 'undo' : end);
+      const goal = settledContents(ends);
       if (goal === null) put(sandbox, ends.path, null);
       else write(sandbox, ends.path, goal);
     }
@@ -423,11 +418,11 @@ export const createFakeWorld = (bucket: FakeBucket): FakeWorld => {
             return refuse('missing-objects', path, 'its objects are missing');
           }
           const lacksUndo = undo !== null && !sandbox.snapshots.has(nameOf(path, undo));
-          if (request.settle !== undefined && lacksUndo) {
+          if (request.settle === true && lacksUndo) {
             return refuse('missing-objects', path, 'the objects of its undo are missing');
           }
         }
-        if (request.settle !== undefined) return settle(sandbox, request, request.settle);
+        if (request.settle === true) return settle(sandbox, request);
         const restored = request.repositories.map(({ path, target, now }) => ({
           path,
           action: isSame(target, now) ? ('unchanged' as const) : ('restored' as const),

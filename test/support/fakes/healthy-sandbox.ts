@@ -2,11 +2,9 @@
 import type { SandboxFacts, Workspaces } from '../../../core/checkpoint/ports/workspace.ts';
 
 export const HEALTHY: SandboxFacts = {
-  bash: '5.2',
   git: 'git version 2.45.0',
   user: 'user',
-  missing: [],
-  hasGnuFind: true,
+  hasCurl: true,
   needs: [],
   root: 'directory',
   canMakeIn: null,

@@ -1,14 +1,16 @@
 //! The host's index: staged and conflicted entries, flags, and which files git need not read again.
 
-use crate::apply::host::{HostMove, locks, output};
+use crate::apply::fill::Written;
+use crate::apply::host::{HostMove, output};
 use crate::fs::remove;
+use crate::git::index_stats;
 use crate::git::process::Git;
 use crate::scan::names::split;
 use crate::wire::error::{Context, Failure, Outcome};
-use bstr::ByteSlice;
-use std::fs::{self, File, OpenOptions};
+use bstr::{BStr, ByteSlice};
+use std::collections::HashMap;
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(super) const PARTS: [&str; 5] = ["index", "stage1", "stage2", "stage3", "index-flags"];
@@ -32,18 +34,19 @@ impl HostMove<'_> {
         if !PARTS.iter().any(|name| self.differs(name)) {
             return self.refresh_index();
         }
-        let index = self.host.git.join("index");
-        let lock = self.free_lock()?;
+        let Some(locked) = self.lock_index()? else {
+            return Err(Failure::Fault("another git process holds index.lock".into()));
+        };
         let Some(tree) = Self::part(self.to, "index") else {
-            return remove::file(&index).context("the index cannot be removed", index);
+            return locked.clear();
         };
         let new = self.shadow.file("new-host-index");
         let begun = || {
             remove::file(&new)?;
             remove::file(&self.shadow.file("new-host-index.lock"))?;
             // Flags would stay on entries that do not change, so an index with flags is built from nothing.
-            if index.is_file() && Self::part(self.from, "index-flags").is_none() {
-                copy(&index, &new)?;
+            if locked.index.is_file() && Self::part(self.from, "index-flags").is_none() {
+                locked.copy(&new)?;
             }
             Ok::<(), io::Error>(())
         };
@@ -53,21 +56,15 @@ impl HostMove<'_> {
             self.add_stage(stage, &new)?;
         }
         self.flag_entries(&new)?;
-        self.restat(&new)?;
+        if !self.note_written(&new)? {
+            self.restat(&new)?;
+        }
         if self.is_converted()? {
             self.forget_sizes(&new)?;
         }
         remove::file(&self.shadow.file("new-host-index.lock")).context("a lock cannot be removed", &new)?;
-        put(&new, &index, &lock).context("the index cannot be written", &index)?;
+        locked.put(&new)?;
         remove::file(&new).context("it cannot be removed", new)
-    }
-
-    fn free_lock(&self) -> Outcome<std::path::PathBuf> {
-        let lock = self.host.git.join("index.lock");
-        if locks::free(&lock, &self.shadow.top).context("a lock cannot be removed", &lock)? {
-            return Ok(lock);
-        }
-        Err(Failure::Fault("another git process holds index.lock".into()))
     }
 
     /// A command of the shadow on this index. Its own attributes convert nothing, so no filter of the user's runs.
@@ -128,6 +125,21 @@ impl HostMove<'_> {
         self.git_must(git.input(lines))
     }
 
+    /// The same for files that were just read back. Whether it was possible.
+    fn note_written(&self, index: &Path) -> Outcome<bool> {
+        let Some(written) = self.written else {
+            return Ok(false);
+        };
+        let files: HashMap<&BStr, &Written> = written.iter().map(|one| (one.path.as_bstr(), one)).collect();
+        let mut content = fs::read(index).context("the index cannot be read", index)?;
+        let file = |path: &BStr| files.get(path).map(|one| (&one.id, &one.stat));
+        if index_stats::note(&mut content, self.shadow.format, file).is_none() {
+            return Ok(false);
+        }
+        fs::write(index, content).context("a new index cannot be written", index)?;
+        Ok(true)
+    }
+
     /// Notes the times of all files that hold the exact bytes of their entry. Without this, git would take them for changed
     /// until somebody asks for its status.
     fn restat(&self, index: &Path) -> Outcome<()> {
@@ -171,7 +183,7 @@ impl HostMove<'_> {
     }
 
     /// Whether the host's index may have noted the sizes of files that git converted.
-    fn is_converted(&self) -> Outcome<bool> {
+    pub(super) fn is_converted(&self) -> Outcome<bool> {
         if self.summary.has_attributes || self.shadow.file("converted").exists() || self.do_settings_convert()
         {
             return Ok(true);
@@ -194,19 +206,25 @@ impl HostMove<'_> {
             .any(|file| fs::symlink_metadata(file).is_ok_and(|found| found.len() > 0))
     }
 
-    /// A tree without attributes is remembered. The scripts read the same note.
+    /// A tree without attributes is remembered.
     fn has_attributes_below(&self) -> Outcome<bool> {
         let note = self.shadow.file("attributes");
         let none = format!("{} none\n", self.tree);
         if fs::read(&note).is_ok_and(|text| text == none.as_bytes()) {
             return Ok(false);
         }
-        let asked = self
-            .on_shadow()
-            .args(["ls-tree", "-r", "-z", "--name-only", self.tree])
-            .run_to_its_end()?;
-        let list = output(asked, "the files of the checkpoint cannot be listed")?;
-        if split(&list).any(|path| path.rsplit_str("/").next() == Some(b".gitattributes")) {
+        let is_attributes = |path: &BStr| path.rsplit_str("/").next() == Some(b".gitattributes");
+        let has_any = if let Some(files) = self.shadow.files(self.tree) {
+            files.iter().any(|path| is_attributes(path.as_bstr()))
+        } else {
+            let asked = self
+                .on_shadow()
+                .args(["ls-tree", "-r", "-z", "--name-only", self.tree])
+                .run_to_its_end()?;
+            let list = output(asked, "the files of the checkpoint cannot be listed")?;
+            split(&list).any(is_attributes)
+        };
+        if has_any {
             return Ok(true);
         }
         fs::write(&note, none).context("it cannot be written", note)?;
@@ -223,51 +241,19 @@ impl HostMove<'_> {
         if !is_converted && !self.is_in_operation() {
             return Ok(());
         }
-        let lock = self.host.git.join("index.lock");
         // Where another process works with the index, git itself would skip this too.
-        if !locks::free(&lock, &self.shadow.top).unwrap_or(false) {
+        let Some(locked) = self.lock_index().ok().flatten() else {
             return Ok(());
-        }
+        };
         let new = self.shadow.file("new-host-index");
         remove::file(&new)
-            .and_then(|()| copy(&index, &new))
+            .and_then(|()| locked.copy(&new))
             .context("a new index cannot be written", &new)?;
         self.restat(&new)?;
         if is_converted {
             self.forget_sizes(&new)?;
         }
-        put(&new, &index, &lock).context("the index cannot be written", &index)?;
+        locked.put(&new)?;
         remove::file(&new).context("it cannot be removed", new)
     }
-}
-
-/// A copy with the same time: git knows from it which files may have changed since.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    keep_time(from, &File::options().write(true).open(to)?)
-}
-
-fn keep_time(from: &Path, to: &File) -> io::Result<()> {
-    let time = fs::metadata(from)?.modified()?;
-    to.set_modified(time)
-}
-
-/// Follows git's own way: takes the lock, and renames it over the index.
-fn put(new: &Path, index: &Path, lock: &Path) -> io::Result<()> {
-    let mut held = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o666)
-        .open(lock)?;
-    let written = || {
-        io::copy(&mut File::open(new)?, &mut held)?;
-        held.sync_all()?;
-        keep_time(new, &held)?;
-        fs::rename(lock, index)
-    };
-    let mut written = written;
-    written().inspect_err(|_| {
-        // Git would wait for it.
-        let _ = fs::remove_file(lock);
-    })
 }

@@ -2,8 +2,10 @@
 //! partial checkout, and the operation in progress. Git writes what it has a command for.
 
 mod broken;
+mod filters;
 mod index;
 mod index_flags;
+mod index_lock;
 mod locks;
 pub(crate) mod new;
 mod objects;
@@ -12,6 +14,7 @@ mod outside;
 pub(crate) mod refs;
 mod sparse;
 
+use crate::apply::fill::Written;
 use crate::fs::remove;
 use crate::git::process::{Answered, Git};
 use crate::host::place::Host;
@@ -51,6 +54,8 @@ pub(crate) struct HostMove<'way> {
     /// The tree to come to, and how the files differ from it.
     pub(crate) tree: &'way str,
     pub(crate) summary: Summary,
+    /// All files, where they were just written and read back.
+    pub(crate) written: Option<&'way [Written]>,
     /// Branches about which another linked worktree decides.
     pub(crate) left: &'way BTreeSet<BString>,
     /// The boundary of a shallow clone, where the repository lost it.
@@ -105,7 +110,7 @@ impl HostMove<'_> {
         };
         let file = self.host.common.join("shallow");
         fs::write(&file, boundary).context("it cannot be written", file)?;
-        // The scripts note there that the history is not whole.
+        // It says that the history is not whole (meta/history.rs).
         let note = self.shadow.file("no-history");
         remove::file(&note).context("it cannot be removed", note)
     }

@@ -1,7 +1,6 @@
 //! A repository of the user where there is none: it is built beside its place, and renamed into it when it is whole.
 
 use crate::apply::host::output;
-use crate::git::batch::Batch;
 use crate::git::id::Format;
 use crate::git::process::Git;
 use crate::host::place::Host;
@@ -62,7 +61,7 @@ pub(crate) fn begin(git: &Path, format: Format, is_partial: bool) -> Outcome<Hos
 
 /// Writes what it needs beside objects and refs: its boundary, its addresses, and how its files are converted.
 pub(crate) fn furnish(git: &Path, shadow: &Shadow, parts: &Entries) -> Outcome<()> {
-    let mut objects = Batch::open(&shadow.top, &shadow.git)?;
+    let mut objects = shadow.batch();
     let shallow = part(&mut objects, parts, "shallow")?;
     if !shallow.is_empty() {
         let file = git.join("shallow");

@@ -3,7 +3,8 @@
 use crate::apply::host::{HostMove, Moved, locks, outside};
 use crate::git::process::Git;
 use crate::host;
-use crate::host::head::{Branches, Target, named_ref, read_branches, read_head};
+use crate::host::branches::read_branches;
+use crate::host::head::{Branches, Target, named_ref, read_head};
 use crate::host::place::path_of;
 use crate::host::settings;
 use crate::plan::refs::{Head, RefChanges, Refs, changes, head};

@@ -2,6 +2,7 @@
 //! that is killed leaves the old rules in force, or parts of both.
 
 use crate::apply::host::{HostMove, locks, output};
+use crate::fs::copy::move_over;
 use crate::fs::kind::{Kind, kind};
 use crate::wire::error::{Context, Failure, Outcome};
 use bstr::{BString, ByteSlice};
@@ -57,7 +58,7 @@ impl HostMove<'_> {
         let written = || {
             fs::create_dir_all(&info)?;
             fs::write(&part, rules)?;
-            fs::rename(&part, &file)
+            move_over(&part, &file)
         };
         written().context("the rules of the partial checkout cannot be written", &file)?;
         self.set(&config, "core.sparseCheckoutCone", &is_cone)?;
