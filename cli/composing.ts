@@ -4,7 +4,7 @@ import type { Answer, Run } from './app.ts';
 import { epochWords, fromWords } from './decided.ts';
 import { CliError } from './failure.ts';
 import { underwayAs } from './interruption.ts';
-import { placeIn } from './session-place.ts';
+import { repositoriesLocation } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { doneMerge, plannedMerge } from './view/merge-view.ts';
 import { warningLines } from './view/rollback-view.ts';
@@ -85,7 +85,8 @@ export const composing = async (run: Run, how: Composing): Promise<Answer> => {
     run.note(text);
     // With conflicts, the call itself refuses with an error of its own.
     const isAsked = (plan.conflicts ?? []).length === 0;
-    const question = async () => `${how.question} in ${await placeIn(run, how.sessionId, undefined)}?`;
+    const question = async () =>
+      `${how.question} in ${await repositoriesLocation(run, how.sessionId, undefined)}?`;
     if (isAsked && !(await confirm(run.terminal, question))) {
       throw new CliError('NotConfirmed', 'Nothing was changed.');
     }

@@ -11,7 +11,7 @@ import { checkpointWords, epochWords, plannedAt } from './decided.ts';
 import { CliError } from './failure.ts';
 import { shellWord } from './options.ts';
 import { resolveTarget } from './reference.ts';
-import { placeIn } from './session-place.ts';
+import { repositoriesLocation } from './session-place.ts';
 import { confirm } from './terminal/confirm.ts';
 import { readTimeline } from './timeline.ts';
 import { isHostId, type LabelOf, messageLabel } from './view/message-label.ts';
@@ -150,7 +150,7 @@ export const rollBack = async (run: Run, sessionId: string, options: RollbackOpt
     const standing = plan.effects?.length ?? 0;
     const stays = standing === 0 ? '' : ` (${plural(standing, 'effect')} of sagas will stand)`;
     const question = async () =>
-      `Roll back ${options.path === undefined ? 'all repositories' : plural(options.path.length, 'path')} in ${await placeIn(run, sessionId, options.sandbox)}${stays}?`;
+      `Roll back ${options.path === undefined ? 'all repositories' : plural(options.path.length, 'path')} in ${await repositoriesLocation(run, sessionId, options.sandbox)}${stays}?`;
     // With conflicts, the call itself refuses with an error of its own.
     const isAsked = (plan.conflicts ?? []).length === 0;
     if (isAsked && !(await confirm(run.terminal, question))) {

@@ -1,7 +1,7 @@
 import { sagaTitle } from '../present/saga-words.ts';
 import { printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
-import { placeIn } from './session-place.ts';
+import { repositoriesLocation } from './session-place.ts';
 
 /**
  * `Undo saga s-1 (Refund 25.00 EUR, order 2001)?`, with the session that the saga belongs to and where it is, so
@@ -19,6 +19,6 @@ export const sagaQuestion = async (
   const session = seen?.session;
   if (session === undefined) return `${verb} saga ${named}?`;
   const { sessionId } = session;
-  const place = await placeIn(run, sessionId).catch(() => undefined);
+  const place = await repositoriesLocation(run, sessionId).catch(() => undefined);
   return `${verb} saga ${named} of session ${printableLine(sessionId)}${place === undefined ? '' : ` in ${place}`}?`;
 };

@@ -3,7 +3,7 @@ import { printableLine } from '../present/text.ts';
 import type { Run } from './app.ts';
 
 /** The directory of this machine with the repositories in question, if they are here. */
-export const placeIn = async (
+export const repositoriesLocation = async (
   run: Pick<Run, 'invoke' | 'sandboxes'>,
   sessionId: string,
   sandbox?: string,

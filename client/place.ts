@@ -3,7 +3,7 @@ import type { CheckpointAnswer, TimelineAnswer } from '../contract/checkpoint-an
 import type { RequestOf } from '../contract/invoke.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
 
-export interface Place {
+export interface KnownPosition {
   epoch: number;
   /** Number of the newest checkpoint that this client knows of. An answer with an older one is out of date. */
   seq: number;
@@ -14,14 +14,14 @@ export interface Place {
   untold?: { messageId: string; epoch: number } | undefined;
 }
 
-export const timelinePosition = ({ session }: TimelineAnswer): Place => ({
+export const timelinePosition = ({ session }: TimelineAnswer): KnownPosition => ({
   epoch: session.epoch,
   seq: session.seq,
 });
 
 /** Takes a checkpoint, and notes where the timeline stands after it. */
 export const checkpointAt = async (
-  place: Place,
+  place: KnownPosition,
   invoke: Invoke,
   request: RequestOf<'checkpoint'>,
   options?: CallOptions,

@@ -9,7 +9,7 @@ import { isWalkbackError } from './errors.ts';
 import { requireFields, requireOnly } from './given.ts';
 import { fitId, freshId, idFrom } from './ids.ts';
 import type { Invoke } from './invoke.ts';
-import { checkpointAt, type Place } from './place.ts';
+import { checkpointAt, type KnownPosition } from './place.ts';
 import { type MessageText, type Redact, saidMessage, saidTool } from './said.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -69,7 +69,7 @@ export interface RunDeps {
   invoke: Invoke;
   sessionId: string;
   /** Where the session stands; runs move it. */
-  place: Place;
+  place: KnownPosition;
   signal: AbortSignal | undefined;
   onCheckpointError: OnCheckpointError;
   onWarning: (warning: CheckpointWarning) => void;

@@ -9,7 +9,7 @@ import { errors } from './errors.ts';
 import { requireFields, requireOnly } from './given.ts';
 import { fitId, freshId } from './ids.ts';
 import type { CallOptions, Invoke } from './invoke.ts';
-import { checkpointAt, type Place, timelinePosition } from './place.ts';
+import { checkpointAt, type KnownPosition, timelinePosition } from './place.ts';
 import {
   makeRollback,
   type Plan,
@@ -176,9 +176,9 @@ export interface SessionDeps extends Pick<RunDeps, 'signal' | 'onCheckpointError
   invoke: Invoke;
 }
 
-export const createSession = (deps: SessionDeps, sessionId: string, begin: Place): Session => {
+export const createSession = (deps: SessionDeps, sessionId: string, begin: KnownPosition): Session => {
   const { invoke, redact } = deps;
-  const place: Place = { ...begin };
+  const place: KnownPosition = { ...begin };
 
   const refresh = async (call?: CallOptions): Promise<void> => {
     Object.assign(place, timelinePosition(await invoke('timeline', { sessionId, limit: 1 }, call)));
@@ -263,7 +263,7 @@ export const createSession = (deps: SessionDeps, sessionId: string, begin: Place
         { ...withFitMessage(options), ...target, sessionId, requestId },
         call,
       );
-      const begun: Place = { epoch: answer.epoch, seq: 1 };
+      const begun: KnownPosition = { epoch: answer.epoch, seq: 1 };
       return { session: createSession(deps, answer.sessionId, begun), ...answer };
     },
     merge: async (from, given = {}, call) => {

@@ -246,7 +246,7 @@ export const createPages = ({
         failurePage({
           name: 'NotFound',
           message:
-            'What a form did is known here for ten minutes, and until the console ends. The pages of sessions and sagas show where they stand.',
+            'Results are kept for ten minutes, or until the console stops. The pages of sessions and sagas show their state.',
         }),
         404,
       );
@@ -268,7 +268,7 @@ export const createPages = ({
       const fields = await fieldsOf(c);
       const visit = visitOf(c);
       if (!sameSecret(fields['form_token'], visit.formToken)) {
-        return c.text('This form is not of this console.', 403);
+        return c.text('This form belongs to another console session.', 403);
       }
       const what = ['POST', c.req.path, JSON.stringify(fields)];
       const run = () => act({ ...visit, fields });

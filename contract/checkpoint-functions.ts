@@ -229,9 +229,7 @@ export const CHECKPOINT_FUNCTIONS = {
     timeoutSeconds: 300,
     grants: { sessions: ['GetItem', 'BatchGetItem'], listsSessions: true, sandbox: true },
   },
-  // Handles only the Sessions table. The name is older than sagas, and is deployed.
-  'publish-events': {
-    entry: 'functions/publish-session-events.ts',
+  'publish-session-events': {
     description: 'Turns changes of the Sessions table into events and deletes expired bundles',
     callers: ['internal'],
     timeoutSeconds: 60,

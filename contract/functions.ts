@@ -7,8 +7,24 @@
 import type * as z from 'zod';
 import { CHECKPOINT_FUNCTIONS } from './checkpoint-functions.ts';
 import type { FunctionRow } from './function-row.ts';
-import { HTTP_FUNCTIONS } from './http-functions.ts';
+import { API_SECONDS } from './http-api.ts';
 import { SAGA_FUNCTIONS } from './saga-functions.ts';
+
+/** The functions behind the HTTP API. They are deployed where people can sign in. */
+const HTTP_FUNCTIONS = {
+  api: {
+    description: 'Answers the HTTP API: calls functions for people who are signed in',
+    callers: ['internal'],
+    timeoutSeconds: API_SECONDS,
+    grants: { servesPeople: true, identifiesPeople: true },
+  },
+  console: {
+    description: 'Serves the console: signs people in, and shows them what functions answer',
+    callers: ['internal'],
+    timeoutSeconds: API_SECONDS,
+    grants: { servesPeople: true, identifiesPeople: true, signsPeopleIn: true },
+  },
+} as const satisfies Record<string, FunctionRow>;
 
 export const FUNCTIONS = { ...CHECKPOINT_FUNCTIONS, ...SAGA_FUNCTIONS, ...HTTP_FUNCTIONS } as const;
 

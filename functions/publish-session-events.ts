@@ -4,8 +4,8 @@ import { createEventHandler } from './handler.ts';
 import { bundleStore, sessionStore } from './session-runtime.ts';
 import { sessionChanges } from './stream-runtime.ts';
 
-/** Internal: fed by the Sessions table's stream. Deployed as `publish-events`, a name that is older than sagas. */
-export const handler = createEventHandler('publish-events', async (runtime) =>
+/** Internal: fed by the Sessions table's stream. */
+export const handler = createEventHandler('publish-session-events', async (runtime) =>
   sessionChanges(
     createPublishSessionChanges({
       ...runtime,

@@ -33,10 +33,10 @@ export interface SharedPath {
 }
 
 /** A port of its own (0: any free one), or a path of a shared one. */
-export type Place = number | SharedPath;
+export type ServiceAddress = number | SharedPath;
 
 /** The path below which a service answers. */
-export const pathOf = (place: Place): string => (typeof place === 'number' ? '' : place.path);
+export const pathOf = (place: ServiceAddress): string => (typeof place === 'number' ? '' : place.path);
 
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
@@ -123,7 +123,7 @@ interface ListenOptions {
 
 export const listen = async (
   listener: RequestListener,
-  place: Place = 0,
+  place: ServiceAddress = 0,
   { activity, asksForBody = false }: ListenOptions = {},
 ): Promise<Endpoint> => {
   const own = typeof place === 'number' ? await listenShared(place) : undefined;
@@ -170,7 +170,7 @@ interface AppOptions {
  */
 export const listenApp = (
   app: Hono,
-  place: Place = 0,
+  place: ServiceAddress = 0,
   { activity, hasPages }: AppOptions = {},
 ): Promise<Endpoint> => {
   const below = pathOf(place);

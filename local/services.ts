@@ -22,7 +22,7 @@ import { loadTokenKey } from './identity/keys.ts';
 import { createKmsApi, loadSigningKeys } from './kms.ts';
 import { createLambdaApi } from './lambda/api.ts';
 import type { LocalFunctions } from './lambda/functions.ts';
-import { type Endpoint, listenApp, listenShared, type Place, type SharedPath } from './listen.ts';
+import { type Endpoint, listenApp, listenShared, type ServiceAddress, type SharedPath } from './listen.ts';
 import type { CloudPlan } from './plan.ts';
 import { REGION } from './resolve.ts';
 import { startS3 } from './s3/server.ts';
@@ -64,7 +64,7 @@ export interface ServiceParts {
   log: Log;
 }
 
-type Start = (parts: ServiceParts, place: Place) => Promise<Endpoint>;
+type Start = (parts: ServiceParts, place: ServiceAddress) => Promise<Endpoint>;
 
 const START: Record<Service, Start> = {
   e2b: ({ dataDir, credentials, activity }, place) =>
@@ -112,7 +112,7 @@ export const startServices = async (parts: ServiceParts): Promise<Services> => {
   // The port is taken before anything in the directory is touched.
   const shared = await listenShared(port);
   starting.defer(() => shared.close());
-  const startAt = async (service: Service, place: Place): Promise<string> => {
+  const startAt = async (service: Service, place: ServiceAddress): Promise<string> => {
     const endpoint = await START[service](parts, place);
     starting.defer(() => endpoint.close());
     return endpoint.url;

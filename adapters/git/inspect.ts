@@ -1,10 +1,24 @@
 /** Commands that only look: survey, directories, diff. One round trip each. */
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import type { Repositories } from '../../core/checkpoint/ports/repositories.ts';
-import { fileDiffOf } from './file-diff.ts';
 import type { SandboxProgram } from './program/call.ts';
 
 type Inspection = Pick<Repositories, 'survey' | 'directories' | 'diff'>;
+
+interface FileDiff {
+  diff: string;
+  added: number;
+  deleted: number;
+}
+
+/** The text and its counts. A text that was cut ends with a whole line. */
+const fileDiffOf = (text: string, truncated: boolean): FileDiff => {
+  const diff = truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+  const lines = diff.slice(Math.max(0, diff.indexOf('\n@@'))).split('\n');
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
+  const isText = diff.includes('\n@@');
+  return { diff, added: isText ? count('+') : 0, deleted: isText ? count('-') : 0 };
+};
 
 export const createInspection = (program: SandboxProgram): Inspection => ({
   survey: (sandbox, request) =>

@@ -7,10 +7,10 @@ import { shellQuote } from './shell-quote.ts';
 
 const TIMEOUT_MS = 30_000;
 
-type Place = Parameters<Repositories['release']>[1];
+type HeldCall = Parameters<Repositories['release']>[1];
 
 /** One round trip. What it cannot remove, a later command removes when it is 15 minutes old. */
-export const release = async (sandbox: ExecutionAdapter, place: Place): Promise<void> => {
+export const release = async (sandbox: ExecutionAdapter, place: HeldCall): Promise<void> => {
   const here = { ...place, projectsRoot: '.' };
   const folders = [runDirectory(here, place.held), incomingDirectory(here, place.held)];
   const command = `rm -rf -- ${folders.map(shellQuote).join(' ')}`;
@@ -24,7 +24,7 @@ export const release = async (sandbox: ExecutionAdapter, place: Place): Promise<
 /** Gives back what a command took that ended without success, so that the agent has room to write. */
 export const releasingAfterFailure = async <T>(
   sandbox: ExecutionAdapter,
-  place: Place,
+  place: HeldCall,
   read: () => Promise<T> | T,
 ): Promise<T> => {
   try {

@@ -58,7 +58,7 @@ export const createDashboard = (scope: Construct, props: MonitoringProps): Dashb
       [
         graph(
           'Checkpoints',
-          told('publish-events', [
+          told('publish-session-events', [
             'checkpoint.created',
             'checkpoint.incomplete',
             'rollback.completed',

@@ -200,7 +200,7 @@ export class Monitoring extends Construct {
       });
     }
     this.#alarm('checkpoint-incomplete', {
-      metric: ownMetric(this.#props.namePrefix, 'publish-events', 'checkpoint.incomplete', 'Sum'),
+      metric: ownMetric(this.#props.namePrefix, 'publish-session-events', 'checkpoint.incomplete', 'Sum'),
       what: 'A checkpoint misses something of a repository; it names what and why.',
       runbook: 'checkpoint-incomplete',
     });

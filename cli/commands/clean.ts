@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { dataDirFor } from '../../client/target.ts';
 import type { DirectoryPlan } from '../../local/clean-directories.ts';
 import { formatBytes, printableLine } from '../../present/text.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { CliError } from '../failure.ts';
-import { dataDirFor } from '../target/select.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { paintFor } from '../terminal/terminal.ts';

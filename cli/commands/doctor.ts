@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { dataDirFor } from '../../client/target.ts';
 import type { App, GlobalOptions } from '../app.ts';
 import { checkFunctions } from '../doctor/functions.ts';
 import { checkMachine } from '../doctor/machine.ts';
 import { CliError } from '../failure.ts';
-import { dataDirFor, selectTarget } from '../target/select.ts';
+import { selectTarget } from '../target/select.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paintFor } from '../terminal/terminal.ts';

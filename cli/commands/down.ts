@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { dataDirFor } from '../../client/target.ts';
 import type { App, GlobalOptions } from '../app.ts';
-import { dataDirFor } from '../target/select.ts';
 import { createProgress } from '../terminal/progress.ts';
 
 export const defineDown = (down: Command, app: App): void => {

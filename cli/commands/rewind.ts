@@ -18,7 +18,7 @@ import { CliError } from '../failure.ts';
 import { parseId, parseWholeNumber } from '../options.ts';
 import { inputOf, type RewindOptions, sameCommand } from '../rewind-request.ts';
 import { sagaQuestion } from '../saga-question.ts';
-import { placeIn } from '../session-place.ts';
+import { repositoriesLocation } from '../session-place.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { helpText } from '../terminal/help-text.ts';
 import { plannedRewind, rewindText, whatGoesBack } from '../view/rewind-view.ts';
@@ -95,7 +95,7 @@ const act = async (run: Run, options: RewindOptions): Promise<Answer> => {
     }
     const question = async (): Promise<string> => {
       if (sessionId === undefined) return sagaQuestion(run, 'Rewind', input.sagaId);
-      const place = options.scope === 'all' ? await placeIn(run, sessionId) : '';
+      const place = options.scope === 'all' ? await repositoriesLocation(run, sessionId) : '';
       return `Rewind session ${sessionId}: ${whatGoesBack(plan, options.scope, place)}?`;
     };
     if (!(await confirm(run.terminal, question))) {

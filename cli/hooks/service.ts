@@ -11,7 +11,7 @@ import * as z from 'zod';
 import type { Walkback } from '../../client/index.ts';
 import { sameSecret } from '../../core/shared/same-secret.ts';
 import { startOf } from '../../local/data-dir.ts';
-import { listenApp, type Place } from '../../local/listen.ts';
+import { listenApp, type ServiceAddress } from '../../local/listen.ts';
 import { PRIVATE_FILE } from '../../local/private-file.ts';
 import { type Asked, isOfScript, misread, readAsked } from './asked.ts';
 import { type KeptPrompts, openBegunPrompts } from './begun-prompts.ts';
@@ -48,7 +48,7 @@ const loadClient = async (dataDir: string): Promise<Loaded> => {
 };
 
 /** Serves hooks beside the cloud of this directory until it is closed. */
-export const startHookService = async (dataDir: string, place?: Place): Promise<HookService> => {
+export const startHookService = async (dataDir: string, place?: ServiceAddress): Promise<HookService> => {
   const token = randomBytes(32).toString('hex');
   let loading: Promise<Loaded> | undefined;
   /** Notices of the service itself, for the next request. */

@@ -1,10 +1,10 @@
 /** Remembers who is signed in: one token for each issuer, in a file that only its owner can read. */
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { dataDirFor } from '../../client/target.ts';
 import { sha256Hex } from '../../core/shared/ids.ts';
 import { makeDataDirectory } from '../../local/data-dir.ts';
 import { readJson, writePrivately } from '../../local/private-file.ts';
-import { dataDirFor } from '../target/select.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Issuer } from './issuer.ts';
 

@@ -1,8 +1,6 @@
 import { dataDirFor, type Environment, type Target, targetOf } from '../../client/target.ts';
 import { CliError } from '../failure.ts';
 
-export { dataDirFor };
-
 export interface TargetFlags {
   local?: boolean;
   aws?: boolean;

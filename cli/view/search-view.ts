@@ -11,10 +11,10 @@ interface Look {
   now: Date;
 }
 
-type Found = SearchSessionsAnswer['messages'][number] | SearchSessionsAnswer['calls'][number];
+type SearchHit = SearchSessionsAnswer['messages'][number] | SearchSessionsAnswer['calls'][number];
 
 /** What was found, and below it where. */
-const block = (found: Found, words: string, { paint, width, now }: Look): string[] => {
+const block = (found: SearchHit, words: string, { paint, width, now }: Look): string[] => {
   const place = [
     found.sessionId,
     found.messageId,
@@ -29,7 +29,7 @@ const block = (found: Found, words: string, { paint, width, now }: Look): string
   ];
 };
 
-const part = <One extends Found>(
+const part = <One extends SearchHit>(
   title: string,
   found: readonly One[],
   more: number,

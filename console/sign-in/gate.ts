@@ -200,7 +200,7 @@ export const createSignInGate = ({
     const session = await kept(c, SESSION, sessionSchema);
     const { form_token: given } = await fieldsOf(c);
     if (session !== undefined && !sameSecret(given, formTokenOf(session.id))) {
-      return c.text('This form is not of this console.', 403);
+      return c.text('This form belongs to another console session.', 403);
     }
     // Copies of the cookie stop working too. If this cannot be stored, nobody is told that they are signed
     // out.

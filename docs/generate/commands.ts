@@ -30,7 +30,7 @@ const loadAll = async (): Promise<Command> => {
   return program;
 };
 
-interface Taken {
+interface CommandInput {
   /** Without the name of the program; empty for what all of them take. */
   command: string;
   takes: string;
@@ -50,14 +50,14 @@ const shown = ({
   return required ? `<${all}>` : `[${all}]`;
 };
 
-const takenBy = (command: Command, path: string): Taken[] => {
+const takenBy = (command: Command, path: string): CommandInput[] => {
   const help = command.createHelp();
-  const ofArgument = (argument: Argument): Taken => ({
+  const ofArgument = (argument: Argument): CommandInput => ({
     command: path,
     takes: shown({ required: argument.required, variadic: argument.variadic, name: argument.name() }),
     meaning: help.argumentDescription(argument),
   });
-  const ofOption = (option: Option): Taken => ({
+  const ofOption = (option: Option): CommandInput => ({
     command: path,
     takes: help.optionTerm(option),
     meaning: help.optionDescription(option),

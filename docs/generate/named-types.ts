@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { type Declaration, describe, type Module, open, type Read, type Statement } from './declarations.ts';
 
 /** A declaration by the file that has it. */
-export interface Place {
+export interface DeclaredName {
   path: string;
   name: string;
 }
 
-export const keyOf = ({ path, name }: Place): string => `${path} ${name}`;
+export const keyOf = ({ path, name }: DeclaredName): string => `${path} ${name}`;
 
 type Node = Record<string, unknown> & { type: string };
 
@@ -52,7 +52,7 @@ const declares = (module: Module, name: string): Statement[] =>
   module.program.body.filter((statement) => describe(module, name, statement) !== undefined);
 
 /** Where a name of a module is declared. Undefined: it is one of the language or of a package. */
-const placeOf = (path: string, module: Module, name: string): Place | undefined => {
+const declarationOf = (path: string, module: Module, name: string): DeclaredName | undefined => {
   if (declares(module, name).length > 0) return { path, name };
   for (const statement of module.program.body) {
     if (statement.type !== 'ImportDeclaration' || !statement.source.value.startsWith('.')) continue;
@@ -67,18 +67,18 @@ export interface NamedTypes {
   /** Declared beside what is shown, and not shown yet. */
   inside: readonly Declaration[];
   /** Declared elsewhere. */
-  outside: readonly Place[];
+  outside: readonly DeclaredName[];
 }
 
 /** Every type that the declarations at these places name, directly or through another; those below `folder` are inside. */
-export const namedTypes = (shown: readonly Place[], folder: string, read: Read): NamedTypes => {
+export const namedTypes = (shown: readonly DeclaredName[], folder: string, read: Read): NamedTypes => {
   const seen = new Set(shown.map(keyOf));
   const inside: Declaration[] = [];
-  const outside: Place[] = [];
-  const follow = ({ path, name }: Place): void => {
+  const outside: DeclaredName[] = [];
+  const follow = ({ path, name }: DeclaredName): void => {
     const module = open(path, read);
     for (const type of declares(module, name).flatMap((statement) => [...typesIn(statement)])) {
-      const place = placeOf(path, module, type);
+      const place = declarationOf(path, module, type);
       if (place === undefined || seen.has(keyOf(place))) continue;
       seen.add(keyOf(place));
       if (!place.path.startsWith(folder)) {

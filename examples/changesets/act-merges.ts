@@ -1,5 +1,5 @@
 /**
- * The second half of the act of changesets: the queue, a conflict that is mended in its fork, and a message
+ * The second half of the act of changesets: the queue, a conflict that is resolved in its fork, and a message
  * that is taken back.
  */
 
@@ -12,7 +12,7 @@ import type { Answer, Saga } from '../../client/index.ts';
 import type { Act } from './act-work.ts';
 import { bringIn, cameIn, enqueue, settled } from './queue.ts';
 import { DEBUG } from './shop.ts';
-import { type Fork, type Place, takeBack } from './steps.ts';
+import { type Fork, takeBack, type WorkingSession } from './steps.ts';
 import { type Commitment, TEAM } from './team.ts';
 
 type Observation = Answer<'describe-saga'>;
@@ -61,7 +61,7 @@ const expect = (entry: Entry | undefined, agent: string, error?: string): void =
 };
 
 /** All forks are put into the queue before the first is merged. */
-const queueAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Entry[]> => {
+const queueAll = async (act: Act, shop: WorkingSession, forks: readonly Fork[]): Promise<Entry[]> => {
   const { screen, recorder } = act;
   const { sessionId } = shop.session;
   screen.chapter('A queue merges them one after the other, all repositories or none');
@@ -96,7 +96,7 @@ const queueAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<
 };
 
 /** Merges the session into the fork, and then the fork into the session. */
-const mend = async (act: Act, shop: Place, each: Fork): Promise<Entry> => {
+const mend = async (act: Act, shop: WorkingSession, each: Fork): Promise<Entry> => {
   const { screen, recorder } = act;
   const { name } = each.agent;
   screen.chapter(`The session is merged into ${name}'s fork; ${name} resolves it, and is merged`);
@@ -117,14 +117,14 @@ const mend = async (act: Act, shop: Place, each: Fork): Promise<Entry> => {
 };
 
 /** All entries of the queue, in order. */
-export const mergeAll = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Entry[]> => {
+export const mergeAll = async (act: Act, shop: WorkingSession, forks: readonly Fork[]): Promise<Entry[]> => {
   const entries = await queueAll(act, shop, forks);
   const last = forks.at(-1);
   if (last === undefined) throw new CliError('InternalError', 'There is no fork.');
   return [...entries, await mend(act, shop, last)];
 };
 
-export const takeMessageBack = async (act: Act, shop: Place): Promise<void> => {
+export const takeMessageBack = async (act: Act, shop: WorkingSession): Promise<void> => {
   const { screen, recorder, walkback, now } = act;
   const { messageId } = DEBUG;
   screen.chapter(`${messageId} is taken back; what was merged after it stays`);

@@ -10,7 +10,7 @@ import { wrap } from '../../cli/terminal/text.ts';
 import type { Walkback } from '../../client/index.ts';
 import { type Recorder, requireChange } from './act-proof.ts';
 import { DEBUG, REPOSITORIES } from './shop.ts';
-import { debug, type Fork, fork, openShop, type Place, redirect, verify, work } from './steps.ts';
+import { debug, type Fork, fork, openShop, redirect, verify, type WorkingSession, work } from './steps.ts';
 import { GUIDANCE, TEAM } from './team.ts';
 
 export interface Act {
@@ -32,7 +32,7 @@ export interface Verified {
 
 const NAME_WIDTH = Math.max(...TEAM.map(({ name }) => name.length));
 
-export const begin = async (act: Act): Promise<Place> => {
+export const begin = async (act: Act): Promise<WorkingSession> => {
   const { screen, recorder } = act;
   const { paint } = screen;
   screen.chapter('A lead works in three repositories, and three agents join');
@@ -47,7 +47,7 @@ export const begin = async (act: Act): Promise<Place> => {
   return shop;
 };
 
-export const makeForks = async ({ screen, recorder }: Act, shop: Place): Promise<Fork[]> => {
+export const makeForks = async ({ screen, recorder }: Act, shop: WorkingSession): Promise<Fork[]> => {
   const forks = await screen.progress('Forking the session', () =>
     Promise.all(TEAM.map((agent) => fork(shop, agent))),
   );
@@ -75,7 +75,7 @@ const check = async ({ screen }: Act, each: Fork): Promise<Verified> => {
 };
 
 /** All agents work at once. */
-const workAtOnce = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Verified[]> => {
+const workAtOnce = async (act: Act, shop: WorkingSession, forks: readonly Fork[]): Promise<Verified[]> => {
   const { screen, recorder } = act;
   screen.chapter('They work side by side; fresh copies of their forks say who is done');
   await screen.progress('Three agents at work', () =>
@@ -105,7 +105,11 @@ const sendBack = async (act: Act, each: Fork): Promise<Verified> => {
 };
 
 /** Throws `ProofFailed` unless exactly one agent is sent back once, and then all are done. */
-export const workAside = async (act: Act, shop: Place, forks: readonly Fork[]): Promise<Verified[]> => {
+export const workAside = async (
+  act: Act,
+  shop: WorkingSession,
+  forks: readonly Fork[],
+): Promise<Verified[]> => {
   const first = await workAtOnce(act, shop, forks);
   const [back, ...more] = forks.filter((_, n) => first[n]?.broken.length !== 0);
   if (back?.agent.name !== 'bo' || more.length > 0) {

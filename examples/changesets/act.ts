@@ -19,7 +19,7 @@ export interface ChangesetsProof {
   first: Comparison[];
   /** The second fork as git alone merges it, compared with the session after the third was refused. */
   second: Comparison[];
-  /** The fork in which a conflict was mended, compared with the session after its merge. */
+  /** The fork in which a conflict was resolved, compared with the session after its merge. */
   mended: Comparison[];
   /** The session as git alone takes the message back, compared with the session after that. */
   takenBack: Comparison[];

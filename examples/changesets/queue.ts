@@ -1,6 +1,6 @@
 /** The way into the session: one fork after the other, each verified as it will be when it is in. */
 import type { Answer, Saga } from 'walkback';
-import { type Fork, type Lead, type Place, work } from './steps.ts';
+import { type Fork, type Lead, type WorkingSession, work } from './steps.ts';
 import { type Commitment, SHOP_WORKS } from './team.ts';
 
 const PROJECT = 'shop';
@@ -11,7 +11,7 @@ type Observation = Answer<'describe-saga'>;
 /** What the last checkpoint of the fork holds, and what has to hold when it is in the session: for those before it, too. */
 export const enqueue = (
   { walkback }: Lead,
-  { session }: Place,
+  { session }: WorkingSession,
   from: Fork,
   promises: readonly Commitment[],
 ): Promise<Saga> =>
@@ -41,7 +41,11 @@ export const cameIn = ({ sagaId, committed }: Observation): { checkpointId: stri
 };
 
 /** The session comes into the fork, with conflicts between markers; its agent resolves them there. */
-export const bringIn = async (lead: Lead, { session }: Place, into: Fork): Promise<Answer<'merge'>> => {
+export const bringIn = async (
+  lead: Lead,
+  { session }: WorkingSession,
+  into: Fork,
+): Promise<Answer<'merge'>> => {
   const merged = await into.session.merge(session, { markers: true });
   await work(lead, into, 'Others were merged meanwhile. Keep your limit, and what they did.');
   return merged;

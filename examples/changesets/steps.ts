@@ -20,13 +20,13 @@ export interface Lead {
 }
 
 /** A session and the sandbox that it works in. */
-export interface Place {
+export interface WorkingSession {
   session: Session;
   sandboxId: string;
 }
 
 /** An agent in its fork. */
-export interface Fork extends Place {
+export interface Fork extends WorkingSession {
   agent: Agent;
   /** The checkpoint that it began at. */
   begin: string;
@@ -34,7 +34,10 @@ export interface Fork extends Place {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export const openShop = async ({ walkback, sandboxes }: Lead, sessionId?: string): Promise<Place> => {
+export const openShop = async (
+  { walkback, sandboxes }: Lead,
+  sessionId?: string,
+): Promise<WorkingSession> => {
   const sandboxId = await sandboxes.create({ 'walkback-example': 'changesets' });
   // The home directory is where commands start.
   await sandboxes.run(sandboxId, `mkdir -p ${basename(PROJECTS_ROOT)}`);
@@ -48,7 +51,7 @@ export const openShop = async ({ walkback, sandboxes }: Lead, sessionId?: string
 };
 
 /** One message of the lead, in the session itself. */
-export const debug = async ({ sandboxes }: Lead, { session, sandboxId }: Place): Promise<void> => {
+export const debug = async ({ sandboxes }: Lead, { session, sandboxId }: WorkingSession): Promise<void> => {
   const { messageId, text, script } = DEBUG;
   const run = session.run({ message: { id: messageId, text } });
   await run.guard({ id: messageId, name: 'bash', input: { command: script } }, () =>
@@ -58,7 +61,7 @@ export const debug = async ({ sandboxes }: Lead, { session, sandboxId }: Place):
 };
 
 /** A fork of the session for one agent, in a sandbox of its own. */
-export const fork = async ({ session }: Place, agent: Agent): Promise<Fork> => {
+export const fork = async ({ session }: WorkingSession, agent: Agent): Promise<Fork> => {
   const made = await session.fork({ guidance: agent.task });
   return { agent, session: made.session, sandboxId: made.sandboxId, begin: made.checkpointId };
 };
@@ -89,13 +92,13 @@ export const redirect = async ({ session, agent, begin }: Fork, guidance: string
 };
 
 /** Takes back what one message of the lead changed. What came since stays. */
-export const takeBack = ({ session }: Place, messageId: string): Promise<Answer<'revert'>> =>
+export const takeBack = ({ session }: WorkingSession, messageId: string): Promise<Answer<'revert'>> =>
   session.revert({ messageId });
 
 /** Ends the forks first; their checkpoints stay for their time. */
 export const closeShop = async (
   { sandboxes }: Lead,
-  { session, sandboxId }: Place,
+  { session, sandboxId }: WorkingSession,
   forks: readonly Fork[],
 ): Promise<void> => {
   await Promise.all(forks.map((each) => each.session.end({ discard: true })));

@@ -96,7 +96,7 @@ const REFUSED = {
 type Subject = Plan | InteractiveScript;
 
 /** A call of a tool, anywhere in the tree. */
-interface Place {
+interface PlannedCall {
   /** What follows the root's id in the id of its saga: nothing, or `.pay.books`. */
   saga: string;
   step: string;
@@ -104,7 +104,7 @@ interface Place {
 }
 
 /** The name that observations use: `pay/books/refund`. */
-const pathOf = ({ saga, step }: Pick<Place, 'saga' | 'step'>): string =>
+const pathOf = ({ saga, step }: Pick<PlannedCall, 'saga' | 'step'>): string =>
   [...saga.split('.').slice(1), step].join('/');
 
 interface Run {
@@ -128,7 +128,7 @@ const run = async ({ subject, tools, sagaId, fault, isUndone, options }: Run) =>
   const clock = virtualClock();
   const memory = memorySagaStore();
   const handle = toolHandler(tools, { tombstones: memoryTombstones(), now: clock.nowMs });
-  const places = new Map<string, Place>();
+  const places = new Map<string, PlannedCall>();
   const refused = isUndone ? straightSteps(subject)?.at(-1)?.id : undefined;
   const direct: Invoke = async (payload) => {
     const { operation, step, tool } = payload;
@@ -225,7 +225,11 @@ const faultsOf = ({ failures }: SagaTest): [string, (point: Point) => Fault][] =
  * Calls that are known only after a run: `each` has as many children as its list has elements, and an agent
  * decides as it goes.
  */
-const placesOf = async (subject: Subject, tools: readonly Tool[], options: SagaTest): Promise<Place[]> => {
+const placesOf = async (
+  subject: Subject,
+  tools: readonly Tool[],
+  options: SagaTest,
+): Promise<PlannedCall[]> => {
   const sagaId = `${options.prefix ?? 'test-saga'}-tree`;
   const { places, played, family } = await run({
     subject,
@@ -265,7 +269,7 @@ export const testSaga = async (
   const effectOf = (name: string) =>
     tools.find(({ definition }) => definition.name === name)?.definition.effect;
   const straight = straightSteps(subject);
-  const places: Place[] =
+  const places: PlannedCall[] =
     straight === undefined
       ? await placesOf(subject, tools, options)
       : straight.flatMap((step) => ('tool' in step ? [{ saga: '', step: step.id, tool: step.tool }] : []));

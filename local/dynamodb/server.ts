@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { WalkbackError } from '../../core/shared/errors.ts';
 import { plural } from '../../core/shared/plural.ts';
 import type { Log } from '../../core/shared/surroundings.ts';
-import { type Endpoint, listenApp, type Place } from '../listen.ts';
+import { type Endpoint, listenApp, type ServiceAddress } from '../listen.ts';
 import { isMissing, PRIVATE_DIRECTORY } from '../private-file.ts';
 import type { AwsCredentials } from '../sigv4.ts';
 import type { Changes } from '../streams/changes.ts';
@@ -17,7 +17,7 @@ import { indexStreams } from './stream-index.ts';
 export interface DynamoDbOptions {
   dataDir: string;
   credentials: AwsCredentials;
-  place?: Place;
+  place?: ServiceAddress;
   source?: DynamoDbSource | undefined;
   /** Told of every write, unless the endpoint is somebody else's. */
   changes?: Changes;

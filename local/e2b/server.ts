@@ -5,11 +5,11 @@
  */
 import { getRequestListener } from '@hono/node-server';
 import type { Activity } from '../activity.ts';
-import { type Endpoint, listen, type Place } from '../listen.ts';
+import { type Endpoint, listen, type ServiceAddress } from '../listen.ts';
 import { createE2bApp, type E2bApp, type E2bAppOptions } from './app.ts';
 
 export interface E2bOptions extends E2bAppOptions {
-  place?: Place;
+  place?: ServiceAddress;
   activity?: Activity;
 }
 

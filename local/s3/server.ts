@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refusalOf } from '../e2b/guard.ts';
-import { type Endpoint, listen, type Place, pathOf } from '../listen.ts';
+import { type Endpoint, listen, pathOf, type ServiceAddress } from '../listen.ts';
 import { tellFault } from '../tell-fault.ts';
 import { S3Error } from './errors.ts';
 import { operationOf, sendXml } from './operations.ts';
@@ -16,7 +16,7 @@ import { type ObjectStore, openObjectStore } from './store.ts';
 export interface S3Options {
   /** Created when missing; holds every bucket. */
   dataDir: string;
-  place?: Place;
+  place?: ServiceAddress;
   credentials: { accessKeyId: string; secretAccessKey: string };
   region: string;
 }

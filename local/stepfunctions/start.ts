@@ -11,7 +11,7 @@ import type { Topics } from '../events/topics.ts';
 import { inBackground } from '../in-background.ts';
 import type { LocalFunctions } from '../lambda/functions.ts';
 import { NotBegun } from '../lambda/own-call.ts';
-import { type Endpoint, listenApp, type Place } from '../listen.ts';
+import { type Endpoint, listenApp, type ServiceAddress } from '../listen.ts';
 import type { CloudPlan } from '../plan.ts';
 import { type AwsCredentials, createVerifier, signedRequest } from '../sigv4.ts';
 import { createStepFunctionsApi } from './api.ts';
@@ -78,7 +78,7 @@ const tellOf =
     }
   };
 
-export const startStepFunctions = async (parts: Parts, place: Place): Promise<Endpoint> => {
+export const startStepFunctions = async (parts: Parts, place: ServiceAddress): Promise<Endpoint> => {
   const executions = await createExecutions({
     machines: parts.plan.stateMachines,
     services: servicesOf(parts),

@@ -130,7 +130,7 @@ test('others find a running cloud, and only its owner may read its files', async
 
 test('no endpoint answers a web page, a strange host, or who has no keys', async () => {
   await using cloud = await startTestCloud();
-  const statusOf = async (url: string, headers: Record<string, string>): Promise<number | undefined> => {
+  const httpStatus = async (url: string, headers: Record<string, string>): Promise<number | undefined> => {
     // Not fetch: it does not let anybody choose the host.
     const request = httpRequest(url, { method: 'POST', headers });
     request.end('{}');
@@ -144,13 +144,13 @@ test('no endpoint answers a web page, a strange host, or who has no keys', async
   expect(Object.keys(cloud.endpoints)).toHaveLength(10);
   for (const [service, url] of Object.entries(cloud.endpoints)) {
     const keys = { 'x-api-key': variable(cloud, 'E2B_API_KEY') };
-    expect(await statusOf(url, { ...keys, host: 'rebound.example:80' }), service).toBe(403);
-    expect(await statusOf(url, { ...keys, host: '127.0.0.1.example' }), service).toBe(403);
-    expect(await statusOf(url, { ...keys, host, origin: 'https://example.com' }), service).toBe(403);
-    expect(await statusOf(url, { ...keys, host, origin: 'null' }), service).toBe(403);
+    expect(await httpStatus(url, { ...keys, host: 'rebound.example:80' }), service).toBe(403);
+    expect(await httpStatus(url, { ...keys, host: '127.0.0.1.example' }), service).toBe(403);
+    expect(await httpStatus(url, { ...keys, host, origin: 'https://example.com' }), service).toBe(403);
+    expect(await httpStatus(url, { ...keys, host, origin: 'null' }), service).toBe(403);
     // Wherever an operation is: whoever has no keys learns nothing but that.
     for (const path of ['/', '/2015-03-31/functions/walkback-list-sessions/invocations', '/v2/sandboxes']) {
-      const status = await statusOf(`${url}${path}`, { host });
+      const status = await httpStatus(`${url}${path}`, { host });
       expect(status, `${service} ${path}`).toBeGreaterThanOrEqual(400);
     }
   }

@@ -66,22 +66,6 @@ describe('what is left out is said', () => {
     }
   });
 
-  test('nor where an older release noted that git tracks them', async () => {
-    await using harness = await withTwoFiles(['app']);
-    const first = await harness.capture();
-    harness.sh('git add -Af; git commit -qm forced', 'app');
-    await harness.capture();
-    // As it left them: its list and its index have them.
-    harness.sh(
-      `shadow=$PWD/$(echo .agent-shadow/session-*); rm -f $shadow/tracked-ignored*; git ls-files -z .agent-shadow > $shadow/tracked-ignored
-      GIT_DIR=$shadow GIT_WORK_TREE=$PWD GIT_INDEX_FILE=$shadow/index git update-index --add --remove -z --stdin <$shadow/tracked-ignored; echo m > m`,
-      'app',
-    );
-    const { report, undo } = await harness.rollback(first);
-    expect([report.outcome, report.problems, report.warnings]).toEqual(['applied', [], []]);
-    expect(undo.report.skipped.map(({ path }) => path)).toEqual(['app/.agent-shadow']);
-  });
-
   test('an ignored file in the place of a directory that is to be empty is named, and nothing is done', async () => {
     await using harness = await withTwoFiles(['app']);
     harness.sh('mkdir -p in/deep hollow', 'app');

@@ -19,12 +19,12 @@ afterEach(async () => {
 const run = (program: string, args: string[]): string =>
   runSync(program, args, { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } });
 
-interface Place {
+interface DeliveryOptions {
   env?: Record<string, string>;
   program?: ProgramBuild;
 }
 
-const createPlace = async ({ env, program = build }: Place = {}) => {
+const createPlace = async ({ env, program = build }: DeliveryOptions = {}) => {
   const top = await mkdtemp(join(tmpdir(), 'walkback-delivery-'));
   places.push(top);
   const [home, root] = [join(top, 'home'), join(top, 'projects')];

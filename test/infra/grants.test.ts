@@ -53,7 +53,7 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
   },
   'verify-commitments': { 'dynamodb:BatchWriteItem': RECORD },
   'bisect-session': { 'dynamodb:BatchWriteItem': RECORD },
-  'publish-events': {
+  'publish-session-events': {
     'dynamodb:Query':
       'looks whether another item names a link that the sandbox uploaded (core/checkpoint/session/publish-session-changes.ts)',
   },

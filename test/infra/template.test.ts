@@ -84,7 +84,7 @@ describe('the tables', () => {
     }
     expect(mappings.map(({ FunctionName }) => FunctionName)).toEqual(
       [
-        'walkback-publish-events',
+        'walkback-publish-session-events',
         'walkback-keep-words',
         'walkback-export-ledger',
         'walkback-publish-saga-events',
@@ -92,7 +92,7 @@ describe('the tables', () => {
         Ref: logicalIdOf(template, name),
       })),
     );
-    expect(actionsOf('publish-events')).toContain('sqs:SendMessage');
+    expect(actionsOf('publish-session-events')).toContain('sqs:SendMessage');
   });
 });
 
@@ -492,9 +492,9 @@ describe('permissions', () => {
     expect(having('s3:ListBucket')).toEqual(having('s3:GetObject'));
   });
 
-  test('to delete a bundle are with publish-events alone', () => {
+  test('to delete a bundle are with publish-session-events alone', () => {
     const deleting = FUNCTIONS.filter(({ name }) => actionsOf(name).includes('s3:DeleteObject'));
-    expect(deleting.map(({ name }) => name)).toEqual(['publish-events']);
+    expect(deleting.map(({ name }) => name)).toEqual(['publish-session-events']);
   });
 });
 

@@ -11,7 +11,9 @@ import { longTest } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
 
 /** LangChain takes more than a second to load. */
-const HOSTS = WHOLE ? (await import('../support/hosts/every.ts')).HOSTS : [aiSdk, openaiAgents];
+const HOSTS = WHOLE
+  ? [aiSdk, openaiAgents, (await import('../support/hosts/langchain.ts')).langchain]
+  : [aiSdk, openaiAgents];
 const world = sharedWorld();
 
 describe.each(HOSTS)('$name', (host) => (WHOLE ? conformance : essential)(host, world));

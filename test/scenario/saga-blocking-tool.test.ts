@@ -36,7 +36,7 @@ const scene = async () => {
         input: {},
         requestedBy: 'me',
       }),
-    statusOf: async (sagaId: string, waitSeconds = 0) =>
+    sagaStatus: async (sagaId: string, waitSeconds = 0) =>
       (await cloud.invoke('describe-saga', { sagaId, waitSeconds }))['status'],
     /** What became of the calls of its step. */
     storyOf: async (sagaId: string): Promise<string[]> => {
@@ -59,11 +59,11 @@ test('a saga ends while the tool of another one in its directory blocks, at its 
   await own.start('blocks', 'blocks');
   await own.directory.made('began-blocks');
   await own.start('quick', 'quick');
-  expect(await own.statusOf('quick', 200)).toBe('COMPLETED');
+  expect(await own.sagaStatus('quick', 200)).toBe('COMPLETED');
   expect(await own.storyOf('quick')).toEqual(['started', 'committed']);
-  expect(await own.statusOf('blocks')).toBe('RUNNING');
+  expect(await own.sagaStatus('blocks')).toBe('RUNNING');
   await own.directory.write('gate');
-  expect(await own.statusOf('blocks', 200)).toBe('COMPLETED');
+  expect(await own.sagaStatus('blocks', 200)).toBe('COMPLETED');
 });
 
 test('a call for which there is no thread costs its saga no attempt', async () => {
@@ -76,7 +76,7 @@ test('a call for which there is no thread costs its saga no attempt', async () =
   await expect.poll(() => own.storyOf('late'), { timeout: 120_000 }).toContain(refused);
   expect(own.directory.has('began-late')).toBe(false);
   await own.directory.write('gate');
-  for (const saga of [...first, 'late']) expect(await own.statusOf(saga, 200)).toBe('COMPLETED');
+  for (const saga of [...first, 'late']) expect(await own.sagaStatus(saga, 200)).toBe('COMPLETED');
   const [attempt, ...others] = (await own.storyOf('late'))
     .filter((status) => status !== 'started')
     .toReversed();

@@ -108,7 +108,7 @@ export const expectEvaluators = async (bundles: readonly Bundle[]): Promise<void
 };
 
 /** Fed by AWS itself: an empty batch is one they take. The others refuse what no schema accepts. */
-const FED = ['walkback-publish-events', 'walkback-keep-words', 'walkback-publish-saga-events'];
+const FED = ['walkback-publish-session-events', 'walkback-keep-words', 'walkback-publish-saga-events'];
 /** These take everything, and ask for E2B's key, or read the table: nothing answers here. */
 const EAGER = ['walkback-workspace-tools', 'walkback-measure-sagas'];
 

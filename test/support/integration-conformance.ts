@@ -136,7 +136,7 @@ export const conformance = (host: Host, worldOf: () => ClientWorld): void => {
     async (onCheckpointError) => {
       const { world, session, ran, act, play } = await begin();
       const aside = `${world.root}-aside`;
-      // The root is gone while the model's first step is played: a refusal that no retry mends.
+      // The root is gone while the model's first step is played: a refusal that stays with each retry.
       renameSync(world.root, aside);
       try {
         const { told } = await play({

@@ -11,7 +11,7 @@ import type { PlacesTurn } from './places-turns.ts';
 
 type Listing = ReadonlyMap<string, string>;
 
-interface Taken {
+interface CapturedListing {
   snapshot: Snapshot;
   /** Lines of files and links by path, and of directories. */
   onDisk: Listing;
@@ -91,13 +91,13 @@ export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): P
   /** Where all work begins. */
   const isThere = ({ root }: Harness): boolean =>
     existsSync(clone === 'loose' ? `${root}/app` : `${root}/app/.git`);
-  const taken: Taken[] = [];
-  const take = async (target?: Snapshot, from = harness): Promise<Taken> => {
+  const taken: CapturedListing[] = [];
+  const take = async (target?: Snapshot, from = harness): Promise<CapturedListing> => {
     const snapshot = await from.capture(target);
     expect(snapshot.report.failures).toEqual([]);
     return { snapshot, ...listed(from), held: heldBy(from, snapshot) };
   };
-  const at = (number: number): Taken => {
+  const at = (number: number): CapturedListing => {
     const one = taken[number % taken.length];
     if (one === undefined) throw new Error('no such checkpoint');
     return one;
@@ -105,7 +105,7 @@ export const placesAreKept = async (clone: Clone, all: readonly PlacesTurn[]): P
   let times = 0;
   const goTo = async (
     target: Snapshot,
-    goal: Taken,
+    goal: CapturedListing,
     isUndone: boolean,
     {
       isWhole = false,

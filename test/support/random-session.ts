@@ -79,15 +79,15 @@ export const edits = (limits: { minLength: number; maxLength: number }): fc.Arbi
 
 const NEW = `git init -q -b main . && echo one > f && mkdir dir && echo two > dir/h && git add -A && git commit -qm one`;
 
-interface Taken {
+interface CheckpointLooks {
   checkpointId: string;
   looks: string[];
 }
 
-const play = async (stage: GitStage, sandboxId: string, all: readonly Edit[]): Promise<Taken[]> => {
+const play = async (stage: GitStage, sandboxId: string, all: readonly Edit[]): Promise<CheckpointLooks[]> => {
   const looks = (): string[] => fingerprint(stage.rootOf(sandboxId), PATHS);
   const first = await stage.start('s1', sandboxId);
-  const taken: Taken[] = [{ checkpointId: first.checkpointId, looks: looks() }];
+  const taken: CheckpointLooks[] = [{ checkpointId: first.checkpointId, looks: looks() }];
   for (const [n, { path, script }] of all.entries()) {
     stage.sh(sandboxId, script, path);
     const { checkpointId, complete } = await stage.checkpoint('s1', `t${n}`);

@@ -106,7 +106,7 @@ export const rulesTurns = (limits: { minLength: number; maxLength: number }): fc
 
 type Listing = ReadonlyMap<string, string>;
 
-interface Taken {
+interface CapturedListing {
   snapshot: Snapshot;
   onDisk: Listing;
   held: ReadonlySet<string>;
@@ -131,9 +131,9 @@ const heldBy = (harness: Harness, snapshot: Snapshot): Set<string> => {
 
 /** What is gone must be in the checkpoint before it, and must not have been there then; what stayed is as it was. */
 const requireKept = (
-  before: Taken,
+  before: CapturedListing,
   after: Listing,
-  goal: Taken,
+  goal: CapturedListing,
   { warnings, mayGo }: { warnings: readonly string[]; mayGo: ReadonlySet<string> },
 ): void => {
   const lost: string[] = [];
@@ -159,15 +159,15 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
   harness.sh(
     'git init -q -b main app; cd app; mkdir -p in/deep out; echo a > a; echo a > in/a; git add -A; git commit -qm a; echo key > .gitignore; git add -A; git commit -qm i; echo k > key; echo k > in/key; chmod 600 key in/key',
   );
-  const taken: Taken[] = [];
-  const take = async (target?: Snapshot): Promise<Taken> => {
+  const taken: CapturedListing[] = [];
+  const take = async (target?: Snapshot): Promise<CapturedListing> => {
     const snapshot = await harness.capture(target);
     expect(snapshot.report.failures).toEqual([]);
     const one = { snapshot, onDisk: listingOf(harness), held: heldBy(harness, snapshot) };
     taken.push(one);
     return one;
   };
-  const at = (number: number): Taken => {
+  const at = (number: number): CapturedListing => {
     const one = taken[number % taken.length];
     if (one === undefined) throw new Error('no such checkpoint');
     return one;
@@ -175,7 +175,7 @@ export const nothingUnseenIsLost = async (all: readonly RulesTurn[]): Promise<nu
   let times = 0;
   const goTo = async (
     target: Snapshot,
-    goal: Taken,
+    goal: CapturedListing,
     isUndone: boolean,
     more: { isFilesOnly?: boolean; isWhole?: boolean; warnings?: string[]; mayGo?: ReadonlySet<string> } = {},
   ): Promise<void> => {

@@ -49,7 +49,7 @@ const readStatus = (replies: number): number => {
   return Number(text);
 };
 
-interface Place {
+interface RunOptions {
   cwd: string;
   /** All it gets. */
   env: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ interface Place {
 export const endOf = (
   program: string,
   args: readonly string[],
-  options: Place,
+  options: RunOptions,
 ): { status: number; stdout: string; stderr: string } => {
   server ??= start();
   const file = join(server.directory, String((server.count += 1)));
@@ -77,7 +77,7 @@ export const endOf = (
 };
 
 /** What it wrote to stdout. Throws with what it wrote to stderr when it did not end with 0. */
-export const runSync = (program: string, args: readonly string[], options: Place): string => {
+export const runSync = (program: string, args: readonly string[], options: RunOptions): string => {
   const { status, stdout, stderr } = endOf(program, args, options);
   if (status === 0) return stdout;
   throw Object.assign(new Error(`${program} ${args.join(' ')} ended with ${status}: ${stderr}`), {

@@ -26,7 +26,7 @@ export interface StoredItem {
   item: Attributes;
 }
 
-const placeOf = ({ table, item }: StoredItem): string => `${table} ${item['pk']?.S} ${item['sk']?.S}`;
+const itemKey = ({ table, item }: StoredItem): string => `${table} ${item['pk']?.S} ${item['sk']?.S}`;
 
 export const openTables = ({ environment, endpoints }: Pick<Cloud, 'environment' | 'endpoints'>) => {
   const {
@@ -68,10 +68,10 @@ export const openTables = ({ environment, endpoints }: Pick<Cloud, 'environment'
     remove,
     /** What was there before, and nothing else. */
     restore: async (sagaId: string, before: readonly StoredItem[]): Promise<void> => {
-      const left = new Map((await of(sagaId)).map((stored) => [placeOf(stored), stored]));
+      const left = new Map((await of(sagaId)).map((stored) => [itemKey(stored), stored]));
       for (const stored of before) {
-        const now = left.get(placeOf(stored));
-        left.delete(placeOf(stored));
+        const now = left.get(itemKey(stored));
+        left.delete(itemKey(stored));
         if (!isDeepStrictEqual(now, stored)) await put(stored);
       }
       for (const stored of left.values()) await remove(stored);

@@ -101,7 +101,7 @@ describe('events', () => {
   });
 });
 
-describe('publish-events', () => {
+describe('publish-session-events', () => {
   const prepare = async () => {
     const stage = await createWorkingStage();
     const published: WalkbackEvent[] = [];

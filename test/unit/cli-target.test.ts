@@ -1,7 +1,8 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os, { homedir, userInfo } from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
-import { dataDirFor, selectTarget } from '../../cli/target/select.ts';
+import { selectTarget } from '../../cli/target/select.ts';
+import { dataDirFor } from '../../client/target.ts';
 import { userName } from '../../kit/machine-user.ts';
 
 const CWD = '/work/here';

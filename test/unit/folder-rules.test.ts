@@ -139,15 +139,17 @@ test('files beside folders keep their place in the order', () => {
   expect(refused(allowed)).toEqual([]);
 });
 
-test('the reducer imports nothing but the model', () => {
+test('the reducer imports only its own folder, the model, core/shared and contract', () => {
   const planted = {
     'core/saga/decide/package.ts': 'zod',
     'core/saga/decide/port.ts': '../ports.ts',
     'core/saga/decide/session.ts': '../../checkpoint/model.ts',
   };
   const allowed = {
+    'core/saga/decide/contract.ts': '../../../contract/there.ts',
     'core/saga/decide/model.ts': '../model/there.ts',
     'core/saga/decide/self.ts': './there.ts',
+    'core/saga/decide/shared.ts': '../../shared/there.ts',
   };
   expect(refused({ ...planted, ...allowed })).toEqual(Object.keys(planted).toSorted());
 });

@@ -4,7 +4,8 @@
  * off at a file. Then all is compared: effects, files, timeline, merges, and that everything comes to its end.
  */
 import { expect, test } from 'vitest';
-import { playJointWorlds } from '../support/joint/runs.ts';
+import { createTally, type Tally } from '../support/book/tally.ts';
+import { playJoint } from '../support/joint/world.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
 
 /** A few, others each time; all of these in `npm run test:long`. */
@@ -36,6 +37,19 @@ const EXPECTED = [
   'refused StaleEpoch',
   'refused PointOfNoReturn',
 ];
+
+/** Plays worlds one after the other, and answers what came up. */
+const playJointWorlds = async (worlds: number, seed: number): Promise<Tally> => {
+  const tally = createTally();
+  const found: string[] = [];
+  for (let world = seed; world < seed + worlds; world += 1) {
+    const problems = await playJoint(world, tally).catch((error: unknown) => [String(error)]);
+    found.push(...problems.map((problem) => `SEED=${world}: ${problem}`));
+  }
+  process.stdout.write(`joint work: ${JSON.stringify(tally.counts())}\n`);
+  expect(found.slice(0, 20)).toEqual([]);
+  return tally;
+};
 
 test('whatever dies or comes between, nothing is lost, and each merge is there once or not at all', async () => {
   const tally = await playJointWorlds(WORLDS, printedSeed('joint-work'));

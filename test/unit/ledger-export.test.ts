@@ -84,7 +84,7 @@ describe('whenever it is read', () => {
     expect(exports.texts()).toEqual(texts);
   });
 
-  test('what was made in an earlier form of as many entries is replaced, and of more of them is not', async () => {
+  test('what was made in a lower form of as many entries is replaced, and of more of them is not', async () => {
     const [ledger = []] = fc.sample(sagasOf(true), { numRuns: 1, seed: 7 })[0] ?? [];
     const exports = memoryExports();
     const whole = createExportSaga({ store: readsOf(ledger, ledger.length), exports: exports.store, clock });

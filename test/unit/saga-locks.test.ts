@@ -242,32 +242,32 @@ test('a saga that finds its project full is queued, and starts in its turn', asy
 test('a lower limit of a project counts those that run already, and one that came later keeps nobody waiting', async () => {
   const { begin, settle, stateOf, answer, story } = await lockFleet();
   const most = (maxConcurrent: number) => ({ project: 'shop', maxConcurrent });
-  const statusOf = async (sagaId: string) => (await stateOf(sagaId)).status;
+  const sagaStatus = async (sagaId: string) => (await stateOf(sagaId)).status;
   // Their slots are 0 to 3. Each keeps its own while it waits for a child, which asks a person.
   const before = ['a', 'b', 'c', 'd'];
   for (const sagaId of before) await begin(sagaId, [{ child: sagaId }], most(5));
   await settle(20_000);
   await begin('low', ['x'], most(2));
-  expect(await statusOf('low')).toBe('QUEUED');
+  expect(await sagaStatus('low')).toBe('QUEUED');
   const end = async (sagaId: string) => {
     await answer({ sagaId: `${sagaId}.s0.kid`, stepId: 'ask', decision: 'approve', by: 'ada' });
     await settle(20_000);
-    expect(await statusOf(sagaId)).toBe('COMPLETED');
+    expect(await sagaStatus(sagaId)).toBe('COMPLETED');
   };
   await end('a');
   await end('b');
   // Two run, c and d, so its project is full, although slots 0 and 1 are free.
-  expect(await statusOf('low')).toBe('QUEUED');
+  expect(await sagaStatus('low')).toBe('QUEUED');
   for (const sagaId of ['high', 'higher']) {
     await begin(sagaId, [{ child: sagaId }], most(5));
     await settle(20_000);
     expect(await stateOf(sagaId)).toMatchObject({ status: 'RUNNING', slot: expect.any(Number) });
   }
   await end('c');
-  expect(await statusOf('low')).toBe('QUEUED');
+  expect(await sagaStatus('low')).toBe('QUEUED');
   // Those that came after it go on, and do not count.
   await end('d');
-  expect(await statusOf('low')).toBe('COMPLETED');
+  expect(await sagaStatus('low')).toBe('COMPLETED');
   expect(await story('low')).toContain('slot queued');
 });
 

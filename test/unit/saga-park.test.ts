@@ -36,8 +36,8 @@ const opened = async (saveFiles?: () => Promise<string>) => {
   const submit = (sagaId: string, stepId: string, more: object = {}) =>
     saga.machine.submit({ sagaId, stepId, tool: 'pay', arguments: {}, ...more });
   const park = (more: object = {}) => saga.machine.park({ summary: 'half of it', ...more });
-  const statusOf = async (sagaId: string) => (await saga.store.getHead(sagaId))?.state.status;
-  return { ...saga, saved, begin, submit, park, statusOf };
+  const sagaStatus = async (sagaId: string) => (await saga.store.getHead(sagaId))?.state.status;
+  return { ...saga, saved, begin, submit, park, sagaStatus };
 };
 
 describe('parking a saga', () => {
@@ -222,7 +222,7 @@ describe('the same request to park again, when the saga was resumed since', () =
   });
 
   test('of a session: what began or went on in the same moment as the first call is not what it meant', async () => {
-    const { begin, submit, park, machine, statusOf } = await opened();
+    const { begin, submit, park, machine, sagaStatus } = await opened();
     for (const sagaId of ['one', 'two']) await begin(sagaId);
     await submit('two', 'asks', { tool: 'wire', sessionId: 'a', waitSeconds: 0 });
     const { sagas } = await park({ sessionId: 'a', ...asked });
@@ -233,8 +233,8 @@ describe('the same request to park again, when the saga was resumed since', () =
     await begin('later');
     await machine.operate(resume('one'));
     await park({ sessionId: 'a', ...asked });
-    expect(await statusOf('later')).toBe('RUNNING');
-    expect(await statusOf('one')).toBe('RUNNING');
+    expect(await sagaStatus('later')).toBe('RUNNING');
+    expect(await sagaStatus('one')).toBe('RUNNING');
   });
 
   test('asked for twice at once with a resume between, it is parked once', async () => {

@@ -11,7 +11,7 @@ import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../suppor
 
 const MINUTE_MS = 60_000;
 
-/** A saga whose Advance dies each time, until it is mended. */
+/** A saga whose Advance dies each time, until it is repaired. */
 const brokenSaga = async () => {
   const broken = { now: true };
   const saga = await scriptedSaga({

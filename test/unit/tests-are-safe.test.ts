@@ -28,12 +28,12 @@ const isSafe = (path: string): boolean => {
   return path === '' || !path.startsWith('/') || OWN.test(path);
 };
 
-interface Found {
+interface UnsafeCall {
   line: number;
   text: string;
 }
 
-const findings = (source: string): Found[] => {
+const findings = (source: string): UnsafeCall[] => {
   const at = (index = 0) => source.slice(0, index).split('\n').length;
   const calls = [...source.matchAll(CALLS)]
     .filter(({ groups }) => !isSafe(groups?.['path'] ?? ''))

@@ -20,12 +20,12 @@ import type { SessionStore } from '../ports/stores.ts';
 import { unfinished } from '../restore/restore-errors.ts';
 import {
   busyOf,
-  findPlace,
+  findTimeline,
   headSeqOf,
-  movePlace,
-  type Place,
-  placeAfter,
-  writePlace,
+  moveTimeline,
+  timelineAfter,
+  type WorkTimeline,
+  writeTimeline,
 } from '../session/place.ts';
 import { keptCheckpoint } from '../session/retention.ts';
 import { moveMessage, touch } from '../session/session-item.ts';
@@ -50,7 +50,7 @@ const TRIES = { ...RACE, attempts: 6 };
 interface NotedCheckpoint {
   journal: RollbackJournal;
   checkpoint: Checkpoint;
-  place: Place;
+  place: WorkTimeline;
 }
 
 export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock; log: Log }) => {
@@ -73,13 +73,13 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   const end = (
     journal: RollbackJournal,
     headSeq: number | undefined,
-    last?: Place,
+    last?: WorkTimeline,
     target?: Checkpoint,
   ): Promise<RollbackJournal> => {
     const ended = { ...journal, updatedAt: clock.now().toISOString() };
     return written(journal, async (count) => {
       const known = count === 0 ? last : undefined;
-      const place = known ?? (await findPlace(store, journal.sessionId, copyOf(journal)));
+      const place = known ?? (await findTimeline(store, journal.sessionId, copyOf(journal)));
       const busy = busyOf(place);
       const change = {
         headSeq,
@@ -88,7 +88,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       };
       const kept =
         count === 0 && target !== undefined ? keptCheckpoint(place.session, target, clock) : undefined;
-      const outcome = await store.moveRollback(ended, movePlace(place, change, clock), kept);
+      const outcome = await store.moveRollback(ended, moveTimeline(place, change, clock), kept);
       // It may be this that was refused, so it is prolonged by itself.
       if (!outcome.written && kept !== undefined) {
         await store.putUploads(kept.uploads);
@@ -116,11 +116,11 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   };
 
   /** The timeline, if this run's view of the journal is that of the store. */
-  const placeIfOurs = async (journal: RollbackJournal): Promise<Place | undefined> => {
+  const placeIfOurs = async (journal: RollbackJournal): Promise<WorkTimeline | undefined> => {
     const { sessionId, requestId } = journal;
     // Read the timeline first: if another run moved the journal since then, it moved the timeline too,
     // and the write is refused.
-    const place = await findPlace(store, sessionId, copyOf(journal));
+    const place = await findTimeline(store, sessionId, copyOf(journal));
     const stored = await store.getRollback(sessionId, requestId);
     const isOurs = busyOf(place)?.requestId === requestId && stored?.captures === journal.captures;
     return isOurs && isOpen(stored) ? place : undefined;
@@ -129,8 +129,8 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
   /** A write of a journal that is open. Undefined: it ended, or another run of the same request is ahead. */
   const moving = <T>(
     journal: RollbackJournal,
-    last: Place | undefined,
-    write: (place: Place) => Promise<T | undefined>,
+    last: WorkTimeline | undefined,
+    write: (place: WorkTimeline) => Promise<T | undefined>,
   ): Promise<T | undefined> =>
     written(journal, async (count) => {
       const place = (count === 0 ? last : undefined) ?? (await placeIfOurs(journal));
@@ -159,12 +159,12 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       try {
         const journal = await store.getRollback(sessionId, requestId);
         if (journal === undefined || !isOpen(journal)) return;
-        const place = await findPlace(store, sessionId, copyOf(journal));
+        const place = await findTimeline(store, sessionId, copyOf(journal));
         const busy = busyOf(place);
         if (busy?.requestId !== requestId || busy.untilMs !== invocation.deadlineMs) return;
-        await writePlace(
+        await writeTimeline(
           store,
-          movePlace(place, { busy: { ...busy, untilMs: clock.now().getTime() } }, clock),
+          moveTimeline(place, { busy: { ...busy, untilMs: clock.now().getTime() } }, clock),
         );
       } catch (error) {
         log.warn('rollback not let go', { requestId, reason: String(error) });
@@ -176,18 +176,22 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
      * ended, or another run of the same request is ahead of this one, so this run's view is out of date. `last`:
      * the timeline as the write before left it. If anything moved it since, the first try is refused.
      */
-    enter: (journal: RollbackJournal, phase: OpenPhase, last?: Place): Promise<Place | undefined> =>
+    enter: (
+      journal: RollbackJournal,
+      phase: OpenPhase,
+      last?: WorkTimeline,
+    ): Promise<WorkTimeline | undefined> =>
       moving(journal, last, async (place) => {
         const moved: RollbackJournal = { ...journal, phase, updatedAt: clock.now().toISOString() };
-        const move = movePlace(place, { busy: busyOf(place) }, clock);
+        const move = moveTimeline(place, { busy: busyOf(place) }, clock);
         const outcome = await store.moveRollback(moved, move);
-        return outcome.written ? placeAfter(place, move) : undefined;
+        return outcome.written ? timelineAfter(place, move) : undefined;
       }),
 
     finish: async (
       journal: RollbackJournal,
       result: RollbackAnswer,
-      { target, last }: { target: Checkpoint; last?: Place | undefined },
+      { target, last }: { target: Checkpoint; last?: WorkTimeline | undefined },
     ): Promise<RollbackAnswer> =>
       answerOf(await end({ ...journal, phase: 'done', result }, target.seq, last, target)),
 
@@ -201,7 +205,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
      */
     noteTarget: (
       journal: RollbackJournal,
-      last: Place,
+      last: WorkTimeline,
       from: Omit<Parameters<typeof createCheckpoint>[0], 'session' | 'sandboxId' | 'detached'>,
     ): Promise<NotedCheckpoint | undefined> =>
       moving(journal, last, async (place) => {
@@ -225,10 +229,10 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
      */
     noteCapture: async (
       journal: RollbackJournal,
-      place: Place,
+      place: WorkTimeline,
       head: Checkpoint | undefined,
       captured: Captured,
-      begun?: { from: Place; phase: OpenPhase },
+      begun?: { from: WorkTimeline; phase: OpenPhase },
     ): Promise<NotedCheckpoint | undefined> => {
       const { session, copy } = place;
       const before = begun?.from ?? place;
@@ -261,7 +265,7 @@ export const createRollbackJournal = (deps: { store: SessionStore; clock: Clock;
       );
       const { seq, checkpointId: id } = checkpoint;
       const noted = withCapture(journal, checkpoint, begun?.phase);
-      const moved: Place = {
+      const moved: WorkTimeline = {
         session: touch(session, copy === undefined ? { seq, headSeq: seq, messageCount } : { seq }, clock),
         copy: copy && { ...copy, headSeq: seq, version: copy.version + 1 },
       };

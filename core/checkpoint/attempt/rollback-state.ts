@@ -14,7 +14,7 @@ import type { RestoreReport } from '../ports/restore.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { TreeNode } from '../ports/stores.ts';
 import { targetsOf } from '../restore/restore-plan.ts';
-import type { Place } from '../session/place.ts';
+import type { WorkTimeline } from '../session/place.ts';
 import { halfWrittenWarnings } from '../timeline/targets.ts';
 import { discardedBetween } from '../timeline/tree.ts';
 
@@ -43,7 +43,7 @@ export const endedAnswer = (journal: RollbackJournal): RollbackAnswer | undefine
 /** What the next capture of now asks for. `target`: undefined until the state to reach is composed. */
 export const nextCapture = (from: {
   journal: RollbackJournal;
-  place: Place;
+  place: WorkTimeline;
   head: Checkpoint | undefined;
   sandbox: ExecutionAdapter;
   target: Checkpoint | undefined;

@@ -13,7 +13,7 @@ import type { BlameReport } from '../ports/blame.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { BundleStore, SessionStore } from '../ports/stores.ts';
-import { findPlace, type Place, sandboxOf } from '../session/place.ts';
+import { findTimeline, sandboxOf, type WorkTimeline } from '../session/place.ts';
 import { withSandboxAdvice } from '../session/session-rules.ts';
 import { linesThatFit, originsIn, originsThatFit } from './answer-room.ts';
 import { createAskGit, type OwnedNode } from './ask-git.ts';
@@ -37,7 +37,7 @@ const READS_AT_ONCE = 4;
 /** One call: where, when, and until when. */
 interface Call {
   input: BlameInput;
-  place: Place;
+  place: WorkTimeline;
   sandbox: ExecutionAdapter;
   point: Point;
   invocation: Invocation;
@@ -194,7 +194,7 @@ export const createBlame = (deps: BlameDeps) => {
   };
 
   return async (input: BlameInput, invocation: Invocation): Promise<BlameAnswer> => {
-    const place = await findPlace(store, input.sessionId, input.sandboxId);
+    const place = await findTimeline(store, input.sessionId, input.sandboxId);
     return withSandboxAdvice(
       place.session,
       async () => {

@@ -24,7 +24,7 @@ export interface HistoryNode extends BlameNode {
 }
 
 /** Where no state of the repository is known to be: it was not there, or could not be captured. */
-type Place = number | 'nothing' | 'unknown';
+type NodeIndex = number | 'nothing' | 'unknown';
 
 const ownCommit = ({ head, baseCommit }: RepositoryState): { commit?: string } => {
   const commit = head ?? baseCommit;
@@ -59,13 +59,13 @@ export const historyNodes = (
   stateAt: (step: string) => RepositoryState | null | undefined,
 ): HistoryNode[] => {
   const nodes: HistoryNode[] = [];
-  const places = new Map<string, Place>();
+  const indexes = new Map<string, NodeIndex>();
   const add = (node: HistoryNode): number => nodes.push(node) - 1;
   const last = steps.findLast(({ name }) => stateAt(name)?.tree !== undefined);
   const treeLength = last && stateAt(last.name)?.tree?.length;
 
-  const placeOf = ({ name, origins, begins }: Step): Place => {
-    const before = origins.flatMap((one) => places.get(one) ?? []);
+  const nodeIndexOf = ({ name, origins, begins }: Step): NodeIndex => {
+    const before = origins.flatMap((one) => indexes.get(one) ?? []);
     const [first = 'nothing'] = before;
     const parents = [...new Set(before.filter((one) => typeof one === 'number'))];
     const state = stateAt(name);
@@ -84,8 +84,8 @@ export const historyNodes = (
       : add(node);
   };
 
-  for (const step of steps) places.set(step.name, placeOf(step));
-  const end = places.get(steps.at(-1)?.name ?? '');
+  for (const step of steps) indexes.set(step.name, nodeIndexOf(step));
+  const end = indexes.get(steps.at(-1)?.name ?? '');
   if (typeof end !== 'number' || nodes[end]?.tree === null) return [];
   return reachable(nodes, end);
 };

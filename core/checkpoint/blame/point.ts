@@ -8,7 +8,7 @@ import type { Checkpoint, RepositoryState } from '../model.ts';
 import type { Repositories } from '../ports/repositories.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { headSeqOf, type Place } from '../session/place.ts';
+import { headSeqOf, type WorkTimeline } from '../session/place.ts';
 import { findTarget, targetNamed } from '../timeline/targets.ts';
 import type { HistoryNode } from './history.ts';
 import { NOW } from './origins.ts';
@@ -41,7 +41,7 @@ export const createBlamePoint = (deps: { store: SessionStore; repositories: Repo
   const dryCapture = createDryCapture(deps);
   return async (
     { sessionId, at }: BlameInput,
-    place: Place,
+    place: WorkTimeline,
     sandbox: ExecutionAdapter,
     invocation: Invocation,
   ): Promise<Point> => {

@@ -12,7 +12,7 @@ import type { RepositoryState } from '../model.ts';
 import type { DiffPair, Repositories, RepositoryDiff } from '../ports/repositories.ts';
 import type { ExecutionAdapter, Sandboxes } from '../ports/sandbox.ts';
 import type { SessionStore } from '../ports/stores.ts';
-import { findPlace, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
+import { findTimeline, headSeqOf, sandboxOf, type WorkTimeline } from '../session/place.ts';
 import { withSandboxAdvice } from '../session/session-rules.ts';
 import { findTarget, targetNamed } from '../timeline/targets.ts';
 import { createDryCapture } from './capture.ts';
@@ -99,7 +99,7 @@ export const createDiff = (deps: DiffDeps) => {
   const { store, sandboxes, repositories, clock } = deps;
   const dryCapture = createDryCapture(deps);
 
-  const captureNow = async (place: Place, sandbox: ExecutionAdapter, invocation: Invocation) => {
+  const captureNow = async (place: WorkTimeline, sandbox: ExecutionAdapter, invocation: Invocation) => {
     const { session } = place;
     const head = await store.getCheckpoint(session.sessionId, headSeqOf(place));
     const { repositories: states } = await dryCapture(
@@ -111,7 +111,7 @@ export const createDiff = (deps: DiffDeps) => {
 
   const statesAt = async (
     point: string,
-    place: Place,
+    place: WorkTimeline,
     sandbox: ExecutionAdapter,
     invocation: Invocation,
   ): Promise<States> => {
@@ -122,7 +122,7 @@ export const createDiff = (deps: DiffDeps) => {
 
   return async (input: DiffInput, invocation: Invocation): Promise<DiffAnswer> => {
     const { sessionId, from, to, path, stat, file, context = CONTEXT } = input;
-    const place = await findPlace(store, sessionId, input.sandboxId);
+    const place = await findTimeline(store, sessionId, input.sandboxId);
     return withSandboxAdvice(
       place.session,
       async () => {

@@ -13,7 +13,7 @@ import { enteredIn } from '../compose/entered.ts';
 import type { RollbackJournal } from '../journals.ts';
 import type { Checkpoint, Composition, RepositoryState } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
-import type { Place } from '../session/place.ts';
+import type { WorkTimeline } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { COMPOSED_REASON } from '../timeline/whose-work.ts';
 
@@ -83,7 +83,7 @@ export const createComposeTarget = (deps: CaptureDeps) => {
 
   return async (
     attempt: {
-      place: Place;
+      place: WorkTimeline;
       target: Checkpoint | undefined;
       sandbox: ExecutionAdapter;
       invocation: Invocation;
@@ -92,8 +92,8 @@ export const createComposeTarget = (deps: CaptureDeps) => {
     },
     journal: RollbackJournal,
     now: Checkpoint,
-    last: Place,
-  ): Promise<{ journal: RollbackJournal; target: Checkpoint; place: Place }> => {
+    last: WorkTimeline,
+  ): Promise<{ journal: RollbackJournal; target: Checkpoint; place: WorkTimeline }> => {
     const { composition, requestId } = journal;
     if (composition === undefined) throw new Error('There is nothing to compose.');
     const { place, sandbox, invocation } = attempt;

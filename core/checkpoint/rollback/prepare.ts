@@ -11,14 +11,14 @@ import type { Checkpoint, Composition } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { createEarlyBundles, type EarlyBundles } from '../restore/early-bundles.ts';
 import { requireUndoable } from '../restore/restore-plan.ts';
-import { headSeqOf, type Place, sandboxOf } from '../session/place.ts';
+import { headSeqOf, sandboxOf, type WorkTimeline } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { requireComposed } from './compose-target.ts';
 
 /** The inputs of one attempt. `mixed`: an earlier run may have written part of the target. */
 export interface Attempt {
   journal: RollbackJournal;
-  place: Place;
+  place: WorkTimeline;
   /** Undefined until the state to reach is composed. */
   target: Checkpoint | undefined;
   head: Checkpoint | undefined;
@@ -89,7 +89,7 @@ export const createPrepare = (deps: RollbackDeps) => {
   /** Throws when the composition would end in conflicts. */
   return async (
     requestId: string,
-    place: Place,
+    place: WorkTimeline,
     composition: Composition,
     invocation: Invocation,
   ): Promise<Prepared> => {

@@ -22,7 +22,7 @@ import {
 } from '../restore/restore-errors.ts';
 import { bringMissing, notAtTarget, planRestore, restoreRequest } from '../restore/restore-plan.ts';
 import { createTellingRestore } from '../restore/telling-restore.ts';
-import { type Place, settledBy, settledIn } from '../session/place.ts';
+import { settledBy, settledIn, type WorkTimeline } from '../session/place.ts';
 import { keepChains } from '../session/retention.ts';
 import type { Attempt } from './prepare.ts';
 
@@ -33,14 +33,14 @@ export interface CommittedAttempt extends Attempt {
   undo: Checkpoint;
   early: EarlyBundles | undefined;
   /** The timeline as the last write before the restore left it. */
-  last: Place;
+  last: WorkTimeline;
 }
 
 interface Restored {
   report: RestoreReport;
   warnings: string[];
   /** The timeline as the last write before the command left it. */
-  last: Place;
+  last: WorkTimeline;
 }
 
 interface Meanwhile {

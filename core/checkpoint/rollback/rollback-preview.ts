@@ -30,7 +30,7 @@ import {
   targetsOf,
 } from '../restore/restore-plan.ts';
 import { createTellingRestore } from '../restore/telling-restore.ts';
-import { busyOf, headSeqOf, type Place, sandboxOf } from '../session/place.ts';
+import { busyOf, headSeqOf, sandboxOf, type WorkTimeline } from '../session/place.ts';
 import { requestHash } from '../session/request-hash.ts';
 import { requireFree } from '../settle/abandoned.ts';
 import { findTarget, requireComplete } from '../timeline/targets.ts';
@@ -49,7 +49,7 @@ export interface Wanted
   > {
   /** Hash of the request's content. */
   hash: string;
-  choose: (place: Place) => Promise<Goal>;
+  choose: (place: WorkTimeline) => Promise<Goal>;
 }
 
 /**
@@ -80,7 +80,7 @@ const onRecord = (now: readonly RepositoryState[], below: readonly RepositorySta
   now.map((state) => ({ ...below.find(({ path }) => path === state.path), ...state }));
 
 /** The undo checkpoint that the rollback would capture. Work since the head may belong to another message. */
-const undoOf = (place: Place, head: Checkpoint): Checkpoint => {
+const undoOf = (place: WorkTimeline, head: Checkpoint): Checkpoint => {
   const messageId = place.copy === undefined ? workSince(head, place.session).messageId : head.messageId;
   if (messageId === head.messageId) return head;
   return { ...head, seq: place.session.seq + 1, parentSeq: head.seq, messageId, messageOrder: null };
@@ -105,7 +105,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
    */
   const look = async (
     input: Wanted,
-    place: Place,
+    place: WorkTimeline,
     goal: Goal,
     invocation: Invocation,
     before?: { captured: Captured; composed: Composed | undefined },
@@ -156,7 +156,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
   /** What the restore would do, by one look. */
   const tryPlan = async (
     input: Wanted,
-    place: Place,
+    place: WorkTimeline,
     goal: Goal,
     invocation: Invocation,
     seen: Awaited<ReturnType<typeof look>>,
@@ -209,7 +209,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
    */
   const plan = async (
     input: Wanted,
-    place: Place,
+    place: WorkTimeline,
     goal: Goal,
     invocation: Invocation,
   ): Promise<RollbackAnswer> => {
@@ -244,7 +244,7 @@ export const createRollbackPreview = (deps: RollbackDeps) => {
    */
   const preview = async (
     input: Wanted,
-    place: Place,
+    place: WorkTimeline,
     begun: RollbackJournal | undefined,
     invocation: Invocation,
   ): Promise<RollbackAnswer> => {

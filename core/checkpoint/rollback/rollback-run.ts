@@ -18,7 +18,7 @@ import type { Checkpoint } from '../model.ts';
 import type { ExecutionAdapter } from '../ports/sandbox.ts';
 import { changedError, isSeenNext, unfinished } from '../restore/restore-errors.ts';
 import { bringMissing, statesToBring } from '../restore/restore-plan.ts';
-import { findPlace, headSeqOf, holdPlace, type Place } from '../session/place.ts';
+import { findTimeline, headSeqOf, holdTimeline, type WorkTimeline } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createComposeTarget } from './compose-target.ts';
 import { type Attempt, type CaptureResult, createCaptureNow, type Prepared } from './prepare.ts';
@@ -34,7 +34,7 @@ const MAX_ATTEMPTS = 5;
 interface Goal {
   journal: RollbackJournal;
   target: Checkpoint;
-  place: Place;
+  place: WorkTimeline;
 }
 
 /**
@@ -43,7 +43,7 @@ interface Goal {
  */
 export interface Begun {
   journal: RollbackJournal;
-  place: Place;
+  place: WorkTimeline;
   prepared?: Prepared | undefined;
   looked?: Looked | undefined;
 }
@@ -60,7 +60,7 @@ interface Looked extends CaptureResult {
  * Whether the prepared capture can be the first one: nothing was captured for this request since, and the
  * head is the same.
  */
-const isFirst = (prepared: Prepared | undefined, journal: RollbackJournal, place: Place): boolean =>
+const isFirst = (prepared: Prepared | undefined, journal: RollbackJournal, place: WorkTimeline): boolean =>
   prepared !== undefined && journal.captures === 0 && prepared.headSeq === headSeqOf(place);
 
 export const createRollbackRun = (deps: RollbackDeps) => {
@@ -78,7 +78,7 @@ export const createRollbackRun = (deps: RollbackDeps) => {
     attempt: Attempt,
     journal: RollbackJournal,
     now: Checkpoint,
-    last: Place,
+    last: WorkTimeline,
   ): Promise<Goal> => {
     const { target, mixed } = attempt;
     if (target !== undefined && (mixed || journal.composition === undefined))
@@ -148,8 +148,8 @@ export const createRollbackRun = (deps: RollbackDeps) => {
         continue;
       }
 
-      const found = known?.place ?? (await findPlace(store, sessionId, copyOf(journal)));
-      const place = await holdPlace(store, found, { requestId, untilMs: invocation.deadlineMs }, clock);
+      const found = known?.place ?? (await findTimeline(store, sessionId, copyOf(journal)));
+      const place = await holdTimeline(store, found, { requestId, untilMs: invocation.deadlineMs }, clock);
       if (place === 'raced') continue;
       if (place === 'lost') return fail(journal, changedError());
 

@@ -18,12 +18,12 @@ import { createTargetBundles } from '../restore/target-bundles.ts';
 import {
   busyOf,
   headSeqOf,
-  movePlace,
-  type Place,
-  placeAfter,
-  placeIn,
+  moveTimeline,
   sandboxOf,
   settledBy,
+  timelineAfter,
+  timelineIn,
+  type WorkTimeline,
 } from '../session/place.ts';
 import { expiryOf } from '../session/retention.ts';
 import {
@@ -57,7 +57,7 @@ export const createRestoreEngine = (deps: RollbackDeps) => {
   const { noteCapture } = createRollbackJournal(deps);
 
   /** The journal and the write to the timeline that begin a rollback. */
-  const beginning = (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
+  const beginning = (input: Wanted, place: WorkTimeline, goal: Goal, invocation: Invocation) => {
     const { session, copy } = place;
     const now = clock.now().toISOString();
     const detached = copy !== undefined;
@@ -82,13 +82,13 @@ export const createRestoreEngine = (deps: RollbackDeps) => {
       expiresAt: expiryOf(session, clock),
     };
     const busy = { kind: 'rollback', requestId: input.requestId, untilMs: invocation.deadlineMs } as const;
-    return { journal, move: movePlace(place, { busy, epoch }, clock) };
+    return { journal, move: moveTimeline(place, { busy, epoch }, clock) };
   };
 
-  const begin = async (input: Wanted, place: Place, goal: Goal, invocation: Invocation) => {
+  const begin = async (input: Wanted, place: WorkTimeline, goal: Goal, invocation: Invocation) => {
     const { journal, move } = beginning(input, place, goal, invocation);
     const outcome = await store.beginRollback(journal, move);
-    return outcome.written ? { journal, place: placeAfter(place, move) } : undefined;
+    return outcome.written ? { journal, place: timelineAfter(place, move) } : undefined;
   };
 
   /**
@@ -97,7 +97,7 @@ export const createRestoreEngine = (deps: RollbackDeps) => {
    */
   const lookAndBegin = async (
     input: Wanted,
-    place: Place,
+    place: WorkTimeline,
     target: Checkpoint,
     invocation: Invocation,
   ): Promise<Begun | undefined> => {
@@ -122,7 +122,7 @@ export const createRestoreEngine = (deps: RollbackDeps) => {
     // Where nothing has to be brought, the command that writes is the next thing that is sent.
     const phase = lacking.length === 0 ? 'writing' : 'started';
     const begun = { from: place, phase } as const;
-    const noted = await noteCapture(journal, placeAfter(place, move), head, taken.captured, begun);
+    const noted = await noteCapture(journal, timelineAfter(place, move), head, taken.captured, begun);
     if (noted === undefined) return undefined;
     const looked = { ...taken, sandbox, target, head, checkpoint: noted.checkpoint };
     return { journal: noted.journal, place: noted.place, looked };
@@ -143,7 +143,7 @@ export const createRestoreEngine = (deps: RollbackDeps) => {
     const ended = journal === undefined ? undefined : endedAnswer(journal);
     if (ended !== undefined) return ended;
     if (journal !== undefined && input.dryRun !== true) return run(sessionId, requestId, invocation);
-    const place = await placeIn(store, requireFound(session, sessionId), input.sandboxId);
+    const place = await timelineIn(store, requireFound(session, sessionId), input.sandboxId);
     if (place.copy === undefined) {
       requireActive(place.session);
       // C9. Until the request begins, the version that was read here fences it.

@@ -9,18 +9,18 @@ import type { SessionStore, TimelineMove } from '../ports/stores.ts';
 import { touch } from './session-item.ts';
 import { requireSession } from './session-rules.ts';
 
-export interface Place {
+export interface WorkTimeline {
   session: Session;
   /** Set for a review copy. The session's head, epoch and messages then stay as they are. */
   copy?: ReviewCopy | undefined;
 }
 
-export const headSeqOf = (place: Place): number => place.copy?.headSeq ?? place.session.headSeq;
-export const busyOf = (place: Place): Busy | undefined =>
+export const headSeqOf = (place: WorkTimeline): number => place.copy?.headSeq ?? place.session.headSeq;
+export const busyOf = (place: WorkTimeline): Busy | undefined =>
   place.copy === undefined ? place.session.busy : place.copy.busy;
-export const sandboxOf = (place: Place): string => place.copy?.sandboxId ?? place.session.sandboxId;
+export const sandboxOf = (place: WorkTimeline): string => place.copy?.sandboxId ?? place.session.sandboxId;
 
-const settledOf = (place: Place): SettledRollback | undefined =>
+const settledOf = (place: WorkTimeline): SettledRollback | undefined =>
   place.copy === undefined ? place.session.settledRollback : place.copy.settledRollback;
 
 /** The name of a call, as recorded in a rollback that it settled. */
@@ -30,24 +30,24 @@ export const settledBy = (
 ): string => `${kind} ${id}`;
 
 /** The rollback that this very call settled, even when the call is repeated. */
-export const settledIn = (place: Place, by: string): { settledRollback?: SettledRollback } => {
+export const settledIn = (place: WorkTimeline, by: string): { settledRollback?: SettledRollback } => {
   const settledRollback = settledOf(place);
   return settledRollback?.by === by ? { settledRollback } : {};
 };
 
-/** Reads the place afresh. `sandboxId` names a review copy unless it is the session's own sandbox. */
-export const findPlace = async (
+/** Reads the timeline afresh. `sandboxId` names a review copy unless it is the session's own sandbox. */
+export const findTimeline = async (
   store: SessionStore,
   sessionId: string,
   sandboxId: string | undefined,
-): Promise<Place> => placeIn(store, await requireSession(store, sessionId), sandboxId);
+): Promise<WorkTimeline> => timelineIn(store, await requireSession(store, sessionId), sandboxId);
 
 /** The same, in a session that was just read. */
-export const placeIn = async (
+export const timelineIn = async (
   store: SessionStore,
   session: Session,
   sandboxId: string | undefined,
-): Promise<Place> => {
+): Promise<WorkTimeline> => {
   const { sessionId } = session;
   if (sandboxId === undefined || sandboxId === session.sandboxId) return { session };
   const copy = await store.getCopy(sessionId, sandboxId);
@@ -59,7 +59,7 @@ export const placeIn = async (
   );
 };
 
-export interface PlaceChange {
+export interface TimelineChange {
   headSeq?: number;
   busy: Busy | undefined;
   /** Only the session's own timeline has an epoch. */
@@ -68,12 +68,12 @@ export interface PlaceChange {
   settledRollback?: SettledRollback | undefined;
 }
 
-/** The place after such a write. */
-export const placeAfter = (place: Place, move: TimelineMove): Place =>
+/** The timeline after such a write. */
+export const timelineAfter = (place: WorkTimeline, move: TimelineMove): WorkTimeline =>
   'copy' in move ? { ...place, copy: move.copy } : { ...place, session: move.session };
 
-/** The write that moves a place. Both kinds are fenced by their version. */
-export const movePlace = (place: Place, change: PlaceChange, clock: Clock): TimelineMove => {
+/** The write that moves a timeline. Both kinds are fenced by their version. */
+export const moveTimeline = (place: WorkTimeline, change: TimelineChange, clock: Clock): TimelineMove => {
   const { session, copy } = place;
   const headSeq = change.headSeq ?? headSeqOf(place);
   const settledRollback = change.settledRollback ?? settledOf(place);
@@ -90,26 +90,26 @@ export const movePlace = (place: Place, change: PlaceChange, clock: Clock): Time
   };
 };
 
-/** A write of the place alone. */
-export const writePlace = (store: SessionStore, move: TimelineMove): Promise<{ written: boolean }> =>
+/** A write of the timeline alone. */
+export const writeTimeline = (store: SessionStore, move: TimelineMove): Promise<{ written: boolean }> =>
   'copy' in move
     ? store.updateCopy(move.copy, move.expectedVersion)
     : store.updateSession(move.session, move.expectedVersion);
 
 /**
- * Holds a place for a request that began there: other calls now wait until `untilMs`, not until the deadline of the
+ * Holds a timeline for a request that began there: other calls now wait until `untilMs`, not until the deadline of the
  * call we take over from. `raced`: another call wrote meanwhile, read again. `lost`: it is no longer held for this
  * request.
  */
-export const holdPlace = async (
+export const holdTimeline = async (
   store: SessionStore,
-  place: Place,
+  place: WorkTimeline,
   { requestId, untilMs }: Pick<Busy, 'requestId' | 'untilMs'>,
   clock: Clock,
-): Promise<Place | 'raced' | 'lost'> => {
+): Promise<WorkTimeline | 'raced' | 'lost'> => {
   const busy = busyOf(place);
   if (busy?.requestId !== requestId) return 'lost';
   if (busy.untilMs >= untilMs) return place;
-  const move = movePlace(place, { busy: { ...busy, untilMs } }, clock);
-  return (await writePlace(store, move)).written ? placeAfter(place, move) : 'raced';
+  const move = moveTimeline(place, { busy: { ...busy, untilMs } }, clock);
+  return (await writeTimeline(store, move)).written ? timelineAfter(place, move) : 'raced';
 };

@@ -5,7 +5,7 @@
 import type { Busy } from '../../../contract/checkpoint-answers.ts';
 import type { Invocation } from '../../shared/deadline.ts';
 import type { RollbackDeps } from '../attempt/rollback-journal.ts';
-import { busyOf, type Place } from '../session/place.ts';
+import { busyOf, type WorkTimeline } from '../session/place.ts';
 import { inProgress } from '../session/session-rules.ts';
 import { createReleaseResume } from './release-resume.ts';
 import { createSettleRollback } from './settle-rollback.ts';
@@ -23,7 +23,7 @@ export const createRecovery = (deps: RollbackDeps) => {
    * Returns when the timeline should be read again. Throws `RollbackInProgress` while the holder may be
    * alive. `by`: the call on whose behalf this is done.
    */
-  return async (place: Place, by: string, invocation: Invocation): Promise<void> => {
+  return async (place: WorkTimeline, by: string, invocation: Invocation): Promise<void> => {
     const busy = busyOf(place);
     if (busy === undefined) return;
     requireFree(place.session.sessionId, busy, clock.now().getTime());

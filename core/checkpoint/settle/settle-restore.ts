@@ -11,10 +11,10 @@ import { createBundleSources } from '../restore/bundle-sources.ts';
 import { onlyChanged } from '../restore/restore-errors.ts';
 import { planRestore, restoreRequest, statesToBring } from '../restore/restore-plan.ts';
 import { createTellingRestore } from '../restore/telling-restore.ts';
-import type { Place } from '../session/place.ts';
+import type { WorkTimeline } from '../session/place.ts';
 
 interface AbandonedRollback {
-  place: Place;
+  place: WorkTimeline;
   journal: RollbackJournal;
   target: Checkpoint;
   undo: Checkpoint;

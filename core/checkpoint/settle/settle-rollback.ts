@@ -19,12 +19,12 @@ import type { Checkpoint } from '../model.ts';
 import { isInterrupted, restoreError, unfinished } from '../restore/restore-errors.ts';
 import {
   busyOf,
-  findPlace,
+  findTimeline,
   headSeqOf,
-  holdPlace,
-  movePlace,
-  type Place,
-  writePlace,
+  holdTimeline,
+  moveTimeline,
+  type WorkTimeline,
+  writeTimeline,
 } from '../session/place.ts';
 import { findTarget } from '../timeline/targets.ts';
 import { createSettleRestore } from './settle-restore.ts';
@@ -57,7 +57,7 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   /** False: another call was faster or the sandbox changed, so look again. */
   const settleWritten = async (
     journal: RollbackJournal,
-    place: Place,
+    place: WorkTimeline,
     by: string,
     invocation: Invocation,
   ): Promise<boolean> => {
@@ -94,16 +94,21 @@ export const createSettleRollback = (deps: RollbackDeps) => {
     return true;
   };
 
-  const attempt = async (place: Place, busy: Busy, by: string, invocation: Invocation): Promise<boolean> => {
+  const attempt = async (
+    place: WorkTimeline,
+    busy: Busy,
+    by: string,
+    invocation: Invocation,
+  ): Promise<boolean> => {
     const journal = await store.getRollback(place.session.sessionId, busy.requestId);
     if (journal === undefined) {
       // It has expired, so no call can come back for it.
-      await writePlace(store, movePlace(place, { busy: undefined }, clock));
+      await writeTimeline(store, moveTimeline(place, { busy: undefined }, clock));
       return true;
     }
     if (!isOpen(journal)) return true;
     const { requestId } = journal;
-    const held = await holdPlace(store, place, { requestId, untilMs: invocation.deadlineMs }, clock);
+    const held = await holdTimeline(store, place, { requestId, untilMs: invocation.deadlineMs }, clock);
     if (held === 'raced') return false;
     if (held === 'lost') return true;
     if (!mayHaveWritten(journal)) {
@@ -124,12 +129,12 @@ export const createSettleRollback = (deps: RollbackDeps) => {
   };
 
   /** Returns when the timeline should be read again. */
-  return async (begun: Place, busy: Busy, by: string, invocation: Invocation): Promise<void> => {
+  return async (begun: WorkTimeline, busy: Busy, by: string, invocation: Invocation): Promise<void> => {
     const { sessionId } = begun.session;
     const copyId = begun.copy?.sandboxId;
     try {
       for (let round = 0; round < MAX_ATTEMPTS; round++) {
-        const place = await findPlace(store, sessionId, copyId);
+        const place = await findTimeline(store, sessionId, copyId);
         if (busyOf(place)?.requestId !== busy.requestId) return;
         if (await attempt(place, busy, by, invocation)) return;
         await pauseAfterRace(clock, round);

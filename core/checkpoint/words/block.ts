@@ -45,9 +45,9 @@ export const readLine = (line: string): WordEntry => {
 
 const pack = (lines: readonly string[]): Uint8Array => gzipSync(lines.join('\n'));
 
-type Kept = Pick<WordBlock, 'sessionId' | 'updatedAt'>;
+type BlockSource = Pick<WordBlock, 'sessionId' | 'updatedAt'>;
 
-const begin = ({ sessionId, updatedAt }: Kept, number: number, entry: WordEntry): WordBlock => ({
+const begin = ({ sessionId, updatedAt }: BlockSource, number: number, entry: WordEntry): WordBlock => ({
   sessionId,
   number,
   version: 1,
@@ -57,7 +57,7 @@ const begin = ({ sessionId, updatedAt }: Kept, number: number, entry: WordEntry)
   expiresAt: entry.until,
 });
 
-const grow = (block: WordBlock, { updatedAt }: Kept, entry: WordEntry): WordBlock => ({
+const grow = (block: WordBlock, { updatedAt }: BlockSource, entry: WordEntry): WordBlock => ({
   ...block,
   lastSeq: entry.seq,
   packed: pack([...unpackLines(block.packed), JSON.stringify(entry)]),
@@ -77,7 +77,7 @@ export interface WrittenBlock {
  */
 export const withEntries = (
   newest: WordBlock | undefined,
-  kept: Kept,
+  source: BlockSource,
   entries: readonly WordEntry[],
 ): WrittenBlock[] => {
   const written: WrittenBlock[] = [];
@@ -85,11 +85,11 @@ export const withEntries = (
   for (const entry of entries) {
     if (last !== undefined && entry.seq <= last.lastSeq) continue;
     if (last === undefined || last.packed.length >= FULL_BYTES) {
-      last = begin(kept, last === undefined ? 0 : last.number + 1, entry);
+      last = begin(source, last === undefined ? 0 : last.number + 1, entry);
       written.push({ block: last, expectedVersion: null });
       continue;
     }
-    last = grow(last, kept, entry);
+    last = grow(last, source, entry);
     const before = written.at(-1);
     if (before === undefined) {
       const { version } = last;

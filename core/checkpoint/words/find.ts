@@ -71,7 +71,7 @@ const foundIn = (sessionId: string, entries: readonly WordEntry[], asked: string
   /** Calls whose work is in a later checkpoint. They are told with that one. */
   const withWork = new Set<WordEntry>();
 
-  const placeOf = (messageId: string, { at }: WordEntry) => {
+  const messageFields = (messageId: string, { at }: WordEntry) => {
     const title = said.get(messageId)?.title;
     return { sessionId, messageId, ...(title !== undefined && { title }), at };
   };
@@ -81,7 +81,7 @@ const foundIn = (sessionId: string, entries: readonly WordEntry[], asked: string
     const role = said.get(messageId)?.role;
     const whole = text?.text;
     messages.set(messageId, {
-      ...placeOf(messageId, entry),
+      ...messageFields(messageId, entry),
       ...(role !== undefined && { role }),
       ...(whole !== undefined && !fits(messageId, text?.title) && { excerpt: excerptOf(whole, words) }),
     });
@@ -97,7 +97,7 @@ const foundIn = (sessionId: string, entries: readonly WordEntry[], asked: string
     if (messageId === null || !fits(call?.tool?.name, inputText(call?.tool?.input), ...paths)) continue;
     const hits = paths.filter((path) => fits(path));
     calls.push({
-      ...placeOf(messageId, entry),
+      ...messageFields(messageId, entry),
       checkpointId,
       ...toolOf(call),
       paths: hits.slice(0, MOST_PATHS),
@@ -108,7 +108,13 @@ const foundIn = (sessionId: string, entries: readonly WordEntry[], asked: string
     const { tool, checkpointId, messageId, forMessageId = messageId } = entry;
     if (tool === undefined || forMessageId === null || withWork.has(entry)) continue;
     if (!fits(tool.name, inputText(tool.input))) continue;
-    calls.push({ ...placeOf(forMessageId, entry), checkpointId, ...toolOf(entry), paths: [], morePaths: 0 });
+    calls.push({
+      ...messageFields(forMessageId, entry),
+      checkpointId,
+      ...toolOf(entry),
+      paths: [],
+      morePaths: 0,
+    });
   }
   return { messages: [...messages.values()], calls };
 };

@@ -16,7 +16,7 @@ import { shareMark } from './resource-marks.ts';
 import type { SeenChild, Step, Surroundings } from './saga-events.ts';
 import { turningFact } from './turning.ts';
 
-interface Place {
+interface WaitingStep {
   state: SagaState;
   wait: ChildrenWait;
   step: PinnedChildrenStep;
@@ -26,7 +26,7 @@ interface Place {
   around: Surroundings;
 }
 
-const epochOf = ({ state, wait }: Pick<Place, 'state' | 'wait'>): number =>
+const epochOf = ({ state, wait }: Pick<WaitingStep, 'state' | 'wait'>): number =>
   state.effects[wait.effect]?.epoch ?? state.epoch;
 
 const isTold = (wait: ChildrenWait, at: number): boolean => wait.told[at] === 'x';
@@ -53,7 +53,7 @@ export const childEnd = (index: number, child: SeenChild): ChildEnd | undefined 
  * Children that ended and are not recorded yet. On the way back, a completed child must still be unwound, so
  * it does not count as ended.
  */
-const endedFacts = ({ state, wait, step, seen, letters }: Place): Fact[] =>
+const endedFacts = ({ state, wait, step, seen, letters }: WaitingStep): Fact[] =>
   letters.flatMap((letter, at): Fact[] => {
     const child = seen[at];
     if (letter === '-' || letter === wait.ended[at] || child === undefined) return [];
@@ -76,7 +76,7 @@ const isLater = (seen: readonly SeenChild[], one: number, other: number): boolea
   return mine === theirs ? one > other : mine > theirs;
 };
 
-const tell = ({ state, wait, step }: Place, children: number[], reason: string): Step => ({
+const tell = ({ state, wait, step }: WaitingStep, children: number[], reason: string): Step => ({
   facts: [
     {
       direction: 'child',
@@ -88,7 +88,7 @@ const tell = ({ state, wait, step }: Place, children: number[], reason: string):
   ],
 });
 
-const awaiting = ({ wait, around }: Place): Step => ({
+const awaiting = ({ wait, around }: WaitingStep): Step => ({
   next: {
     next: 'await',
     step: wait.step,
@@ -103,7 +103,7 @@ const awaiting = ({ wait, around }: Place): Step => ({
  * Completed siblings that must go because they share a resource key with a child that does not stand. A
  * sibling that goes for this reason takes along those that share a key with it.
  */
-const sharing = ({ wait, seen, letters }: Place): number[] => {
+const sharing = ({ wait, seen, letters }: WaitingStep): number[] => {
   const going = new Set(
     places(letters, (letter, at) => letter !== 'c' && (letter !== '-' || isTold(wait, at))),
   );
@@ -120,7 +120,7 @@ const sharing = ({ wait, seen, letters }: Place): number[] => {
   return joined;
 };
 
-const failureOf = ({ step, wait, seen, letters }: Place): SagaError => {
+const failureOf = ({ step, wait, seen, letters }: WaitingStep): SagaError => {
   if (wait.overdue === true) {
     return { name: 'ChildrenOverdue', message: `The children of step ${step.id} did not end in time.` };
   }
@@ -135,7 +135,7 @@ const failureOf = ({ step, wait, seen, letters }: Place): SagaError => {
     : { name: 'ChildUndone', message: `Child ${child?.sagaId ?? '?'} failed and was undone${cause}.` };
 };
 
-const committed = (place: Place): Step => {
+const committed = (place: WaitingStep): Step => {
   const { state, wait, step, around } = place;
   const attempt = attemptFact(around.sagaId, step, epochOf({ state, wait }), 'forward', 1);
   const result = childrenResult(step, place.seen);
@@ -153,7 +153,7 @@ const committed = (place: Place): Step => {
 };
 
 /** The step fails. When some of its effects may stand, it is undone like any other effect. */
-const failed = (place: Place): Step => {
+const failed = (place: WaitingStep): Step => {
   const { state, wait, step, letters, around } = place;
   const error = failureOf(place);
   const turn = turningFact(state) ?? unwinding(step, error, 'rejected');
@@ -162,7 +162,7 @@ const failed = (place: Place): Step => {
   return { facts: [{ direction: 'forward', status: 'rejected', ...attempt, error, final: true }, turn] };
 };
 
-const progressForwardChildren = (place: Place): Step => {
+const progressForwardChildren = (place: WaitingStep): Step => {
   const { state, wait, step, letters, around } = place;
   const isOverdue = wait.deadlineMs !== undefined && around.nowMs >= wait.deadlineMs;
   const going = places(letters, (letter) => letter === '-');
@@ -195,7 +195,7 @@ const progressForwardChildren = (place: Place): Step => {
  * Completed children that may be unwound now: no sibling that acted later on one of their resource keys
  * stands.
  */
-const undoable = ({ seen, letters }: Place): number[] =>
+const undoable = ({ seen, letters }: WaitingStep): number[] =>
   places(letters, (letter, at) => {
     if (letter !== 'c') return false;
     const stand = places(
@@ -205,7 +205,7 @@ const undoable = ({ seen, letters }: Place): number[] =>
     return !stand.some((other) => shares(seen[at], seen[other]) && isLater(seen, other, at));
   });
 
-const progressUndoChildren = (place: Place): Step => {
+const progressUndoChildren = (place: WaitingStep): Step => {
   const { state, wait, step, seen, letters, around } = place;
   const going = places(letters, (letter) => letter === '-');
   const next = [...going.filter((at) => !isTold(wait, at)), ...undoable(place)];

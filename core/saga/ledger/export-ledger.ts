@@ -19,7 +19,7 @@ import { type ExportObject, exportObjects } from './export-lines.ts';
 /** What is stored under a key now. */
 interface StoredExport {
   seq: number;
-  /** The form of its lines, which the release that made it chose (`EXPORT_FORM`). */
+  /** The form of its lines (`EXPORT_FORM`). */
   form: number;
   /** Names exactly this version of the object. */
   version: string;
@@ -73,10 +73,7 @@ const readEffects = async (store: Reads, sagaId: string) => {
   return effects.end();
 };
 
-/**
- * Whether the stored object was made from more of the ledger, or from as much of it by a release that is not
- * older.
- */
+/** Whether the stored object was made from more of the ledger, or from as much of it in the same or a higher form. */
 const isAsNew = (stored: StoredExport, { seq, form }: ExportObject): boolean =>
   stored.seq > seq || (stored.seq === seq && stored.form >= form);
 

@@ -12,8 +12,9 @@ import {
 import type { SagaEffects } from './effect-rows.ts';
 
 /**
- * Must be raised in each release that makes other lines from the same entries, so that the objects of the one
- * before are replaced.
+ * Which lines are made from the entries. It is stored as the object's metadata `walkback-form`, so that whoever
+ * reads the bucket with tools of their own knows what a line means. Raised with each change of the lines; a
+ * backfill then replaces the objects of a lower form.
  */
 const EXPORT_FORM = 1;
 

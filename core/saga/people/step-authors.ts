@@ -5,17 +5,17 @@ import type { SagaHead } from '../model/head.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { SagaStore } from '../ports.ts';
 
-interface Place {
+interface StepPosition {
   head: SagaHead;
   index: number;
   epoch: number;
 }
 
 /** Only a root is rewound. For a saga below, this is the step of the root that led to it. */
-const placeInRoot = async (
+const positionInRoot = async (
   store: Pick<SagaStore, 'getHead' | 'getEntry'>,
-  place: Place,
-): Promise<Place | undefined> => {
+  place: StepPosition,
+): Promise<StepPosition | undefined> => {
   const { parent } = place.head;
   if (parent === undefined) return place;
   const [head, entry] = await Promise.all([
@@ -23,7 +23,7 @@ const placeInRoot = async (
     store.getEntry(parent.sagaId, parent.seq),
   ]);
   if (head === undefined || entry === undefined || !('stepIndex' in entry)) return undefined;
-  return placeInRoot(store, { head, index: entry.stepIndex, epoch: entry.epoch });
+  return positionInRoot(store, { head, index: entry.stepIndex, epoch: entry.epoch });
 };
 
 /**
@@ -35,7 +35,7 @@ export const rewindsThatBrought = async (
   head: SagaHead,
   index: number,
 ): Promise<LedgerEntry[]> => {
-  const place = await placeInRoot(store, { head, index, epoch: head.state.epoch });
+  const place = await positionInRoot(store, { head, index, epoch: head.state.epoch });
   if (place?.head.state.plans === undefined) return [];
   const { sagaId, seq, state } = place.head;
   const planHash = planHashAt(place.head, state, place.index, place.epoch);

@@ -19,7 +19,7 @@ const broken = (sagaId: string, index: number): WalkbackError =>
   );
 
 /** Where a step is looked for: the state of a move, and the epoch in which the step is or was started. */
-interface Place {
+interface StepPosition {
   state: SagaState;
   index: number;
   epoch: number;
@@ -29,7 +29,7 @@ interface Place {
  * The hash under which a submitted step is pinned: from the state for the last step, from the step's start
  * entry for the others.
  */
-const pinOf = async (store: Reads, sagaId: string, { state, index }: Place) => {
+const pinOf = async (store: Reads, sagaId: string, { state, index }: StepPosition) => {
   if (state.submitted?.index === index) return state.submitted;
   const effect = state.effects.find(({ step }) => step === index);
   const entry = effect && (await store.getEntry(sagaId, effect.startSeq));
@@ -40,7 +40,7 @@ const pinOf = async (store: Reads, sagaId: string, { state, index }: Place) => {
 };
 
 /** Throws `LedgerBroken` when the step is not the one that was pinned. */
-export const stepOfSaga = async (store: Reads, head: SagaHead, place: Place): Promise<PinnedStep> => {
+export const stepOfSaga = async (store: Reads, head: SagaHead, place: StepPosition): Promise<PinnedStep> => {
   const { state, index, epoch } = place;
   if (state.interactive === undefined) {
     // The steps of a child are stored with the root.

@@ -37,7 +37,7 @@ interface ListedSaga {
   stretch: number;
 }
 
-interface Place {
+interface PagePosition {
   listed: Listed;
   /** When the first page was asked for. */
   began: string;
@@ -49,9 +49,9 @@ interface Place {
 }
 
 const lastOf = ({ stretches }: Listed): number => stretches.length - 1;
-const isLast = ({ listed, stretch }: Place): boolean => stretch === lastOf(listed);
+const isLast = ({ listed, stretch }: PagePosition): boolean => stretch === lastOf(listed);
 
-const storedPlace = z.tuple([
+const storedPosition = z.tuple([
   z.iso.datetime(),
   z.int().min(0),
   z.iso.datetime(),
@@ -59,15 +59,15 @@ const storedPlace = z.tuple([
   z.string().optional(),
 ]);
 
-const writePlace = (
+const writePosition = (
   { seal }: Listed,
   began: string,
   { one: { statusSince, sagaId }, stretch }: ListedSaga,
   within?: string,
 ): string => seal.write([began, stretch, statusSince, sagaId, ...(within === undefined ? [] : [within])]);
 
-const readPlace = (listed: Listed, cursor: string): Place => {
-  const read = storedPlace.safeParse(listed.seal.read(cursor));
+const readPosition = (listed: Listed, cursor: string): PagePosition => {
+  const read = storedPosition.safeParse(listed.seal.read(cursor));
   if (!read.success) throw badCursor(read.error);
   const [began, stretch, statusSince, sagaId, within] = read.data;
   requireGiven(stretch <= lastOf(listed));
@@ -81,14 +81,15 @@ const inOrder = (one: At, other: At): number =>
   compare(one.statusSince, other.statusSince) || compare(one.sagaId, other.sagaId);
 
 /** Whether the saga changed its status since the first page. */
-const isMoved = ({ statusSince }: Pick<At, 'statusSince'>, { began }: Place): boolean => statusSince > began;
+const isMoved = ({ statusSince }: Pick<At, 'statusSince'>, { began }: PagePosition): boolean =>
+  statusSince > began;
 
-const isBehind = (one: At, { after, within }: Place): boolean => {
+const isBehind = (one: At, { after, within }: PagePosition): boolean => {
   const order = after === undefined ? 1 : inOrder(one, after);
   return order > 0 || (order === 0 && within !== undefined);
 };
 
-const isAhead = (one: At, place: Place): boolean =>
+const isAhead = (one: At, place: PagePosition): boolean =>
   isMoved(one, place) === isLast(place) && isBehind(one, place);
 
 /** Whether enough was read. All sagas of one time are needed, because the index does not order them. */
@@ -101,7 +102,7 @@ const isEnough = (found: readonly At[], most: number, read: At): boolean => {
 const readStatus = async (
   store: SagaStore,
   status: SagaStatus,
-  place: Place,
+  place: PagePosition,
   most: number,
 ): Promise<SagaOutline[]> => {
   const since = place.after?.statusSince ?? (isLast(place) ? place.began : undefined);
@@ -122,7 +123,7 @@ const readStatus = async (
  * Reads one group. A saga that changes its status meanwhile may be read in both statuses, or in neither. So
  * several statuses are read twice: the second time, a saga that was in neither is in its new status.
  */
-const readStretch = async (store: SagaStore, place: Place, most: number): Promise<SagaOutline[]> => {
+const readStretch = async (store: SagaStore, place: PagePosition, most: number): Promise<SagaOutline[]> => {
   const statuses = place.listed.stretches[place.stretch] ?? [];
   const read = () => Promise.all(statuses.map((status) => readStatus(store, status, place, most)));
   const first = await read();
@@ -154,10 +155,10 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     limit: number,
     cursor: string | undefined,
   ): Promise<SagaPage> => {
-    let place: Place =
+    let place: PagePosition =
       cursor === undefined
         ? { listed, began: clock.now().toISOString(), stretch: 0 }
-        : readPlace(listed, cursor);
+        : readPosition(listed, cursor);
     const { began, after, within } = place;
     const found: ListedSaga[] = [];
     // Reads one more than is listed, to know whether there is another page.
@@ -175,14 +176,14 @@ export const createSagaPages = (name: string, statuses: readonly SagaStatus[]) =
     for (const one of told) if (!places.has(one.one.sagaId)) places.set(one.one.sagaId, one);
     return {
       items: await store.getHeads([...places.keys()]),
-      ...(hasMore ? { cursor: writePlace(listed, began, last) } : {}),
+      ...(hasMore ? { cursor: writePosition(listed, began, last) } : {}),
       ...(after === undefined || within === undefined
         ? {}
         : { within: { sagaId: after.sagaId, after: within } }),
       at: (sagaId, behind) => {
         const at = places.get(sagaId);
         if (at === undefined) throw new RangeError(`this page has no saga ${sagaId}`);
-        return writePlace(listed, began, at, behind);
+        return writePosition(listed, began, at, behind);
       },
     };
   };

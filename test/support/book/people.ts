@@ -1,4 +1,4 @@
-/** What people do: they answer, cancel, undo, rewind, park, close, and mend what could not be taken back. Sane or not. */
+/** What people do: they answer, cancel, undo, rewind, park, close, and repair what could not be taken back. Sane or not. */
 
 import { idempotencyKey } from '../../../core/saga/model/keys.ts';
 import { createDescribe } from '../../../core/saga/view/describe.ts';

@@ -85,12 +85,12 @@ export const argumentsOf = (random: Random): JsonObject => {
 
 const DEEPEST = 3;
 
-interface Place {
+interface PlanOptions {
   depth?: number;
   isCrowded?: boolean;
 }
 
-const stepOf = (random: Random, id: string, { depth = 1, isCrowded = false }: Place): PlanStep => {
+const stepOf = (random: Random, id: string, { depth = 1, isCrowded = false }: PlanOptions): PlanStep => {
   const approval = random.chance(0.2) ? { approval: { timeoutSeconds: random.pick([20, 600]) } } : {};
   const kind = depth < DEEPEST ? random.next() : 1;
   if (kind < 0.14)
@@ -122,7 +122,7 @@ const stepOf = (random: Random, id: string, { depth = 1, isCrowded = false }: Pl
   return { id, tool: toolOf(random, isCrowded), arguments: argumentsOf(random), ...approval };
 };
 
-export const planOf = (random: Random, place: Place = {}): Plan => {
+export const planOf = (random: Random, place: PlanOptions = {}): Plan => {
   const { depth = 1 } = place;
   const count = random.between(1, depth > 1 ? 3 : 5);
   const steps = Array.from({ length: count }, (_, index) => stepOf(random, `s${index}`, place));

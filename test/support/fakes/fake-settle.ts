@@ -20,28 +20,32 @@ const valuesOf = (contents: Contents): Map<string, string> =>
     [HEAD, contents === null ? 'not there' : (contents.head ?? 'no commit')],
   ]);
 
-type Place = 'same' | 'reached' | 'unreached' | 'kept';
+type ValueOutcome = 'same' | 'reached' | 'unreached' | 'kept';
 
-const placeOf = (undo?: string, target?: string, now?: string): Place => {
+const outcomeOf = (undo?: string, target?: string, now?: string): ValueOutcome => {
   if (undo === target) return 'same';
   if (now === target) return 'reached';
   return now === undo ? 'unreached' : 'kept';
 };
 
-const placesIn = ({ undo, target, now }: Ends): Map<string, Place> => {
+const outcomesIn = ({ undo, target, now }: Ends): Map<string, ValueOutcome> => {
   const [from, to, at] = [valuesOf(undo), valuesOf(target), valuesOf(now)];
   return new Map(
     [...new Set([...from.keys(), ...to.keys(), ...at.keys()])].map((name) => [
       name,
-      placeOf(from.get(name), to.get(name), at.get(name)),
+      outcomeOf(from.get(name), to.get(name), at.get(name)),
     ]),
   );
 };
 
 export const remnantsIn = (all: readonly Ends[]): SettleReport => {
-  const places = all.flatMap((ends) => [...placesIn(ends)].map(([name, place]) => ({ ends, name, place })));
-  const reached = places.filter(({ place }) => place === 'reached').length;
-  const kept = places.filter(({ place }) => place === 'kept').map(({ ends, name }) => `${ends.path}/${name}`);
+  const outcomes = all.flatMap((ends) =>
+    [...outcomesIn(ends)].map(([name, outcome]) => ({ ends, name, outcome })),
+  );
+  const reached = outcomes.filter(({ outcome }) => outcome === 'reached').length;
+  const kept = outcomes
+    .filter(({ outcome }) => outcome === 'kept')
+    .map(({ ends, name }) => `${ends.path}/${name}`);
   return { reached, kept, keptNotListed: 0 };
 };
 
@@ -50,15 +54,15 @@ export const settledContents = (ends: Ends): Contents => {
   const goal = ends.undo;
   const values = valuesOf(ends.now);
   const wanted = valuesOf(goal);
-  for (const [name, place] of placesIn(ends)) {
-    if (place !== 'reached') continue;
+  for (const [name, outcome] of outcomesIn(ends)) {
+    if (outcome !== 'reached') continue;
     const value = wanted.get(name);
     if (value === undefined) values.delete(name);
     else values.set(name, value);
   }
   const files = Object.fromEntries([...values].filter(([name]) => name !== HEAD));
   if (Object.keys(files).length === 0 && (goal === null || ends.now === null)) return goal;
-  const keepsHead = placesIn(ends).get(HEAD) === 'kept' || goal === null || ends.now !== null;
+  const keepsHead = outcomesIn(ends).get(HEAD) === 'kept' || goal === null || ends.now !== null;
   const head = values.get(HEAD);
   const isNone = head === 'no commit' || head === 'not there' || head === undefined;
   return { files, ...(isNone ? {} : { head: keepsHead ? head : goal?.head }) };

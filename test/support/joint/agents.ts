@@ -68,11 +68,11 @@ export const createAgents = (dependencies: AgentDependencies) => {
     messageId: `m${message}`,
     ...(random.chance(0.7) ? { epoch } : {}),
   });
-  type Place = ReturnType<typeof place>;
+  type CallFields = ReturnType<typeof place>;
 
   /** Nothing new begins in an epoch that is over (C9). */
   const fenced = async <Answer>(
-    given: Partial<Place>,
+    given: Partial<CallFields>,
     what: string,
     work: () => Promise<Answer>,
   ): Promise<void> => {
