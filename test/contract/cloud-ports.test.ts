@@ -12,17 +12,13 @@ import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/clien
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { Sandbox } from 'e2b';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect, test } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { childrenOf } from '../support/processes.ts';
+import { shared } from '../support/shared.ts';
 
-let cloud: TestCloud;
-let listenedBefore: ReadonlySet<number>;
-beforeAll(async () => {
-  listenedBefore = new Set(await listeningPorts());
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const listenedBefore = shared(async () => new Set(await listeningPorts()));
+const cloud = shared(startTestCloud);
 
 const LISTEN = '0A';
 
@@ -54,10 +50,10 @@ const listeningPorts = async (): Promise<number[]> => {
 };
 
 test('every port that the cloud opens is one of its endpoints', async () => {
-  const endpoints = [...new Set(Object.values(cloud.endpoints).map((url) => Number(new URL(url).port)))];
+  const endpoints = [...new Set(Object.values(cloud().endpoints).map((url) => Number(new URL(url).port)))];
   // The test runner may listen too, but in a process above this one. Files before this one may have left servers.
   const ascending = (a: number, b: number): number => a - b;
-  expect((await listeningPorts()).filter((port) => !listenedBefore.has(port)).sort(ascending)).toEqual(
+  expect((await listeningPorts()).filter((port) => !listenedBefore().has(port)).sort(ascending)).toEqual(
     endpoints.sort(ascending),
   );
   // For programs, to sign in, and for the API with the console.
@@ -80,7 +76,7 @@ test.each([
     'AWSStepFunctions.ListStateMachines',
     'AWSEvents.PutEvents',
   ];
-  for (const [service, url] of Object.entries(cloud.endpoints))
+  for (const [service, url] of Object.entries(cloud().endpoints))
     for (const target of targets) {
       const answer = await fetch(url + path, {
         method,
@@ -97,19 +93,19 @@ test.each([
 });
 
 test('no endpoint does anything for a request with another key, or with the keyâ€™s name and another secret', async () => {
-  const { AWS_ACCESS_KEY_ID: known = '', WALKBACK_BUCKET: Bucket = '' } = cloud.environment;
+  const { AWS_ACCESS_KEY_ID: known = '', WALKBACK_BUCKET: Bucket = '' } = cloud().environment;
   const keys = [
     { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'guess' },
     { accessKeyId: known, secretAccessKey: 'guess' },
   ];
   for (const credentials of keys) {
     const to = (endpoint: string) => ({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
-    const { dynamodb, s3, lambda, events, secrets, stepfunctions } = cloud.endpoints;
+    const { dynamodb, s3, lambda, events, secrets, stepfunctions } = cloud().endpoints;
     const bucket = new S3Client({ ...to(s3), forcePathStyle: true });
     const tables = new DynamoDBClient(to(dynamodb));
     const asked = [
       tables.send(new ListTablesCommand({})),
-      tables.send(new ScanCommand({ TableName: cloud.environment['WALKBACK_SESSIONS_TABLE'] ?? '' })),
+      tables.send(new ScanCommand({ TableName: cloud().environment['WALKBACK_SESSIONS_TABLE'] ?? '' })),
       new DynamoDBStreamsClient(to(dynamodb)).send(new ListStreamsCommand({})),
       bucket.send(new ListObjectsV2Command({ Bucket })),
       bucket.send(new GetObjectCommand({ Bucket, Key: 'x' })),
@@ -133,8 +129,8 @@ test('no endpoint does anything for a request with another key, or with the keyâ
     for (const name of refused) expect(name).toMatch(REFUSAL);
   }
   const e2b = {
-    apiUrl: cloud.endpoints.e2b,
-    sandboxUrl: cloud.endpoints.e2b,
+    apiUrl: cloud().endpoints.e2b,
+    sandboxUrl: cloud().endpoints.e2b,
     apiKey: 'e2b_guess',
     debug: false,
   };
@@ -142,10 +138,10 @@ test('no endpoint does anything for a request with another key, or with the keyâ
 });
 
 test('a service answers below its own path only, and what is signed is the whole path', async () => {
-  const { e2b, dynamodb, s3, lambda } = cloud.endpoints;
+  const { e2b, dynamodb, s3, lambda } = cloud().endpoints;
   const credentials = {
-    accessKeyId: cloud.environment['AWS_ACCESS_KEY_ID'] ?? '',
-    secretAccessKey: cloud.environment['AWS_SECRET_ACCESS_KEY'] ?? '',
+    accessKeyId: cloud().environment['AWS_ACCESS_KEY_ID'] ?? '',
+    secretAccessKey: cloud().environment['AWS_SECRET_ACCESS_KEY'] ?? '',
   };
   const listTables = async (endpoint: string, as?: string): Promise<string> => {
     const client = new DynamoDBClient({ region: 'us-east-1', endpoint, credentials, maxAttempts: 1 });
@@ -178,10 +174,10 @@ test('nothing the cloud keeps can be read by another user', async () => {
   const look = async (path: string): Promise<void> => {
     const { mode } = await lstat(path);
     const directory = (mode & 0o170000) === 0o040000;
-    if ((mode & 0o007) === 0 && path !== cloud.dataDir) return;
+    if ((mode & 0o007) === 0 && path !== cloud().dataDir) return;
     if (!directory) readable.push(path);
     else for (const name of await readdir(path)) await look(join(path, name));
   };
-  await look(cloud.dataDir);
+  await look(cloud().dataDir);
   expect(readable).toEqual([]);
 });

@@ -23,6 +23,7 @@ import { planCloud } from '../../local/plan.ts';
 import { Sha256 } from '../../local/sigv4.ts';
 import { loadTemplate } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
+import { errorOf } from '../support/error-of.ts';
 import { freePortsInARow } from '../support/loopback.ts';
 import { processesWith } from '../support/processes.ts';
 
@@ -187,10 +188,7 @@ test('a damaged lock is nobody’s, and a data directory that cannot be one is n
   expect(await findRunningCloud(directory.path)).toBeUndefined();
   await (await startCloud({ dataDir: directory.path })).close();
   const file = join(directory.path, 'credentials.json');
-  expect(await refusal(startCloud({ dataDir: file }))).toMatchObject({
-    name: 'ConfigurationError',
-    message: expect.stringContaining(file),
-  });
+  expect(await refusal(startCloud({ dataDir: file }))).toMatchObject(errorOf('ConfigurationError', file));
 });
 
 test('of two starting at once in one directory, one wins and the other is told', async () => {
@@ -207,10 +205,9 @@ test('with a port, the services for programs take it, and the pages the ones aft
   const taken = first + 2;
   const blocker = createServer().listen(taken, '127.0.0.1');
   await once(blocker, 'listening');
-  expect(await refusal(startCloud({ dataDir: directory.path, port: first }))).toMatchObject({
-    name: 'ConfigurationError',
-    message: expect.stringContaining(`port ${taken} `),
-  });
+  expect(await refusal(startCloud({ dataDir: directory.path, port: first }))).toMatchObject(
+    errorOf('ConfigurationError', `port ${taken} `),
+  );
   blocker.close();
   await once(blocker, 'close');
   expect(processesWith(directory.path)).toEqual([]);
@@ -225,10 +222,9 @@ test('with a port, the services for programs take it, and the pages the ones aft
 test('a damaged credentials file is an error that names it', async () => {
   await using directory = await scratch();
   await writeFile(join(directory.path, 'credentials.json'), '{"accessKeyId":');
-  expect(await refusal(startCloud({ dataDir: directory.path }))).toMatchObject({
-    name: 'ConfigurationError',
-    message: expect.stringContaining('credentials.json'),
-  });
+  expect(await refusal(startCloud({ dataDir: directory.path }))).toMatchObject(
+    errorOf('ConfigurationError', 'credentials.json'),
+  );
 });
 
 test('a second cloud in the same process is refused, because functions share an environment', async () => {

@@ -12,6 +12,7 @@ import { checkMachine } from '../../cli/doctor/machine.ts';
 import { findDynamoDb } from '../../local/dynamodb/binary.ts';
 import { startDynamoDb } from '../../local/dynamodb/server.ts';
 import { clientFor, createTable, credentials, scratch } from '../support/dynamodb.ts';
+import { errorOf } from '../support/error-of.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { processesWith } from '../support/processes.ts';
 
@@ -144,29 +145,26 @@ describe('the DynamoDB process', () => {
     await using directory = await scratch();
     const taken = createServer();
     const port = await listenOnLoopback(taken);
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, place: port })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining(`port ${port}`),
-    });
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, place: port })).rejects.toMatchObject(
+      errorOf('ConfigurationError', `port ${port}`),
+    );
     taken.close();
   });
 
   test('that cannot start says why', async () => {
     await using directory = await scratch();
     const source = { kind: 'binary', path: '/bin/false' } as const;
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining('ended with 1'),
-    });
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject(
+      errorOf('ConfigurationError', 'ended with 1'),
+    );
   });
 
   test('can be somebody else’s endpoint, which must answer', async () => {
     await using directory = await scratch();
     const source = { kind: 'endpoint', url: 'http://127.0.0.1:1' } as const;
-    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      message: expect.stringContaining('http://127.0.0.1:1'),
-    });
+    await expect(startDynamoDb({ dataDir: directory.path, credentials, source })).rejects.toMatchObject(
+      errorOf('ConfigurationError', 'http://127.0.0.1:1'),
+    );
   });
 
   test('somebody else’s endpoint may take its time for the first answer', async () => {

@@ -3,33 +3,27 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { apiKey, errorName, sdkFor, startLocalE2b } from '../support/local-e2b.ts';
+import { shared } from '../support/shared.ts';
 
-let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
-let sandbox: Awaited<ReturnType<(typeof e2b.sdk)['create']>>;
+let sandbox: Awaited<ReturnType<ReturnType<typeof e2b>['sdk']['create']>>;
 
-beforeAll(async () => {
-  e2b = await startLocalE2b();
-});
-
-afterAll(async () => {
-  await e2b[Symbol.asyncDispose]();
-});
+const e2b = shared(startLocalE2b);
 
 beforeEach(async () => {
-  sandbox = await e2b.sdk.create();
+  sandbox = await e2b().sdk.create();
 });
 
 const tokenOf = async (sandboxId: string): Promise<string> => {
-  const record: unknown = JSON.parse(await readFile(join(e2b.dataDir, sandboxId, 'sandbox.json'), 'utf8'));
+  const record: unknown = JSON.parse(await readFile(join(e2b().dataDir, sandboxId, 'sandbox.json'), 'utf8'));
   return (record as { accessToken: string }).accessToken;
 };
 
 /** `fetch` forbids some headers that an attacker may set. */
 const status = (path: string, headers: Record<string, string>, method = 'GET'): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    request(`${e2b.url}${path}`, { method, headers }, (answer) => {
+    request(`${e2b().url}${path}`, { method, headers }, (answer) => {
       answer.resume();
       resolve(answer.statusCode);
     })
@@ -41,7 +35,7 @@ const DATA_PATHS = ['/files?path=/etc/passwd', '/process.Process/List', '/filesy
 
 describe('who may use the local E2B', () => {
   test('refuses a wrong or missing API key on every call of the control plane', async () => {
-    const stranger = sdkFor(e2b.url, 'wrong');
+    const stranger = sdkFor(e2b().url, 'wrong');
     expect(await errorName(stranger.create())).toBe('AuthenticationError');
     expect(await errorName(stranger.connect(sandbox.sandboxId))).toBe('AuthenticationError');
     expect(await errorName(stranger.getInfo(sandbox.sandboxId))).toBe('AuthenticationError');
@@ -49,13 +43,13 @@ describe('who may use the local E2B', () => {
     expect(await errorName(stranger.list().nextItems())).toBe('AuthenticationError');
     expect(await status(`/sandboxes/${sandbox.sandboxId}`, {})).toBe(401);
     expect(await status('/anything/else', {})).toBe(401);
-    expect((await e2b.sdk.getInfo(sandbox.sandboxId)).state).toBe('running');
+    expect((await e2b().sdk.getInfo(sandbox.sandboxId)).state).toBe('running');
   });
 
   test.each(DATA_PATHS)("wants the sandbox's own token on %s", async (path) => {
     const method = path.startsWith('/p') || path.startsWith('/filesystem') ? 'POST' : 'GET';
     const id = { 'e2b-sandbox-id': sandbox.sandboxId };
-    const other = await e2b.sdk.create();
+    const other = await e2b().sdk.create();
     expect(await status(path, id, method)).toBe(401);
     expect(await status(path, { ...id, 'x-api-key': apiKey }, method)).toBe(401);
     expect(await status(path, { ...id, 'x-access-token': '' }, method)).toBe(401);
@@ -86,14 +80,14 @@ describe('who may use the local E2B', () => {
   });
 
   test('does not tell the token to whoever only lists', async () => {
-    const answer = await fetch(`${e2b.url}/v2/sandboxes`, { headers: { 'x-api-key': apiKey } });
+    const answer = await fetch(`${e2b().url}/v2/sandboxes`, { headers: { 'x-api-key': apiKey } });
     expect(await answer.text()).not.toContain(await tokenOf(sandbox.sandboxId));
   });
 
   test.each(['{', '[]', '{"timeout":-1}', '{"timeout":"x"}', '{"metadata":{"a":1}}'])(
     'refuses the body %s',
     async (body) => {
-      const answer = await fetch(`${e2b.url}/v2/sandboxes`, {
+      const answer = await fetch(`${e2b().url}/v2/sandboxes`, {
         method: 'POST',
         body,
         headers: { 'x-api-key': apiKey },
@@ -108,7 +102,7 @@ describe('files of a local sandbox', () => {
     const names = ['/tmp/a', '/home/user/deep/er/b', 'relative', '/tmp/odd "name" ü'];
     await sandbox.files.writeFiles(names.map((path) => ({ path, data: `content of ${path}` })));
     for (const path of names) expect(await sandbox.files.read(path)).toBe(`content of ${path}`);
-    expect(existsSync(e2b.rootfs(sandbox.sandboxId, 'home/user/relative'))).toBe(true);
+    expect(existsSync(e2b().rootfs(sandbox.sandboxId, 'home/user/relative'))).toBe(true);
     const bytes = new Uint8Array(5_000_000).map((_, i) => i % 251);
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -155,19 +149,19 @@ describe('files of a local sandbox', () => {
   test('cannot be reached outside by .. or by a symlink', async () => {
     // Nobody else has a file of that name, whatever server is asked.
     const name = `walkback-secret-${randomUUID()}`;
-    const secret = join(e2b.dataDir, name);
+    const secret = join(e2b().dataDir, name);
     await writeFile(secret, 'secret');
-    await mkdir(join(e2b.dataDir, 'outside'), { recursive: true });
-    const home = e2b.rootfs(sandbox.sandboxId, 'home/user');
+    await mkdir(join(e2b().dataDir, 'outside'), { recursive: true });
+    const home = e2b().rootfs(sandbox.sandboxId, 'home/user');
     await symlink(secret, join(home, 'to-file'));
-    await symlink(e2b.dataDir, join(home, 'to-directory'));
+    await symlink(e2b().dataDir, join(home, 'to-directory'));
     await symlink(`../../../../${name}`, join(home, 'relative'));
-    await symlink(join(e2b.dataDir, 'outside', 'new'), join(home, 'dangling'));
+    await symlink(join(e2b().dataDir, 'outside', 'new'), join(home, 'dangling'));
     await symlink('loop', join(home, 'loop'));
     for (const path of [`/../../${name}`, `/home/user/../../../../${name}`, `x/../../../../../${name}`])
       expect(await errorName(sandbox.files.read(path))).toBe('FileNotFoundError');
     await sandbox.files.write(`/../../${name}`, 'only inside');
-    expect(await readFile(e2b.rootfs(sandbox.sandboxId, name), 'utf8')).toBe('only inside');
+    expect(await readFile(e2b().rootfs(sandbox.sandboxId, name), 'utf8')).toBe('only inside');
     for (const path of ['to-file', `to-directory/${name}`, 'relative', 'loop']) {
       expect(await errorName(sandbox.files.read(path))).not.toBe('no error');
       expect(await errorName(sandbox.files.write(path, 'overwritten'))).not.toBe('no error');
@@ -179,7 +173,7 @@ describe('files of a local sandbox', () => {
     expect(await errorName(sandbox.files.remove(`to-directory/${name}`))).not.toBe('no error');
     expect(await errorName(sandbox.files.list('to-directory'))).not.toBe('no error');
     expect(await readFile(secret, 'utf8')).toBe('secret');
-    expect(existsSync(join(e2b.dataDir, 'outside', 'new'))).toBe(false);
+    expect(existsSync(join(e2b().dataDir, 'outside', 'new'))).toBe(false);
     await sandbox.files.remove('to-directory');
     expect(existsSync(secret)).toBe(true);
   });

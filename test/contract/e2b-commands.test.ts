@@ -3,9 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandExitError } from 'e2b';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { userName } from '../../kit/machine-user.ts';
 import { errorName, isAlive, startLocalE2b } from '../support/local-e2b.ts';
+import { shared } from '../support/shared.ts';
 
 const PATH = process.env['PATH'] ?? '';
 const server = {
@@ -16,24 +17,17 @@ const server = {
   NODE_OPTIONS: '',
 };
 
-let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
-let sandbox: Awaited<ReturnType<(typeof e2b.sdk)['create']>>;
+let sandbox: Awaited<ReturnType<ReturnType<typeof e2b>['sdk']['create']>>;
 
-beforeAll(async () => {
-  e2b = await startLocalE2b(server);
-});
-
-afterAll(async () => {
-  await e2b[Symbol.asyncDispose]();
-});
+const e2b = shared(() => startLocalE2b(server));
 
 beforeEach(async () => {
-  sandbox = await e2b.sdk.create();
+  sandbox = await e2b().sdk.create();
 });
 
 const until = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 60_000, interval: 20 });
-const inside = (path: string): string => e2b.rootfs(sandbox.sandboxId, path);
+const inside = (path: string): string => e2b().rootfs(sandbox.sandboxId, path);
 
 /** The process writes its id there; that it runs is the signal. */
 const pidFrom = async (path: string): Promise<number> => {
@@ -49,12 +43,12 @@ const failureOf = async (promise: Promise<unknown>): Promise<CommandExitError> =
 
 /** The remote call itself, for what the SDK does not let one say. */
 const start = async (process: object, headers: Record<string, string> = {}): Promise<Response> => {
-  const file = join(e2b.dataDir, sandbox.sandboxId, 'sandbox.json');
+  const file = join(e2b().dataDir, sandbox.sandboxId, 'sandbox.json');
   const { accessToken } = JSON.parse(await readFile(file, 'utf8')) as { accessToken: string };
   const message = Buffer.from(JSON.stringify({ process }));
   const length = Buffer.alloc(5);
   length.writeUInt32BE(message.length, 1);
-  return fetch(`${e2b.url}/process.Process/Start`, {
+  return fetch(`${e2b().url}/process.Process/Start`, {
     method: 'POST',
     body: Buffer.concat([length, message]),
     headers: { 'e2b-sandbox-id': sandbox.sandboxId, 'x-access-token': accessToken, ...headers },
@@ -111,13 +105,13 @@ describe('a command in a local sandbox, through the real SDK', () => {
   });
 
   test('sees the environment of the sandbox, and that of the request above it', async () => {
-    const other = await e2b.sdk.create({ envs: { A: 'sandbox', B: 'sandbox' } });
+    const other = await e2b().sdk.create({ envs: { A: 'sandbox', B: 'sandbox' } });
     const { stdout } = await other.commands.run('echo $A $B', { envs: { B: 'request' } });
     expect(stdout).toBe('sandbox request\n');
   });
 
   test('keeps the real home and git configuration when a directory is mounted', async () => {
-    const mounted = await e2b.sdk.create({ volumeMounts: { '/work': tmpdir() } });
+    const mounted = await e2b().sdk.create({ volumeMounts: { '/work': tmpdir() } });
     const { stdout } = await mounted.commands.run('echo $HOME; echo ${GIT_CONFIG_GLOBAL-none}');
     expect(stdout).toBe(`${homedir()}\nnone\n`);
     await mounted.kill();

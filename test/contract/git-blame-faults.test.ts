@@ -4,7 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
-import type { BlameRequest } from '../../core/checkpoint/ports/blame.ts';
+import { blameRequest } from '../support/blame-request.ts';
+import { errorOf } from '../support/error-of.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { processSandbox } from '../support/process-sandbox.ts';
 import { programHere } from '../support/sandbox-program.ts';
@@ -24,28 +25,12 @@ const openWorld = async (command: string, does: string) => {
   return {
     harness,
     tree,
+    nodes: [{ tree, parents: [] }],
     temporary,
     sandbox: processSandbox(variables),
     [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
   };
 };
-
-const requestOf = (projectsRoot: string, tree: string, more: Partial<BlameRequest>): BlameRequest => ({
-  sessionId: 's1',
-  projectsRoot,
-  path: 'app',
-  objectFormat: 'sha1',
-  file: 'a.txt',
-  nodes: [{ tree, parents: [] }],
-  bases: [],
-  shallow: false,
-  from: 1,
-  mostLines: 10,
-  maxFileBytes: 1000,
-  bundles: [],
-  timeoutMs: 60_000,
-  ...more,
-});
 
 test.each([
   ['cat-file', 'kill -KILL $$', {}, 'git was ended by signal 9'],
@@ -54,10 +39,13 @@ test.each([
   ['cat-file --batch', 'echo out of memory >&2; exit 128', {}, 'out of memory'],
   ['log', 'kill -KILL $$', { file: 'gone.txt' }, 'git was ended by signal 9'],
   ['blame', 'exit 1', {}, 'git failed and said nothing'],
+  ['blame', 'kill -KILL $$', {}, 'git was ended by signal 9'],
+  ['blame', 'echo fatal: out of memory >&2; exit 128', {}, 'out of memory'],
+  ['blame', 'printf half; exit 0', {}, 'its answer is not whole'],
   ['blame', 'exec sleep 100', { timeoutMs: 4_000 }, 'it reached its deadline'],
 ] as const)('a %s that does %s tells nobody who wrote a file', async (command, does, more, why) => {
   await using world = await openWorld(command, does);
-  const request = requestOf(world.harness.root, world.tree, more);
+  const request = blameRequest(world.harness.root, world.nodes, more);
   await expect(repositories.blame(world.sandbox, request)).rejects.toMatchObject({
     name: 'SandboxUnavailable',
     retryable: true,
@@ -68,7 +56,7 @@ test.each([
 
 test("a file that is gone is nobody's where git cannot tell who removed it", async () => {
   await using world = await openWorld('log', 'exit 128');
-  const request = requestOf(world.harness.root, world.tree, { file: 'gone.txt' });
+  const request = blameRequest(world.harness.root, world.nodes, { file: 'gone.txt' });
   expect(await repositories.blame(world.sandbox, request)).toEqual({ kind: 'absent' });
 });
 
@@ -82,11 +70,10 @@ test.each([
   const bytes = readFileSync(join(root, '../bundle'));
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const bundle = { kind: 'base' as const, sha256, sizeBytes: bytes.length, bytes, commit: '' };
-  const request = requestOf(root, world.tree, { bundles: [bundle] });
-  await expect(repositories.blame(world.sandbox, request)).rejects.toMatchObject({
-    name: 'SandboxUnavailable',
-    message: expect.stringContaining(why),
-  });
+  const request = blameRequest(root, world.nodes, { bundles: [bundle] });
+  await expect(repositories.blame(world.sandbox, request)).rejects.toMatchObject(
+    errorOf('SandboxUnavailable', why),
+  );
   expect(readdirSync(world.temporary)).toEqual([]);
   expect(readdirSync(join(root, '.agent-shadow/in-s1'))).toEqual([]);
 });
@@ -97,10 +84,9 @@ test('a path is looked for by a git that lives, and a repository that is not the
   const trees = ['gone', 'app'].map((path) => ({ path, tree }));
   const request = { sessionId: 's1', projectsRoot: harness.root, file: 'a.txt', trees, timeoutMs: 60_000 };
   expect(await repositories.findFile(harness.sandbox, request)).toEqual(['app']);
-  await expect(repositories.findFile(sandbox, request)).rejects.toMatchObject({
-    name: 'SandboxUnavailable',
-    message: expect.stringContaining('git was ended by signal 9'),
-  });
+  await expect(repositories.findFile(sandbox, request)).rejects.toMatchObject(
+    errorOf('SandboxUnavailable', 'git was ended by signal 9'),
+  );
 });
 
 test.each([

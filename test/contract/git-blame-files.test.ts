@@ -1,16 +1,15 @@
 /** Who wrote a file, where the file or its name is not what one would like: real git. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
 import type { BlameAnswer } from '../../contract/blame.ts';
-import type { BlameRequest } from '../../core/checkpoint/ports/blame.ts';
+import { blameRequest } from '../support/blame-request.ts';
 import { BEGIN, kindsOf, open } from '../support/blame-stage.ts';
 import { withTwoFiles } from '../support/git-repositories.ts';
 import { createGitStage, type GitStage } from '../support/git-stage.ts';
-import { processSandbox } from '../support/process-sandbox.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { programHere } from '../support/sandbox-program.ts';
 
@@ -215,23 +214,6 @@ test('nothing is left of a call in the sandbox, and nothing in its table', async
   expect(readdirSync(join(stage.rootOf(sandbox), '.agent-shadow'))).not.toContain('run-s1');
 });
 
-/** About `a.txt` of the repository `app`. */
-const requestOf = (projectsRoot: string, nodes: BlameRequest['nodes']): BlameRequest => ({
-  sessionId: 's1',
-  projectsRoot,
-  path: 'app',
-  objectFormat: 'sha1',
-  file: 'a.txt',
-  nodes,
-  bases: [],
-  shallow: false,
-  from: 1,
-  mostLines: 10,
-  maxFileBytes: 1000,
-  bundles: [],
-  timeoutMs: 60_000,
-});
-
 test('a history of thousands of states goes ahead as a file', async () => {
   await using harness = await withTwoFiles(['app']);
   const treeNow = async () => (await harness.capture()).repositories[0]?.tree ?? null;
@@ -249,7 +231,7 @@ test('a history of thousands of states goes ahead as a file', async () => {
     .split('\n');
   const trees = [first, ...others, second];
   const nodes = trees.map((tree, at) => ({ tree, parents: at === 0 ? [] : [at - 1] }));
-  const request = requestOf(harness.root, nodes);
+  const request = blameRequest(harness.root, nodes);
   const report = await createRepositories(programHere()).blame(harness.sandbox, request);
   expect(report).toMatchObject({ kind: 'lines', total: 2, sources: [{ node: 3001, path: 'a.txt' }] });
   const [blob = ''] = harness.sh('git rev-parse HEAD:a.txt', 'app').trim().split('\n');
@@ -276,32 +258,4 @@ test('a history of thousands of states goes ahead as a file', async () => {
     nodes: [0],
     bases: [],
   });
-});
-
-test.for([
-  ['kill -KILL $$', 'git was ended by signal 9'],
-  ['echo fatal: out of memory >&2; exit 128', 'out of memory'],
-  ['printf half; exit 0', 'its answer is not whole'],
-])('a git that does %s wrote no file, and nothing of the call stays', async ([does, why]) => {
-  await using harness = await withTwoFiles(['app']);
-  const tree = (await harness.capture()).repositories[0]?.tree ?? null;
-  const bin = join(harness.root, '../bin');
-  const temporary = join(harness.root, '../tmp');
-  mkdirSync(bin);
-  mkdirSync(temporary);
-  const stub = `#!/bin/bash\ncase " $* " in *' blame '*) ${does} ;; *) PATH=\${PATH#*:} exec git "$@" ;; esac\n`;
-  writeFileSync(join(bin, 'git'), stub, { mode: 0o755 });
-  const sandbox = processSandbox({
-    PATH: `${bin}:${process.env['PATH']}`,
-    HOME: temporary,
-    TMPDIR: temporary,
-  });
-  const request = requestOf(harness.root, [{ tree, parents: [] }]);
-  const asked = createRepositories(programHere()).blame(sandbox, request);
-  await expect(asked).rejects.toMatchObject({
-    name: 'SandboxUnavailable',
-    retryable: true,
-    message: expect.stringContaining(why),
-  });
-  expect(readdirSync(temporary)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRepositories } from '../../adapters/git/repositories.ts';
+import { blameRequest } from '../support/blame-request.ts';
 import { commandPath } from '../support/command-path.ts';
 import { broughtBack, busyboxRoot, capturesIn, emulated } from '../support/git-elsewhere.ts';
 import { applies, rebuilds, TWO_FILES, withTwoFiles, world } from '../support/git-repositories.ts';
@@ -94,22 +95,11 @@ test.skipIf(busybox === '' || NEEDS_MOUNT.skip)(
     sh('sed -i s/two/TWO/ app/lines; echo loose > loose', root);
     const to = (await capture()).repositories.find(({ path }) => path === 'app')?.tree ?? '';
     const common = { projectsRoot, sessionId: 's1', timeoutMs: 60_000 };
-    const blamed = await repositories.blame(sandbox, {
-      ...common,
-      path: 'app',
-      objectFormat: 'sha1',
-      file: 'lines',
-      nodes: [
-        { tree: from, parents: [] },
-        { tree: to, parents: [0] },
-      ],
-      bases: [],
-      shallow: false,
-      from: 1,
-      mostLines: 10,
-      maxFileBytes: 1000,
-      bundles: [],
-    });
+    const nodes = [
+      { tree: from, parents: [] },
+      { tree: to, parents: [0] },
+    ];
+    const blamed = await repositories.blame(sandbox, blameRequest(projectsRoot, nodes, { file: 'lines' }));
     expect(blamed).toMatchObject({
       lines: [{ source: 0 }, { source: 1 }],
       sources: [{ node: 0 }, { node: 1 }],

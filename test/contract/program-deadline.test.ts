@@ -1,17 +1,14 @@
 /** A command that does not end in time, with children that do not want to: real processes in a local sandbox. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createSandboxes } from '../../adapters/e2b/sandboxes.ts';
 import { lockWaitSeconds } from '../../adapters/git/lock-wait.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
 import { apiKey, isAlive, startLocalE2b } from '../support/local-e2b.ts';
 import { programHere } from '../support/sandbox-program.ts';
+import { shared } from '../support/shared.ts';
 
-let e2b: Awaited<ReturnType<typeof startLocalE2b>>;
-beforeAll(async () => {
-  e2b = await startLocalE2b();
-});
-afterAll(() => e2b[Symbol.asyncDispose]());
+const e2b = shared(startLocalE2b);
 
 test.each([1, 999, 1_000, 4_000, 7_999, 30_000, 870_000])(
   'of %i ms, the wait for the lock leaves time for the work, and is a second at the least',
@@ -24,9 +21,9 @@ test.each([1, 999, 1_000, 4_000, 7_999, 30_000, 870_000])(
 
 /** A sandbox with a repository, in which `git` is this script. */
 const sandboxWith = async (script: (home: string) => string) => {
-  const sandboxes = createSandboxes({ apiKey, apiUrl: e2b.url, sandboxUrl: e2b.url });
+  const sandboxes = createSandboxes({ apiKey, apiUrl: e2b().url, sandboxUrl: e2b().url });
   const sandbox = await sandboxes.create({ tags: {}, timeoutMs: 120_000 });
-  const home = e2b.rootfs(sandbox.sandboxId, 'home/user');
+  const home = e2b().rootfs(sandbox.sandboxId, 'home/user');
   await mkdir(`${home}/work/repository/.git/objects`, { recursive: true });
   await writeFile(`${home}/work/repository/.git/HEAD`, 'ref: refs/heads/main\n');
   await mkdir(`${home}/bin`, { recursive: true });

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type ProgramBuild, readProgramBuild } from '../../adapters/git/program/build.ts';
 import { createSandboxProgram } from '../../adapters/git/program/call.ts';
 import { SANDBOX_REPORTS } from '../../contract/sandbox/reports.ts';
+import { errorOf } from '../support/error-of.ts';
 import { processSandbox } from '../support/process-sandbox.ts';
 import { runSync } from '../support/run-sync.ts';
 
@@ -160,10 +161,9 @@ describe('the sandbox program', () => {
     const { call, root } = await createPlace({ env: { HOME: '/dev/null' } });
     await mkdir(join(root, '.agent-shadow'));
     await writeFile(join(root, '.agent-shadow/bin'), '');
-    await expect(call()).rejects.toMatchObject({
-      name: 'SandboxUnsupported',
-      message: expect.stringMatching(/\/opt\/walkback.*XDG_CACHE_HOME.*\.agent-shadow\/bin/),
-    });
+    await expect(call()).rejects.toMatchObject(
+      errorOf('SandboxUnsupported', /\/opt\/walkback.*XDG_CACHE_HOME.*\.agent-shadow\/bin/),
+    );
   });
 
   test.for(['.agent-shadow', '.agent-shadow/in'])('nothing is sent through a symlink: %s', async (name) => {
@@ -199,20 +199,16 @@ describe('the sandbox program', () => {
     const where = { projectsRoot: root, timeoutMs: 240_000 };
     await expect(
       createSandboxProgram(build, true).call(sandbox, leftovers, SANDBOX_REPORTS.leftovers, where),
-    ).rejects.toMatchObject({
-      name: 'SandboxUnsupported',
-      message: expect.stringContaining(`${root}/.agent-shadow is a symlink.`),
-    });
+    ).rejects.toMatchObject(errorOf('SandboxUnsupported', `${root}/.agent-shadow is a symlink.`));
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
   test('a file in the way of the upload is named', async () => {
     const { call, root } = await createPlace();
     await writeFile(join(root, '.agent-shadow'), 'of the user');
-    await expect(call()).rejects.toMatchObject({
-      name: 'SandboxUnsupported',
-      message: expect.stringContaining(`${root}/.agent-shadow is not a directory.`),
-    });
+    await expect(call()).rejects.toMatchObject(
+      errorOf('SandboxUnsupported', `${root}/.agent-shadow is not a directory.`),
+    );
     expect(await readFile(join(root, '.agent-shadow'), 'utf8')).toBe('of the user');
   });
 
@@ -234,10 +230,7 @@ describe('the sandbox program', () => {
     await mkdir(join(home, '.cache'));
     await mkdir(join(root, '.agent-shadow'));
     for (const place of [cache, join(root, '.agent-shadow/bin')]) await symlink(elsewhere, place);
-    await expect(call()).rejects.toMatchObject({
-      name: 'SandboxUnsupported',
-      message: expect.stringContaining('.agent-shadow/bin'),
-    });
+    await expect(call()).rejects.toMatchObject(errorOf('SandboxUnsupported', '.agent-shadow/bin'));
     expect(await readdir(elsewhere)).toEqual([]);
   });
 

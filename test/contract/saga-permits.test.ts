@@ -1,20 +1,15 @@
 /** Permits over DynamoDB and over the fake of the tests: granted once with each token, in the order of the line. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import type { Claim, Permit, Ticket } from '../../core/saga/model/permit.ts';
 import type { SagaStore } from '../../core/saga/ports.ts';
 import { newHead } from '../../core/saga/run/new-head.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
+import { shared } from '../support/shared.ts';
 
-let opened: Awaited<ReturnType<typeof openSagaTables>>;
-let dynamo: SagaStore;
-
-beforeAll(async () => {
-  opened = await openSagaTables();
-  dynamo = createSagaStore(opened.tables);
-});
-afterAll(() => opened.close());
+const opened = shared(openSagaTables);
+const dynamo = shared(() => createSagaStore(opened().tables));
 
 const HASH = 'a'.repeat(64);
 const AT = '2026-01-01T00:00:00.000Z';
@@ -51,7 +46,7 @@ const ticketOf = (sagaId: string, minute: number): Ticket => ({
 });
 
 describe.each([
-  { name: 'DynamoDB', open: () => dynamo, prefix: 'd' },
+  { name: 'DynamoDB', open: () => dynamo(), prefix: 'd' },
   { name: 'the fake of the tests', open: () => memorySagaStore().store, prefix: 'm' },
 ])('permits: $name', ({ open, prefix }) => {
   test('each token is granted once, with the entry that says so, and a release takes the name off', async () => {

@@ -1,6 +1,6 @@
 /** What a store of sagas keeps, over DynamoDB and over the fake of the tests. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { findChainBreak } from '../../core/saga/entries/hash-chain.ts';
@@ -11,19 +11,14 @@ import { createStartSaga } from '../../core/saga/run/start.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
+import { shared } from '../support/shared.ts';
 import { engine, evaluate, startedHead, tool } from '../support/started-saga.ts';
 
-let opened: Awaited<ReturnType<typeof openSagaTables>>;
-let dynamo: SagaStore;
-
-beforeAll(async () => {
-  opened = await openSagaTables();
-  dynamo = createSagaStore(opened.tables);
-});
-afterAll(() => opened.close());
+const opened = shared(openSagaTables);
+const dynamo = shared(() => createSagaStore(opened().tables));
 
 describe.each([
-  { name: 'DynamoDB', open: () => dynamo },
+  { name: 'DynamoDB', open: () => dynamo() },
   { name: 'the fake of the tests', open: () => memorySagaStore().store },
 ])('a saga store: $name', ({ open }) => {
   test('two Advances at once: one writes, both answer the same, the chain holds (S9)', async () => {

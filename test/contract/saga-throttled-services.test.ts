@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { createBundleStore } from '../../adapters/aws/bundles.ts';
 import { BULK_DEFAULTS, CLIENT_DEFAULTS } from '../../adapters/aws/client-defaults.ts';
 import { createSagaEngine } from '../../adapters/aws/sagas/saga-engine.ts';
@@ -31,6 +31,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-p
 import { SAGA_TABLES_CREDENTIALS as credentials, openSagaTables } from '../support/saga-tables.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { committed, scriptedTool } from '../support/scripted-saga.ts';
+import { shared } from '../support/shared.ts';
 
 const test = inTurn('saga-throttled-services');
 
@@ -70,18 +71,14 @@ const refusing = (operation: string, action: FaultAction, times: number, from = 
   Array.from({ length: times }, (_, n) => ({ match: { operation }, at: from + n, action }));
 
 describe('tables', () => {
-  let opened: Awaited<ReturnType<typeof openSagaTables>>;
-  beforeAll(async () => {
-    opened = await openSagaTables();
-  });
-  afterAll(() => opened.close());
+  const opened = shared(openSagaTables);
 
   const through = async (): Promise<{ proxy: FaultProxy; store: SagaStore }> => {
-    const proxy = await startFaultProxy({ target: opened.url });
+    const proxy = await startFaultProxy({ target: opened().url });
     cleanup.push(() => proxy.close());
     const client = new DynamoDBClient({ region, endpoint: proxy.url, credentials, ...CLIENT_DEFAULTS });
     cleanup.push(() => client.destroy());
-    return { proxy, store: createSagaStore({ ...opened.tables, client }) };
+    return { proxy, store: createSagaStore({ ...opened().tables, client }) };
   };
 
   /** Two sagas of one project that runs one at a time, on one resource: its slot, its lock and both heads are hot. */

@@ -1,5 +1,5 @@
 /** One move of a saga is one transaction: as many and as large entries as it may have are taken by the service, and more are not. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSagaStore } from '../../adapters/aws/sagas/saga-store.ts';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import { MAX_FACTS } from '../../core/saga/decide/decide.ts';
@@ -9,19 +9,14 @@ import type { SagaHead } from '../../core/saga/model/head.ts';
 import type { Fact } from '../../core/saga/model/ledger-entry.ts';
 import { MAX_RESULT_BYTES } from '../../core/saga/model/tool.ts';
 import { MAX_CHILDREN, MAX_STEPS } from '../../core/saga/plan/plan-shape.ts';
-import type { SagaStore } from '../../core/saga/ports.ts';
 import { createStartSaga } from '../../core/saga/run/start.ts';
 import { virtualClock } from '../../kit/testing/virtual-clock.ts';
 import { openSagaTables } from '../support/saga-tables.ts';
 import { scriptedTool } from '../support/scripted-saga.ts';
+import { shared } from '../support/shared.ts';
 
-let opened: Awaited<ReturnType<typeof openSagaTables>>;
-let store: SagaStore;
-beforeAll(async () => {
-  opened = await openSagaTables();
-  store = createSagaStore(opened.tables);
-});
-afterAll(() => opened.close());
+const opened = shared(openSagaTables);
+const store = shared(() => createSagaStore(opened().tables));
 
 const STEP = { stepIndex: 0, step: 's', tool: 'pay', version: '1', epoch: 0 };
 const ATTEMPT = { ...STEP, attempt: 1, idempotencyKey: 'k'.repeat(64) };
@@ -49,9 +44,9 @@ const failed: Fact = {
 };
 
 const start = async (sagaId: string): Promise<SagaHead> => {
-  await store.putTool(scriptedTool('pay', 'compensatable'));
+  await store().putTool(scriptedTool('pay', 'compensatable'));
   const started = createStartSaga({
-    store,
+    store: store(),
     engine: { start: async () => 'started', look: async () => 'running', wake: async () => true },
     clock: virtualClock(),
     evaluate: createEvaluator(),
@@ -62,7 +57,7 @@ const start = async (sagaId: string): Promise<SagaHead> => {
     input: {},
     requestedBy: 'me',
   });
-  return (await store.getHead(sagaId)) ?? expect.unreachable('no head');
+  return (await store().getHead(sagaId)) ?? expect.unreachable('no head');
 };
 
 /** More resources than one saga touches, as agents below it may. */
@@ -87,7 +82,7 @@ const childEnded = (index: number): Fact => {
 const appendFacts = async (sagaId: string, facts: readonly Fact[]) => {
   const head = await start(sagaId);
   const { entries, tip } = chain(sagaId, head, facts, { at: new Date(0).toISOString(), actor: 'engine' });
-  return store.append(
+  return store().append(
     { ...head, ...tip, version: head.version + 1, requestedBy: 'w'.repeat(200) },
     head.version,
     entries,
@@ -101,7 +96,7 @@ describe('a move', () => {
   test('with the most and the largest entries it may have is taken', async () => {
     // One decision more than the limit may still add the facts of one event.
     expect(await append('most', MAX_FACTS + 5)).toMatchObject({ written: true });
-    expect(await store.listEntries('most')).toHaveLength(1 + MAX_FACTS + 5);
+    expect(await store().listEntries('most')).toHaveLength(1 + MAX_FACTS + 5);
   });
 
   test('is taken when all children of a step end at once', async () => {
@@ -122,6 +117,6 @@ describe('a move', () => {
       written: false,
       unstorable: expect.stringMatching(/DynamoDB/),
     });
-    expect(await store.listEntries(what)).toHaveLength(1);
+    expect(await store().listEntries(what)).toHaveLength(1);
   });
 });

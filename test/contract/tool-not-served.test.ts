@@ -1,6 +1,6 @@
 /** A tool that is not there for sagas in flight is told to an alarm, whoever says that it is not. */
 import type { Context } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { isNotServed } from '../../core/saga/tools/engine-errors.ts';
 import { readReply } from '../../core/saga/tools/http-response.ts';
@@ -9,6 +9,7 @@ import { memoryTombstones } from '../../kit/conformance.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { openSagaTables, SAGA_TABLES_CREDENTIALS } from '../support/saga-tables.ts';
+import { shared } from '../support/shared.ts';
 import { requestOf } from '../support/tool-requests.ts';
 
 const look = defineTool({
@@ -44,17 +45,13 @@ describe('nobody served the call', () => {
 });
 
 describe('the function of the state Advance', () => {
-  let opened: Awaited<ReturnType<typeof openSagaTables>>;
-  beforeAll(async () => {
-    opened = await openSagaTables();
-  });
-  afterAll(() => opened.close());
+  const opened = shared(openSagaTables);
 
   test.each([
     ['1.0.0', [1]],
     ['2.0.0', []],
   ])('counts a call of version %s', async (version, counted) => {
-    const { tables, url } = opened;
+    const { tables, url } = opened();
     const env = {
       WALKBACK_SAGAS_TABLE: tables.sagasTable,
       WALKBACK_LEDGER_TABLE: tables.ledgerTable,

@@ -1,17 +1,14 @@
 /** Alarms ring for what they are about, reach somebody, and say what to do. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { readSettings } from '../../cdk/settings.ts';
 import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
 import { synthesise } from '../support/synthesise.ts';
 import { entriesOf } from '../support/template.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 describe('alarms', () => {
   test('each names a runbook that docs/operations.md has', async () => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import jsonata from 'jsonata';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadTemplate, PROJECT } from '../../local/template.ts';
 import { startTestCloud } from '../support/cloud.ts';
 import { startCountingDynamoDb } from '../support/counting-dynamodb.ts';
@@ -11,12 +11,8 @@ import { recordUnits } from '../support/recorded-units.ts';
 import { entriesOf } from '../support/template.ts';
 import { edit, openWorld } from '../support/world.ts';
 
-let operations: string;
-let benchmarks: string;
-beforeAll(async () => {
-  operations = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
-  benchmarks = await readFile(join(PROJECT, 'docs/benchmarks.md'), 'utf8');
-});
+const operations = await readFile(join(PROJECT, 'docs/operations.md'), 'utf8');
+const benchmarks = await readFile(join(PROJECT, 'docs/benchmarks.md'), 'utf8');
 
 interface Row {
   what: string;

@@ -42,8 +42,7 @@ test('a compensation that is delayed is told once, as its schema says', async ()
     },
   });
   const awayUntilMs = saga.clock.nowMs() + 3600_000;
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   expect(told.map(({ name }) => name)).toEqual([
     'saga.compensating',
     'saga.compensation_delayed',

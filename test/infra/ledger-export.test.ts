@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LEDGER_QUERIES } from '../../cdk/constructs/ledger-queries.ts';
 import { AMOUNT_DIRECTIONS } from '../../contract/amount-direction.ts';
 import { type LedgerTotal, ledgerEffect } from '../../contract/ledger-answers.ts';
 import { createTotals } from '../../core/saga/ledger/totals.ts';
 import { planCloud } from '../../local/plan.ts';
-import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
+import { loadTemplate, PROJECT } from '../../local/template.ts';
 import { exportedOf, openTable, sagasOf } from '../support/ledger-export.ts';
 import { openLedger } from '../support/ledger-world.ts';
 import { asArray, entriesOf, logicalIdOf, managedPolicy, statementsOf } from '../support/template.ts';
@@ -17,10 +17,7 @@ import { asArray, entriesOf, logicalIdOf, managedPolicy, statementsOf } from '..
 const NOW = '2026-03-20T00:00:00.000Z';
 const march = { from: '2026-03-01', to: '2026-03-31' };
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 const columnsOf = (direction: string, { amount, undone, byHand }: LedgerTotal['in']) => ({
   [`${direction}_amount`]: amount,

@@ -1,5 +1,5 @@
 /** Limits of the services, held against what is deployed and what the code lets through. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventSchema } from '../../cdk/event-schemas.ts';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { isClientFunction, patienceMs } from '../../client/timeouts.ts';
@@ -17,15 +17,12 @@ import { commandTimeout } from '../../core/shared/deadline.ts';
 import { refundManifests } from '../../examples/refund/catalog.ts';
 import { servicesAt } from '../../examples/refund/tools/services.ts';
 import { planCloud } from '../../local/plan.ts';
-import { loadTemplate, type Template } from '../../local/template.ts';
+import { loadTemplate } from '../../local/template.ts';
 import { entriesOf } from '../support/template.ts';
 import { endingAfter } from '../support/tool-functions.ts';
 
 const KIB = 1024;
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 interface State {
   Type: string;

@@ -1,5 +1,5 @@
 /** Several deployments in one account, and names at the longest that services take. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../cdk/settings.ts';
 import type { Template } from '../../local/template.ts';
 import { synthesise } from '../support/synthesise.ts';
@@ -31,12 +31,8 @@ const namesOf = (template: Template): { type: string; name: string }[] =>
     return [{ type: Type, name }];
   });
 
-let first: Template;
-let second: Template;
-beforeAll(() => {
-  first = withPrefix('walkback');
-  second = withPrefix(LONGEST);
-});
+const first = withPrefix('walkback');
+const second = withPrefix(LONGEST);
 
 test('two deployments in one account and region share no name', () => {
   const [ours, theirs] = [first, second].map((template) => namesOf(template).map(({ name }) => name));

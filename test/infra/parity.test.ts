@@ -1,15 +1,12 @@
 /** What is deployed and what the embedded cloud runs are one template, and nothing in it is silently left out locally. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { planCloud } from '../../local/plan.ts';
-import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
+import { loadTemplate, PROJECT } from '../../local/template.ts';
 import { entriesOf, logicalIdOf } from '../support/template.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 /** Properties by type: played locally, or deployed only because a laptop has no such thing. A new one must be put here,
  * and so be thought about. */

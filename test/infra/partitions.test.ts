@@ -1,15 +1,12 @@
 /** Nothing deployed is bound to one partition of AWS. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { adaptDefinition } from '../../local/stepfunctions/definition.ts';
-import { loadTemplate, PROJECT, type Template } from '../../local/template.ts';
+import { loadTemplate, PROJECT } from '../../local/template.ts';
 import { entriesOf } from '../support/template.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 test('the template, its definitions and the sources of both name no partition: they work in China and GovCloud too', async () => {
   const FIXED = /\barn:(?:aws|aws-cn|aws-us-gov|aws-iso[-\w]*):/;

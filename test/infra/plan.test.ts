@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type FunctionPlan, mergeEnvironments, planCloud } from '../../local/plan.ts';
 import { createResolver } from '../../local/resolve.ts';
 import type { Template } from '../../local/template.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const resource = (Type: string, Properties = {}, Metadata = {}) => ({ Type, Properties, Metadata });
 const template: Template = {
@@ -77,10 +78,7 @@ test('one environment for all functions; two values for one name are refused', (
     B: '2',
   });
   expect(() => mergeEnvironments([fn('one', { A: '1' }), fn('two', { A: '2' })])).toThrow(
-    expect.objectContaining({
-      name: 'ConfigurationError',
-      message: expect.stringMatching(/A is 1 in one but 2 in two/),
-    }),
+    expect.objectContaining(errorOf('ConfigurationError', /A is 1 in one but 2 in two/)),
   );
 });
 
@@ -92,9 +90,6 @@ test('a function with more environment than Lambda takes is refused by name; one
   };
   expect(planCloud(withVariable(4096)).functions).toHaveLength(1);
   expect(() => planCloud(withVariable(4097))).toThrow(
-    expect.objectContaining({
-      name: 'ConfigurationError',
-      message: expect.stringMatching(/function fn has 4097 bytes .* 4096/),
-    }),
+    expect.objectContaining(errorOf('ConfigurationError', /function fn has 4097 bytes .* 4096/)),
   );
 });

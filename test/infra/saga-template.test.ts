@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { planCloud } from '../../local/plan.ts';
-import { loadTemplate, type Template } from '../../local/template.ts';
+import { loadTemplate } from '../../local/template.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 interface Statement {
   Action: string | string[];

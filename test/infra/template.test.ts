@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FUNCTIONS } from '../../cdk/functions.ts';
 import { isForPeople } from '../../contract/people.ts';
 import { planCloud } from '../../local/plan.ts';
-import { loadTemplate, PROJECT, type Resource, type Template } from '../../local/template.ts';
+import { loadTemplate, PROJECT, type Resource } from '../../local/template.ts';
 import {
   allStatements,
   asArray,
@@ -17,10 +17,7 @@ import {
   statementsOf,
 } from '../support/template.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await loadTemplate();
-});
+const template = await loadTemplate();
 
 const tableId = (part: string): string => {
   const found = entriesOf(template, 'AWS::DynamoDB::Table').find(([id]) => id.includes(part));

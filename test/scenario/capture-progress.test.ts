@@ -3,21 +3,18 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect, test } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 import { createRepositories, rootOf, SANDBOX_ROOT, sdkOf } from '../support/world.ts';
 
 const slow = inTurn('capture-progress');
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 test('of a session that nobody knows, there is nothing to tell', async () => {
-  expect(await cloud.invoke('progress', { sessionId: 'nobody' })).toEqual({ progress: null });
+  expect(await cloud().invoke('progress', { sessionId: 'nobody' })).toEqual({ progress: null });
 });
 
 const FILES = 16;
@@ -25,8 +22,8 @@ const FILES = 16;
 const FILE_BYTES = 64 * 1024 ** 2;
 
 slow('a baseline of large files tells how many are read, before there is a session', async () => {
-  const { sandboxId } = await sdkOf(cloud).create({ timeoutMs: 3_600_000 });
-  const root = rootOf(cloud, sandboxId);
+  const { sandboxId } = await sdkOf(cloud()).create({ timeoutMs: 3_600_000 });
+  const root = rootOf(cloud(), sandboxId);
   await mkdir(root, { recursive: true });
   createRepositories(root, ['api']);
   for (let each = 0; each < FILES; each += 1) {
@@ -36,7 +33,7 @@ slow('a baseline of large files tells how many are read, before there is a sessi
     truncateSync(file, FILE_BYTES);
   }
   const over = new AbortController();
-  const starting = cloud
+  const starting = cloud()
     .invoke('start-session', {
       sessionId: 'long',
       sandboxId,
@@ -47,7 +44,7 @@ slow('a baseline of large files tells how many are read, before there is a sessi
   const told: { doing: string; done: number; of?: number }[] = [];
   const listen = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      const { progress } = await cloud.invoke('progress', { sessionId: 'long' });
+      const { progress } = await cloud().invoke('progress', { sessionId: 'long' });
       if (progress !== null) told.push(progress as (typeof told)[number]);
       await sleep(100);
     }

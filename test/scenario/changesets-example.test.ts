@@ -2,19 +2,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { PROJECT } from '../../local/template.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 import { sandboxIds } from '../support/world.ts';
 
 const test = inTurn('changesets-example');
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 const SAID = `ada: done
 bo: not done
@@ -32,8 +29,8 @@ msg-1: taken back in api, docs, web
 test('three agents work, are sent back, merged, mended and, in a part, taken back; no sandbox is left', async () => {
   const program = join(PROJECT, 'examples/changesets/run.ts');
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, WALKBACK_DATA: cloud.dataDir };
+  const env = { PATH, HOME, WALKBACK_DATA: cloud().dataDir };
   const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
   expect(stdout).toBe(SAID);
-  expect(await sandboxIds(cloud)).toEqual([]);
+  expect(await sandboxIds(cloud())).toEqual([]);
 });

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { takeManyAtOnce } from '../support/many-checkpoints.ts';
 import { sampledTest } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
+import { shared } from '../support/shared.ts';
 import { createRepositories, edit, fingerprint, openWorld, rootOf } from '../support/world.ts';
 
 /** Half of them, others each time; all of them in `npm run test:long`. */
@@ -15,14 +16,10 @@ const PATHS = ['api', 'web'];
 /** Where one repository shows as much. */
 const ONE = ['api'];
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 const take = (sessionId: string, toolExecutionId: string, messageId = 'm1', epoch?: number) =>
-  cloud.invoke('checkpoint', {
+  cloud().invoke('checkpoint', {
     sessionId,
     messageId,
     toolExecutionId,
@@ -31,12 +28,12 @@ const take = (sessionId: string, toolExecutionId: string, messageId = 'm1', epoc
   });
 
 const rebuilt = async (sessionId: string, checkpointId: unknown, paths = PATHS): Promise<string[]> => {
-  const { sandboxId } = await cloud.invoke('rehydrate', { sessionId, checkpointId });
-  return fingerprint(rootOf(cloud, String(sandboxId)), paths);
+  const { sandboxId } = await cloud().invoke('rehydrate', { sessionId, checkpointId });
+  return fingerprint(rootOf(cloud(), String(sandboxId)), paths);
 };
 
 test('two checkpoints at once both succeed, and each can be rebuilt from the bucket', async () => {
-  const world = await openWorld(cloud, { sessionId: 'two', paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId: 'two', paths: PATHS });
   edit(world.root, 1, PATHS);
   const looks = world.fingerprint();
   const [one, two] = await Promise.all([take('two', 't1'), take('two', 't2')]);
@@ -49,7 +46,7 @@ test('two checkpoints at once both succeed, and each can be rebuilt from the buc
 });
 
 test('the same execution three times at once is one checkpoint', async () => {
-  const world = await openWorld(cloud, { sessionId: 'same', paths: ONE });
+  const world = await openWorld(cloud(), { sessionId: 'same', paths: ONE });
   edit(world.root, 1, ONE);
   const answers = await Promise.all([take('same', 't1'), take('same', 't1'), take('same', 't1')]);
   expect(answers[1]).toEqual(answers[0]);
@@ -58,13 +55,13 @@ test('the same execution three times at once is one checkpoint', async () => {
 });
 
 test('during a rollback a checkpoint is refused, by its name, and nothing is mixed', async () => {
-  const world = await openWorld(cloud, { sessionId: 'fenced', paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId: 'fenced', paths: PATHS });
   const start = { session: (await world.timeline()).session, looks: world.fingerprint() };
   edit(world.root, 1, PATHS);
   const start1 = (await world.timeline()).checkpoints[0]?.checkpointId;
   const START = { path: '/process.Process/Start' };
   const refused = Promise.withResolvers<void>();
-  const e2b = await cloud.interpose('e2b', [
+  const e2b = await cloud().interpose('e2b', [
     { match: START, at: 2, action: { kind: 'hold', until: refused.promise } },
   ]);
   const rollback = world.rollback('r1', String(start1));
@@ -74,19 +71,19 @@ test('during a rollback a checkpoint is refused, by its name, and nothing is mix
   await expect(take('fenced', 'old', 'm1', 1)).rejects.toMatchObject({ errorType: 'StaleEpoch' });
   refused.resolve();
   await expect(rollback).resolves.toMatchObject({ status: 'APPLIED', epoch: 2 });
-  cloud.heal();
+  cloud().heal();
   expect(world.fingerprint()).toEqual(start.looks);
   const { checkpoints } = await world.timeline();
   expect(checkpoints.map(({ reason }) => reason)).toEqual(['rollback', 'baseline']);
 });
 
 test('a checkpoint that captured before a rollback and would be written after it is stale', async () => {
-  const world = await openWorld(cloud, { sessionId: 'late', paths: ONE });
+  const world = await openWorld(cloud(), { sessionId: 'late', paths: ONE });
   const first = await world.checkpoint('first');
   edit(world.root, 1, ONE);
   const TRANSACTION = { operation: 'TransactWriteItems' };
   const rolledBack = Promise.withResolvers<void>();
-  const dynamodb = await cloud.interpose('dynamodb', [
+  const dynamodb = await cloud().interpose('dynamodb', [
     { match: TRANSACTION, at: 1, action: { kind: 'hold', until: rolledBack.promise } },
   ]);
   const late = take('late', 'late', 'm2').catch((error: unknown) => error);
@@ -95,7 +92,7 @@ test('a checkpoint that captured before a rollback and would be written after it
   rolledBack.resolve();
   expect(world.fingerprint()).toEqual(first.looks);
   expect(await late).toMatchObject({ errorType: 'StaleEpoch' });
-  cloud.heal();
+  cloud().heal();
   const { session, checkpoints } = await world.timeline();
   expect(checkpoints.map(({ toolExecutionId }) => toolExecutionId)).not.toContain('late');
   expect(checkpoints.find(({ seq }) => seq === session.headSeq)?.checkpointId).toBe(first.checkpointId);
@@ -105,8 +102,8 @@ test('two sessions on one directory, in two sandboxes, do not see each other', a
   const directory = await mkdtemp(join(tmpdir(), 'walkback-shared-'));
   try {
     createRepositories(directory, ONE);
-    const one = await openWorld(cloud, { sessionId: 'left', paths: ONE, mount: directory });
-    const two = await openWorld(cloud, { sessionId: 'right', paths: ONE, mount: directory });
+    const one = await openWorld(cloud(), { sessionId: 'left', paths: ONE, mount: directory });
+    const two = await openWorld(cloud(), { sessionId: 'right', paths: ONE, mount: directory });
     edit(directory, 2, ONE);
     const left = await one.checkpoint('l1');
     edit(directory, 3, ONE);
@@ -133,7 +130,7 @@ test('two sessions on one directory, in two sandboxes, do not see each other', a
 
 test('many checkpoints of several sessions at once are taken, or say that they may be tried again', async () => {
   const [sessions, each, least] = WHOLE ? [20, 5, 91] : [2, 2, 0];
-  const { taken, throttled } = await takeManyAtOnce(cloud, { sessions, each });
+  const { taken, throttled } = await takeManyAtOnce(cloud(), { sessions, each });
   process.stdout.write(`checkpoint-concurrency: ${taken} taken, ${throttled} throttled\n`);
   expect(taken + throttled).toBe(sessions * each);
   expect(taken).toBeGreaterThanOrEqual(least);

@@ -3,35 +3,32 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { recordE2b } from '../support/e2b-recorder.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 import { fingerprint, openWorld, type Recorded, rootOf } from '../support/world.ts';
 
 const test = inTurn('checkpoint-large');
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
 test('a 12 MiB file goes straight to the bucket and back, and no signed URL is where a daemon logs it', async () => {
-  const world = await openWorld(cloud, { sessionId: 'large', paths: ['api'] });
+  const world = await openWorld(cloud(), { sessionId: 'large', paths: ['api'] });
   const content = randomBytes(12 * 1024 * 1024);
   await writeFile(join(world.root, 'api/large.bin'), content);
-  await using e2b = await recordE2b(cloud);
-  const s3 = await cloud.interpose('s3');
+  await using e2b = await recordE2b(cloud());
+  const s3 = await cloud().interpose('s3');
   const checkpoint = await world.checkpoint('t1');
   const isSigned = ({ path }: { path: string }) => path.includes('X-Amz-Signature=');
   expect(s3.seen.filter((one) => one.method === 'PUT' && isSigned(one))).toHaveLength(1);
 
-  const { sandboxId } = await cloud.invoke('rehydrate', { sessionId: 'large' });
+  const { sandboxId } = await cloud().invoke('rehydrate', { sessionId: 'large' });
   expect(s3.seen.filter((one) => one.method === 'GET' && isSigned(one))).toHaveLength(1);
-  const root = rootOf(cloud, String(sandboxId));
+  const root = rootOf(cloud(), String(sandboxId));
   expect(fingerprint(root, ['api'])).toEqual(checkpoint.looks);
   expect(sha256(await readFile(join(root, 'api/large.bin')))).toBe(sha256(content));
 
@@ -56,7 +53,7 @@ const linksOf = async (sessionId: string): Promise<{ chainId: string; link: numb
   const client = DynamoDBDocumentClient.from(new DynamoDBClient());
   const { Items = [] } = await client.send(
     new QueryCommand({
-      TableName: cloud.environment['WALKBACK_SESSIONS_TABLE'],
+      TableName: cloud().environment['WALKBACK_SESSIONS_TABLE'],
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :links)',
       ExpressionAttributeValues: { ':pk': `SESSION#${sessionId}`, ':links': 'LINK#' },
     }),
@@ -65,7 +62,7 @@ const linksOf = async (sessionId: string): Promise<{ chainId: string; link: numb
 };
 
 test('a chain that became too heavy starts over, and an old and a new checkpoint can be rebuilt', async () => {
-  const world = await openWorld(cloud, { sessionId: 'long', paths: ['api'] });
+  const world = await openWorld(cloud(), { sessionId: 'long', paths: ['api'] });
   const recorded: Recorded[] = [];
   for (let n = 1; n <= 7; n++) {
     // Links of 1 MiB on a base of a few bytes: the fifth after the first is over the floor of 4 MiB.
@@ -76,7 +73,7 @@ test('a chain that became too heavy starts over, and an old and a new checkpoint
   expect(new Set(links.map(({ chainId }) => chainId)).size).toBe(2);
   for (const n of [0, 6]) {
     const { checkpointId, looks } = recorded[n] ?? expect.fail(`no checkpoint ${n}`);
-    const { sandboxId } = await cloud.invoke('rehydrate', { sessionId: 'long', checkpointId });
-    expect(fingerprint(rootOf(cloud, String(sandboxId)), ['api']), `checkpoint ${n}`).toEqual(looks);
+    const { sandboxId } = await cloud().invoke('rehydrate', { sessionId: 'long', checkpointId });
+    expect(fingerprint(rootOf(cloud(), String(sandboxId)), ['api']), `checkpoint ${n}`).toEqual(looks);
   }
 });

@@ -1,9 +1,10 @@
 /** The hooks as the host calls them. The real binary was run by hand: docs/integrations.md. */
 import { expect, test } from 'vitest';
 import { checkpointHooks } from '../../client/integrations/claude-agent-sdk.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
+import { openClientWorld } from '../support/client-world.ts';
+import { shared } from '../support/shared.ts';
 
-const world = sharedWorld();
+const world = shared(openClientWorld);
 
 test('Claude Agent SDK: checkpoints before tools, late ones after what was missed, and the end of the run', async () => {
   const session = await world().walkback.sessions.start({ root: world().root });

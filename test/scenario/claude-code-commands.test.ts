@@ -1,22 +1,19 @@
 /** The commands of the plugin, answered by its hook, and the prompts that it records. The real host is in claude.long.test.ts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, vi } from 'vitest';
-import { type HookService, startHookService } from '../../cli/hooks/service.ts';
+import { beforeEach, describe, expect, vi } from 'vitest';
+import { startHookService } from '../../cli/hooks/service.ts';
 import { createPaint } from '../../cli/terminal/terminal.ts';
 import { timelineText } from '../../cli/view/timeline-print.ts';
+import { openClientWorld } from '../support/client-world.ts';
 import { scriptOf } from '../support/hosts/claude-script.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 
 const test = inTurn('claude-code-commands');
 
-const world = sharedWorld();
-let service: HookService;
-beforeAll(async () => {
-  service = await startHookService(world().cloud.dataDir);
-});
-afterAll(() => service.close());
+const world = shared(openClientWorld);
+shared(() => startHookService(world().cloud.dataDir));
 
 const script = scriptOf(world);
 

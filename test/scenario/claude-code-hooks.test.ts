@@ -8,21 +8,29 @@ import { type HookService, startHookService } from '../../cli/hooks/service.ts';
 import { isReadOnly } from '../../client/classify.ts';
 import { userName } from '../../kit/machine-user.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { openClientWorld } from '../support/client-world.ts';
 import { scriptOf } from '../support/hosts/claude-script.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { sampledTest } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 
 const sampled = sampledTest('claude-code-hooks', 4);
 
 const PLUGIN = join(import.meta.dirname, '../../integrations/claude-code');
-const world = sharedWorld();
+const world = shared(openClientWorld);
 let service: HookService;
 beforeAll(async () => {
   service = await startHookService(world().cloud.dataDir);
 });
 afterAll(() => service.close());
 
+const restart = async () => {
+  await service.close();
+  service = await startHookService(world().cloud.dataDir);
+};
+
 const say = scriptOf(world);
+/** The tool runs, and nobody is told anything. */
+const GOES_ON = { code: 0, stdout: '{}\n' };
 
 const bash = (id: string, prompt: string) => ({
   tool_use_id: id,
@@ -32,13 +40,13 @@ const bash = (id: string, prompt: string) => ({
 });
 
 test('a session of its own, a checkpoint before each tool, and one at the end of each turn', async () => {
-  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject({ code: 0, stdout: '{}\n' });
-  expect(await say('PreToolUse', bash('call-1', 'p1'))).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject(GOES_ON);
+  expect(await say('PreToolUse', bash('call-1', 'p1'))).toMatchObject(GOES_ON);
   const session = await world().walkback.sessions.get('claude-one');
   world().write('api/file.txt', 'of the agent\n');
   await say('PostToolUse', bash('call-1', 'p1'));
   await say('PostToolUse', bash('missed', 'p1'));
-  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('Stop', { prompt_id: 'p1' })).toMatchObject(GOES_ON);
   const { checkpoints } = await session.timeline();
   expect(checkpoints.map(({ reason }) => reason)).toEqual([
     'after-turn',
@@ -56,10 +64,10 @@ test('a session of its own, a checkpoint before each tool, and one at the end of
   expect(stopped).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
   expect(stopped.stopReason).toContain('StaleEpoch');
   // The person's next prompt knows of the rollback.
-  expect(await say('PreToolUse', bash('call-3', 'p2'))).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('PreToolUse', bash('call-3', 'p2'))).toMatchObject(GOES_ON);
 
   await session.end();
-  expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('PreToolUse', bash('call-4', 'p3'))).toMatchObject(GOES_ON);
   await (await world().walkback.sessions.get('claude-one-2')).end();
 });
 
@@ -69,10 +77,10 @@ test('in a scratch directory without git, files are captured and rolled back', a
     const env = { CLAUDE_PROJECT_DIR: scratch };
     const file = join(scratch, 'notes.txt');
     const call = (id: string, text: string) => ({ session_id: 'scratch', cwd: scratch, ...bash(id, text) });
-    expect(await say('PreToolUse', call('call-1', 'p1'), env)).toMatchObject({ code: 0, stdout: '{}\n' });
+    expect(await say('PreToolUse', call('call-1', 'p1'), env)).toMatchObject(GOES_ON);
     writeFileSync(file, 'one\n');
     await say('PostToolUse', call('call-1', 'p1'), env);
-    expect(await say('PreToolUse', call('call-2', 'p2'), env)).toMatchObject({ code: 0, stdout: '{}\n' });
+    expect(await say('PreToolUse', call('call-2', 'p2'), env)).toMatchObject(GOES_ON);
     writeFileSync(file, 'two\n');
     await say('PostToolUse', call('call-2', 'p2'), env);
     const session = await world().walkback.sessions.get('claude-scratch');
@@ -95,8 +103,7 @@ sampled(
     };
     await turn('p1');
     await turn('p2', true);
-    await service.close();
-    service = await startHookService(world().cloud.dataDir);
+    await restart();
     await turn('p3', true);
     await turn('p4');
     const session = await world().walkback.sessions.get('claude-cut');
@@ -144,10 +151,6 @@ sampled(
   async () => {
     const ask = async (event: string, id: string, prompt: string) =>
       JSON.parse((await say(event, { session_id: 'again', ...bash(id, prompt) })).stdout);
-    const restart = async () => {
-      await service.close();
-      service = await startHookService(world().cloud.dataDir);
-    };
     await ask('PreToolUse', 't1', 'p1');
     world().write('api/file.txt', 'of p1');
     await restart();
@@ -175,25 +178,16 @@ sampled(
 
 sampled('what the person wrote is not lost when the cloud ends before the first tool', async () => {
   const text = `Fix the rounding.\n${'It is one cent too much. '.repeat(10)}`;
-  const restart = async () => {
-    await service.close();
-    service = await startHookService(world().cloud.dataDir);
-  };
   const prompts = () => readFileSync(join(world().cloud.dataDir, 'hooks.json'), 'utf8');
   const submitted = await say('UserPromptSubmit', { session_id: 'told', prompt_id: 'p1', prompt: text });
-  expect(submitted).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(submitted).toMatchObject(GOES_ON);
   // Durable by then, and in a file of the person only.
   expect(prompts()).toContain('It is one cent too much.');
   expect(statSync(join(world().cloud.dataDir, 'hooks.json')).mode & 0o077).toBe(0);
   await restart();
   // A read takes no checkpoint, so the text stays.
-  await say('PreToolUse', {
-    session_id: 'told',
-    prompt_id: 'p1',
-    tool_use_id: 'r1',
-    tool_name: 'Read',
-    tool_input: {},
-  });
+  const read = { ...bash('r1', 'p1'), tool_name: 'Read', tool_input: {} };
+  await say('PreToolUse', { session_id: 'told', ...read });
   await restart();
   await say('PreToolUse', { session_id: 'told', ...bash('t1', 'p1') });
   world().write('api/file.txt', 'rounded');
@@ -212,10 +206,6 @@ sampled('where prompts began cannot be kept: the person is told once, and the to
   const ask = async (event: string, id: string, prompt: string) =>
     JSON.parse((await say(event, { session_id: 'unkept', ...bash(id, prompt) })).stdout);
   const file = join(world().cloud.dataDir, 'hooks.json');
-  const restart = async () => {
-    await service.close();
-    service = await startHookService(world().cloud.dataDir);
-  };
   await restart();
   rmSync(file, { force: true });
   // Nothing is written over a directory, whoever tries.
@@ -279,11 +269,11 @@ sampled(
     const nameless = { session_id: 'nameless', tool_name: 'Bash', tool_input: null, prompt_id: null };
     for (const turn of ['one', 'two']) {
       for (const tool of ['a', 'b']) {
-        expect(await say('PreToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+        expect(await say('PreToolUse', nameless)).toMatchObject(GOES_ON);
         world().write('api/file.txt', `${turn} ${tool}\n`);
-        expect(await say('PostToolUse', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+        expect(await say('PostToolUse', nameless)).toMatchObject(GOES_ON);
       }
-      expect(await say('Stop', nameless)).toMatchObject({ code: 0, stdout: '{}\n' });
+      expect(await say('Stop', nameless)).toMatchObject(GOES_ON);
     }
     const session = await world().walkback.sessions.get('claude-nameless');
     const { checkpoints, messages } = await session.timeline();
@@ -316,15 +306,15 @@ const UNREADABLE: [string, object, Record<string, string>][] = [
   ['a mode in capitals', {}, { WALKBACK_ON_CHECKPOINT_ERROR: 'Warn' }],
   ['a session without an id', { session_id: '' }, {}],
 ];
+const TOLD_UNREADABLE = {
+  systemMessage: expect.stringMatching(/^Walkback: No checkpoint, because Walkback cannot read/),
+};
 for (const event of ['PostToolUse', 'PostToolUseFailure', 'Stop'])
   test.each(UNREADABLE)(
     `${event}, and %s: no tool waits, so the person alone is told`,
     async (_name, input, env) => {
       const { code, stdout } = await say(event, { ...bash('call-1', 'p1'), ...input }, env);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toEqual({
-        systemMessage: expect.stringMatching(/^Walkback: No checkpoint, because Walkback cannot read/),
-      });
+      expect([code, JSON.parse(stdout)]).toEqual([0, TOLD_UNREADABLE]);
     },
   );
 
@@ -332,21 +322,23 @@ for (const event of ['PostToolUse', 'PostToolUseFailure', 'Stop'])
 const EVENTLESS = ['[]', 'null', '', 'not JSON', '{"session_id":"one"}', '{"hook_event_name":7}'];
 test.each(EVENTLESS)('%j as input: the script knows of which event it is', async (input) => {
   const stop = await say('Stop', input);
-  expect(stop.code).toBe(0);
-  expect(JSON.parse(stop.stdout)).toEqual({
-    systemMessage: expect.stringMatching(/^Walkback: No checkpoint, because Walkback cannot read/),
-  });
+  expect([stop.code, JSON.parse(stop.stdout)]).toEqual([0, TOLD_UNREADABLE]);
   const before = await say('PreToolUse', input);
   expect(JSON.parse(before.stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
 });
 
+/** Where the script asks, and with what. */
+const asksBy = () => {
+  const file = join(world().cloud.dataDir, 'hooks.curl');
+  const config = readFileSync(file, 'utf8');
+  const said = (line: RegExp) => line.exec(config)?.[1] ?? '';
+  return { file, config, url: said(/^url = "(.*)"$/m), authorization: said(/"authorization: (.*)"$/m) };
+};
+
 test('a request that names no event: what cannot be read keeps the tool from running', async () => {
-  const config = readFileSync(join(world().cloud.dataDir, 'hooks.curl'), 'utf8');
-  const answer = await fetch(/^url = "(.*)"$/m.exec(config)?.[1] ?? '', {
-    method: 'POST',
-    headers: { authorization: /"authorization: (.*)"/.exec(config)?.[1] ?? '' },
-    body: [world().root, '', 'block', '[]'].join('\0'),
-  });
+  const { url, authorization } = asksBy();
+  const body = [world().root, '', 'block', '[]'].join('\0');
+  const answer = await fetch(url, { method: 'POST', headers: { authorization }, body });
   expect(await answer.json()).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
 });
 
@@ -360,7 +352,7 @@ test('warn: a session without an id is told, and the tool runs', async () => {
 sampled('a session that went on elsewhere is not the one of this directory', async () => {
   const { walkback, root } = world();
   const first = { session_id: 'moved', ...bash('call-1', 'p1') };
-  expect(await say('PreToolUse', first)).toMatchObject({ code: 0, stdout: '{}\n' });
+  expect(await say('PreToolUse', first)).toMatchObject(GOES_ON);
   const session = await walkback.sessions.get('claude-moved');
   await session.rehydrate({ mode: 'resume' });
   await expect(walkback.sessions.start({ root, sessionId: session.sessionId })).rejects.toMatchObject({
@@ -452,12 +444,9 @@ test.skipIf(userName() === undefined).each([
 });
 
 test('the token is in a file of the person only, and a file of a process that has ended is not used', async () => {
-  const file = join(world().cloud.dataDir, 'hooks.curl');
+  const { file, config: before, url, authorization } = asksBy();
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  const before = readFileSync(file, 'utf8');
-  const url = /^url = "(.*)"$/m.exec(before)?.[1] ?? '';
   expect((await fetch(url, { method: 'POST', body: 'x' })).status).toBe(401);
-  const authorization = /authorization: (.*)"$/m.exec(before)?.[1] ?? '';
   const asWebPage = { authorization, origin: 'https://example.com' };
   expect((await fetch(url, { method: 'POST', headers: asWebPage, body: 'x' })).status).toBe(403);
   expect((await fetch(url, { method: 'POST', headers: { authorization }, body: 'x' })).status).toBe(400);
@@ -495,8 +484,7 @@ describe.each([
 test('with a build of the database for this machine, the plugin asks as usual', async () => {
   const env = { HOSTTYPE: 'aarch64', WALKBACK_DYNOXIDE: '/opt/dynoxide' };
   expect(await say('PreToolUse', { ...bash('call-1', 'p1'), session_id: 'arm' }, env)).toEqual({
-    code: 0,
-    stdout: '{}\n',
+    ...GOES_ON,
     stderr: '',
   });
   await (await world().walkback.sessions.get('claude-arm')).end();
@@ -522,18 +510,8 @@ test('the tools that the plugin does not ask about are reads', () => {
   const matcher: string = hooks.PreToolUse[0].matcher;
   const names = /\(\?:(.*)\)\$\)$/.exec(matcher)?.[1]?.split('|') ?? [];
   expect(names.length).toBeGreaterThan(8);
-  const input = {
-    file_path: 'a',
-    notebook_path: 'a',
-    pattern: 'a',
-    path: 'a',
-    url: 'a',
-    query: 'a',
-    bash_id: 'a',
-    task_id: 'a',
-    todos: [],
-    questions: [],
-  };
+  const texts = ['file_path', 'notebook_path', 'pattern', 'path', 'url', 'query', 'bash_id', 'task_id'];
+  const input = { ...Object.fromEntries(texts.map((name) => [name, 'a'])), todos: [], questions: [] };
   for (const name of names) {
     expect(isReadOnly(name, input), name).toBe(true);
     expect(new RegExp(matcher).test(name)).toBe(false);

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { TimelineAnswer } from '../../contract/checkpoint-answers.ts';
 import { openCliScene } from '../support/cli.ts';
 import { createWork } from '../support/cli-work.ts';
+import { openClientWorld } from '../support/client-world.ts';
 import {
   claudeAgentSdk,
   claudeCode,
@@ -14,10 +15,10 @@ import {
   PLUGIN,
   playClaude,
 } from '../support/hosts/claude.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { conformance, edit } from '../support/integration-conformance.ts';
+import { shared } from '../support/shared.ts';
 
-const world = sharedWorld();
+const world = shared(openClientWorld);
 const HOSTS = [claudeAgentSdk, claudeCode(() => world().cloud.dataDir)];
 
 describe.skipIf(!isClaudeInstalled).each(HOSTS)('$name', (host) => conformance(host, world));

@@ -4,20 +4,17 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { describe, expect, test } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
+import { shared } from '../support/shared.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 const startConsole = (...args: string[]) => {
   const child = spawn(process.execPath, [LAUNCHER, 'console', ...args], {
-    env: { ...cloud.environment, PATH: process.env['PATH'], HOME: cloud.dataDir, USER: 'ada' },
+    env: { ...cloud().environment, PATH: process.env['PATH'], HOME: cloud().dataDir, USER: 'ada' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

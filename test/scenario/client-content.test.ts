@@ -1,44 +1,39 @@
 /** What the client says of messages and tools, and comparisons where the sandbox cannot make them. */
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { Walkback } from '../../client/index.ts';
-import { type ClientWorld, openClientWorld } from '../support/client-world.ts';
+import { openClientWorld } from '../support/client-world.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 import { sdkOf } from '../support/world.ts';
 
 const test = inTurn('client-content');
 
-let world: ClientWorld;
-beforeAll(async () => {
-  world = await openClientWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(openClientWorld);
 
 const call = (id: string, input: unknown) => ({ id, name: 'Edit', input });
 
 test('a run says its message once and each tool, as they are redacted, and no input keeps a tool from running', async () => {
   await using redacting = new AsyncDisposableStack();
   const walkback = new Walkback({
-    dataDir: world.cloud.dataDir,
+    dataDir: world().cloud.dataDir,
     redact: (text) => {
       if (text.includes('unspeakable')) throw new Error('cannot be redacted');
       return text.replaceAll('hunter2', '***');
     },
   });
   redacting.defer(() => walkback.close());
-  const session = await walkback.sessions.start({ root: world.root });
+  const session = await walkback.sessions.start({ root: world().root });
   const first = session.run({ message: { id: 'msg-1', text: 'Use hunter2\nto log in' } });
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
-  await first.guard(call('c1', { password: 'hunter2' }), () => world.write('api/file.txt', 'one\n'));
-  await first.guard(call('c2', circular), () => world.write('api/file.txt', 'two\n'));
-  await first.guard(call('c3', 'unspeakable'), () => world.write('api/file.txt', 'three\n'));
+  await first.guard(call('c1', { password: 'hunter2' }), () => world().write('api/file.txt', 'one\n'));
+  await first.guard(call('c2', circular), () => world().write('api/file.txt', 'two\n'));
+  await first.guard(call('c3', 'unspeakable'), () => world().write('api/file.txt', 'three\n'));
   await first.finish();
   const second = session.run({
     message: { id: 'msg-2', role: 'assistant', title: 'Next', text: 'y'.repeat(50_000) },
   });
-  await second.guard(call('c4', { n: 1n }), () => world.write('web/new.txt', 'new\n'));
+  await second.guard(call('c4', { n: 1n }), () => world().write('web/new.txt', 'new\n'));
   await second.finish();
 
   const { messages } = await session.timeline();
@@ -65,10 +60,10 @@ test('a run says its message once and each tool, as they are redacted, and no in
 }, 120_000);
 
 test('what a message says is kept also when its turn was cut, by whoever goes on and by a rollback', async () => {
-  const session = await world.walkback.sessions.start({ root: world.root });
+  const session = await world().walkback.sessions.start({ root: world().root });
   const cut = async (id: string, text: string) => {
     const run = session.run({ message: { id, text } });
-    await run.guard(call(`call-of-${id}`, id), () => world.write('api/file.txt', id));
+    await run.guard(call(`call-of-${id}`, id), () => world().write('api/file.txt', id));
   };
   const long = `Long\n${'z'.repeat(5000)}`;
   await session.run({ message: { id: 'msg-0', text: 'First' } }).finish();
@@ -96,9 +91,9 @@ test('what a message says is kept also when its turn was cut, by whoever goes on
 });
 
 test('two points are compared when the sandbox is gone, on one branch and across two, and it is said', async () => {
-  const session = await world.walkback.sessions.start({ root: world.root });
+  const session = await world().walkback.sessions.start({ root: world().root });
   const take = async (messageId: string, text: string) => {
-    world.write('api/file.txt', text);
+    world().write('api/file.txt', text);
     return session.checkpoint({ messageId });
   };
   await take('a', 'a\n');
@@ -115,7 +110,7 @@ test('two points are compared when the sandbox is gone, on one branch and across
   const there = await compare();
   expect(there.across.warnings).toEqual([]);
   const { sandboxId } = (await session.timeline({ limit: 1 })).session;
-  await sdkOf(world.cloud).kill(sandboxId);
+  await sdkOf(world().cloud).kill(sandboxId);
   const gone = await compare();
   for (const way of ['along', 'across'] as const) {
     expect(gone[way].repositories).toEqual(there[way].repositories);

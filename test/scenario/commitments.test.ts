@@ -2,38 +2,33 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { VerifyCommitmentsAnswer } from '../../contract/workspace-answers.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
-import { openWorld, rootOf, sandboxIds, sdkOf, shell, type World } from '../support/world.ts';
+import { shared } from '../support/shared.ts';
+import { openWorld, rootOf, sandboxIds, sdkOf, shell } from '../support/world.ts';
 
 const test = inTurn('commitments');
 
-let cloud: TestCloud;
-let world: World;
-let running: string[];
-beforeAll(async () => {
-  cloud = await startTestCloud();
-  world = await openWorld(cloud, { paths: ['api', 'web'] });
-  running = await sandboxIds(cloud);
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
+const world = shared(() => openWorld(cloud(), { paths: ['api', 'web'] }));
+const running = shared(() => sandboxIds(cloud()));
 
 const one = (id: string, command: string, more = {}) => ({ id, description: id, command, ...more });
 const verify = async (commitments: object[], more = {}): Promise<VerifyCommitmentsAnswer> => {
-  const request = { sessionId: world.sessionId, commitments, ...more };
-  return (await cloud.invoke('verify-commitments', request)) as unknown as VerifyCommitmentsAnswer;
+  const request = { sessionId: world().sessionId, commitments, ...more };
+  return (await cloud().invoke('verify-commitments', request)) as unknown as VerifyCommitmentsAnswer;
 };
 const statuses = ({ commitments }: VerifyCommitmentsAnswer) =>
   Object.fromEntries(commitments.map(({ id, status }) => [id, status]));
 
 test('what passes only because of files outside the repositories fails in the copy', async () => {
   shell(
-    world.root,
+    world().root,
     'echo yes > ../outside; echo yes > beside; echo yes > api/cache.ignored; echo yes > api/inside',
   );
-  const first = await world.checkpoint('t1', 'msg-1');
+  const first = await world().checkpoint('t1', 'msg-1');
   const commands = {
     outside: 'test -e "$HOME"/outside || test -e ../outside',
     beside: 'test -e beside',
@@ -41,8 +36,8 @@ test('what passes only because of files outside the repositories fails in the co
     inside: 'grep -q yes api/inside',
   };
   // In the agent's own sandbox each of them passes.
-  for (const command of Object.values(commands)) shell(world.root, command);
-  const before = world.fingerprint();
+  for (const command of Object.values(commands)) shell(world().root, command);
+  const before = world().fingerprint();
   const answer = await verify(Object.entries(commands).map(([id, command]) => one(id, command)));
   expect(answer).toMatchObject({ ok: false, checkpointId: first.checkpointId });
   expect(statuses(answer)).toEqual({
@@ -51,16 +46,16 @@ test('what passes only because of files outside the repositories fails in the co
     ignored: 'broken',
     inside: 'kept',
   });
-  expect(world.fingerprint()).toEqual(before);
+  expect(world().fingerprint()).toEqual(before);
 
   // Work that no checkpoint holds is not there either, and an earlier message is what it was.
-  shell(world.root, 'echo no > api/inside');
+  shell(world().root, 'echo no > api/inside');
   expect((await verify([one('inside', 'grep -q yes inside', { cwd: 'api' })])).ok).toBe(true);
-  await world.checkpoint('t2', 'msg-2');
+  await world().checkpoint('t2', 'msg-2');
   const inside = [one('inside', 'grep -q yes api/inside')];
   expect((await verify(inside)).ok).toBe(false);
   expect((await verify(inside, { messageId: 'msg-1' })).ok).toBe(true);
-  expect(await sandboxIds(cloud)).toEqual(running);
+  expect(await sandboxIds(cloud())).toEqual(running());
 });
 
 test('each is told how it ended and what it wrote, cut where it is too much', async () => {
@@ -95,23 +90,23 @@ test('each is told how it ended and what it wrote, cut where it is too much', as
   expect(much?.output.startsWith('first\ny\n')).toBe(true);
   expect(much?.output.endsWith('y\nlast\n')).toBe(true);
   expect(much?.output.length).toBeLessThan(8300);
-  expect(await sandboxIds(cloud)).toEqual(running);
+  expect(await sandboxIds(cloud())).toEqual(running());
 });
 
 test('a hostile command finds no key, no signed URL and nothing of another sandbox', async () => {
   // So much is brought into the copy by signed URLs.
-  shell(world.root, 'head -c 9000000 /dev/urandom > api/large.bin; echo "an ordinary line" > api/ordinary');
+  shell(world().root, 'head -c 9000000 /dev/urandom > api/large.bin; echo "an ordinary line" > api/ordinary');
   // What the agent's own sandbox has of somebody's: in its home, and in the settings of a repository.
   const token = `token${randomBytes(8).toString('hex')}`;
   shell(
-    world.root,
+    world().root,
     `mkdir -p ../.aws; for f in .netrc .git-credentials .aws/credentials; do echo "$T" > ../$f; done
     git -C api remote add origin "https://ada:$T@git.invalid/api"
     git -C api config http.extraHeader "Authorization: Basic $T"`,
     { T: token },
   );
-  await world.checkpoint('t3', 'msg-3');
-  const { AWS_SECRET_ACCESS_KEY: secret = '', E2B_API_KEY: key = '' } = cloud.environment;
+  await world().checkpoint('t3', 'msg-3');
+  const { AWS_SECRET_ACCESS_KEY: secret = '', E2B_API_KEY: key = '' } = cloud().environment;
   expect(secret.length).toBeGreaterThan(10);
   const answer = await verify([
     one('environment', 'env'),
@@ -139,13 +134,13 @@ test('a hostile command finds no key, no signed URL and nothing of another sandb
     /^https:.*git\.invalid\/api\n$/,
   );
   expect(JSON.stringify(answer)).not.toContain(token);
-  expect(existsSync(join(world.root, '../harmed'))).toBe(false);
-  expect(shell(world.root, 'cat api/a.txt')).not.toContain('harmed');
-  expect(await sandboxIds(cloud)).toEqual(running);
+  expect(existsSync(join(world().root, '../harmed'))).toBe(false);
+  expect(shell(world().root, 'cat api/a.txt')).not.toContain('harmed');
+  expect(await sandboxIds(cloud())).toEqual(running());
 });
 
 test('no copy is left when it dies, or the request is refused', async () => {
-  const proxy = await cloud.interpose('e2b', [
+  const proxy = await cloud().interpose('e2b', [
     // The second command: the first one rebuilds the checkpoint.
     { match: { path: 'process.Process/Start' }, at: 3, action: { kind: 'status', status: 500 } },
   ]);
@@ -153,8 +148,8 @@ test('no copy is left when it dies, or the request is refused', async () => {
     errorType: 'SandboxUnavailable',
   });
   expect(proxy.count({ method: 'DELETE' })).toBeGreaterThan(0);
-  cloud.heal();
-  expect(await sandboxIds(cloud)).toEqual(running);
+  cloud().heal();
+  expect(await sandboxIds(cloud())).toEqual(running());
 
   await expect(verify([one('a', 'true')], { messageId: 'none' })).rejects.toMatchObject({
     errorType: 'MessageNotFound',
@@ -165,21 +160,21 @@ test('no copy is left when it dies, or the request is refused', async () => {
   await expect(verify([one('a', 'true', { cwd: '../other' })])).rejects.toMatchObject({
     errorType: 'InvalidInput',
   });
-  expect(await sandboxIds(cloud)).toEqual(running);
+  expect(await sandboxIds(cloud())).toEqual(running());
 });
 
 test('a copy is tagged, and given no more time than the call has: a killed call leaves none for long', async () => {
   const waiting = verify([one('waits', 'while [ ! -e "$HOME"/go ]; do sleep 0.1; done')]);
   const copy = await vi.waitUntil(
     async () => {
-      const found = await sdkOf(cloud).list().nextItems();
+      const found = await sdkOf(cloud()).list().nextItems();
       return found.find(({ metadata }) => metadata['walkback-request']?.startsWith('verify-') === true);
     },
     { timeout: 60_000 },
   );
-  expect(copy.metadata['walkback-session']).toBe(world.sessionId);
+  expect(copy.metadata['walkback-session']).toBe(world().sessionId);
   expect(copy.endAt.getTime() - copy.startedAt.getTime()).toBeLessThan(931_000);
-  writeFileSync(join(rootOf(cloud, copy.sandboxId, '/home/user'), 'go'), '');
+  writeFileSync(join(rootOf(cloud(), copy.sandboxId, '/home/user'), 'go'), '');
   expect((await waiting).ok).toBe(true);
-  expect(await sandboxIds(cloud)).toEqual(running);
+  expect(await sandboxIds(cloud())).toEqual(running());
 });

@@ -1,33 +1,27 @@
 /** Who approves, from the sign-in to the ledger: the issuer, the functions and the store of the embedded cloud. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Issuer } from '../../cli/identity/issuer.ts';
+import { describe, expect, test } from 'vitest';
 import type { LedgerRow } from '../../contract/ledger-query.ts';
-import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { startSagaCloud } from '../support/saga-cloud.ts';
+import { shared } from '../support/shared.ts';
 import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 
-let sagas: SagaCloud;
-let place: Issuer;
+const sagas = shared(startSagaCloud);
+const place = shared(() => issuerIn(sagas().cloud));
 
-beforeAll(async () => {
-  sagas = await startSagaCloud();
-  place = issuerIn(sagas.cloud);
-});
-afterAll(() => sagas.close());
-
-const tokenOf = (name: string, roles?: string[], at = place) => tokenFrom(at, name, roles);
+const tokenOf = (name: string, roles?: string[], at = place()) => tokenFrom(at, name, roles);
 
 const answer = (sagaId: string, more: object) =>
-  sagas.cloud.invoke('answer', { sagaId, stepId: 'mail', decision: 'approve', ...more });
+  sagas().cloud.invoke('answer', { sagaId, stepId: 'mail', decision: 'approve', ...more });
 const refused = (name: string) => expect.objectContaining({ errorType: name });
 
 describe('an approval with a proof', () => {
   test('is in the ledger with the person, and says who it was', async () => {
-    const argumentsHash = await sagas.askForMail('proven');
+    const argumentsHash = await sagas().askForMail('proven');
     const proof = await tokenOf('rita@example.com');
     const answered = await answer('proven', { proof, argumentsHash });
-    const person = { iss: place.issuer, sub: 'rita@example.com', email: 'rita@example.com', dev: true };
+    const person = { iss: place().issuer, sub: 'rita@example.com', email: 'rita@example.com', dev: true };
     expect(answered).toMatchObject({ answered: { by: 'rita@example.com', person } });
-    const { entries } = (await sagas.cloud.invoke('query-ledger', { sagaId: 'proven' })) as unknown as {
+    const { entries } = (await sagas().cloud.invoke('query-ledger', { sagaId: 'proven' })) as unknown as {
       entries: LedgerRow[];
     };
     const row = entries.find(({ status }) => status === 'approved');
@@ -35,11 +29,11 @@ describe('an approval with a proof', () => {
     expect(JSON.parse(row?.detail ?? '')).toMatchObject({ person });
     expect(row?.detail).not.toContain(proof.split('.')[2]);
     // The saga goes on meanwhile, and its head and entries are read one after the other.
-    await expect.poll(() => sagas.isSound('proven'), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => sagas().isSound('proven'), { timeout: 60_000 }).toBe(true);
   });
 
   test('of other arguments than were shown changes nothing', async () => {
-    await sagas.askForMail('shown');
+    await sagas().askForMail('shown');
     const proof = await tokenOf('rita@example.com');
     await expect(answer('shown', { proof, argumentsHash: 'b'.repeat(64) })).rejects.toEqual(
       refused('AnswerConflict'),
@@ -48,7 +42,7 @@ describe('an approval with a proof', () => {
   });
 
   test('of who started the saga is refused, and of somebody else is taken', async () => {
-    await sagas.askForMail('four-eyes', 'Rita@Example.com');
+    await sagas().askForMail('four-eyes', 'Rita@Example.com');
     await expect(answer('four-eyes', { proof: await tokenOf('rita@example.com') })).rejects.toEqual(
       refused('SamePerson'),
     );
@@ -56,12 +50,12 @@ describe('an approval with a proof', () => {
   });
 
   test('needs a role that may answer', async () => {
-    await sagas.askForMail('role');
+    await sagas().askForMail('role');
     await expect(answer('role', { proof: await tokenOf('otto', ['operator']) })).rejects.toEqual(
       refused('RoleMissing'),
     );
     await expect(
-      sagas.cloud.invoke('operate-saga', {
+      sagas().cloud.invoke('operate-saga', {
         sagaId: 'role',
         action: 'cancel',
         proof: await tokenOf('rita', ['reviewer']),
@@ -83,9 +77,9 @@ describe('an approval with a proof', () => {
 
 describe('where proofs are required', () => {
   test('a claim neither answers, cancels nor rewinds, and a proof does', async () => {
-    sagas.cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'true' });
+    sagas().cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'true' });
     try {
-      await sagas.askForMail('strict');
+      await sagas().askForMail('strict');
       const calls: [string, object][] = [
         ['answer', { sagaId: 'strict', stepId: 'mail', decision: 'approve' }],
         ['operate-saga', { sagaId: 'strict', action: 'cancel' }],
@@ -93,29 +87,29 @@ describe('where proofs are required', () => {
         ['rewind', { sessionId: 's', to: { messageId: 'm' }, requestId: 'r' }],
       ];
       for (const [name, input] of calls) {
-        await expect(sagas.cloud.invoke(name, { ...input, by: 'ada' })).rejects.toEqual(
+        await expect(sagas().cloud.invoke(name, { ...input, by: 'ada' })).rejects.toEqual(
           refused('ProofRequired'),
         );
       }
       const proof = await tokenOf('rita@example.com');
-      await sagas.cloud.invoke('operate-saga', { sagaId: 'strict', action: 'cancel', proof });
-      expect(await sagas.observe('strict')).toMatchObject({ failed: { by: 'rita@example.com' } });
+      await sagas().cloud.invoke('operate-saga', { sagaId: 'strict', action: 'cancel', proof });
+      expect(await sagas().observe('strict')).toMatchObject({ failed: { by: 'rita@example.com' } });
     } finally {
-      sagas.cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'false' });
+      sagas().cloud.reconfigure({ WALKBACK_REQUIRE_VERIFIED_APPROVER: 'false' });
     }
   });
 });
 
 describe('the issuer of the embedded cloud', () => {
   test('signs in nobody without the secret of the cloud', async () => {
-    const { secret: _, ...stranger } = place;
-    for (const at of [stranger, { ...place, secret: 'guessed' }]) {
+    const { secret: _, ...stranger } = place();
+    for (const at of [stranger, { ...place(), secret: 'guessed' }]) {
       await expect(tokenOf('rita', ['reviewer'], at)).rejects.toThrow('did not sign you in');
     }
   });
 
   test('gives a code away once', async () => {
-    const { configuration, clientId: client_id, scope, secret } = place;
+    const { configuration, clientId: client_id, scope, secret } = place();
     const url = new URL(configuration).origin;
     const post = async (path: string, form: Record<string, string>) =>
       (
@@ -132,12 +126,12 @@ describe('the issuer of the embedded cloud', () => {
   });
 
   test('answers no web page', async () => {
-    const response = await fetch(place.configuration, { headers: { origin: 'https://evil.example' } });
+    const response = await fetch(place().configuration, { headers: { origin: 'https://evil.example' } });
     expect(response.status).toBe(403);
   });
 
   test('leaves what signs people in out of the functions', () => {
-    expect(process.env['WALKBACK_OIDC_ISSUER']).toBe(place.issuer);
+    expect(process.env['WALKBACK_OIDC_ISSUER']).toBe(place().issuer);
     expect(process.env['WALKBACK_LOGIN_SECRET']).toBeUndefined();
   });
 });

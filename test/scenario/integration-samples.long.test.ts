@@ -8,12 +8,13 @@ import type { Session } from '../../client/index.ts';
 import { answer as withAiSdk } from '../../examples/integrations/ai-sdk.ts';
 import { answer as withLangchain } from '../../examples/integrations/langchain.ts';
 import { answer as withOpenaiAgents } from '../../examples/integrations/openai-agents.ts';
+import { openClientWorld } from '../support/client-world.ts';
 import { scriptedModel } from '../support/hosts/ai-sdk.ts';
 import { ScriptedModel } from '../support/hosts/openai-agents.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { edit } from '../support/integration-conformance.ts';
+import { shared } from '../support/shared.ts';
 
-const world = sharedWorld();
+const world = shared(openClientWorld);
 const steps = [[edit('call-1', 'api/file.txt', 'of the agent\n')]];
 const schema = { type: 'object', properties: {}, additionalProperties: true } as const;
 const description = 'edits';

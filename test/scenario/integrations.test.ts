@@ -3,18 +3,19 @@ import { generateText, jsonSchema, type ModelMessage, tool } from 'ai';
 import { describe, expect } from 'vitest';
 import { checkpointed } from '../../client/integrations/ai-sdk.ts';
 import { checkpointed as checkpointedCalls } from '../../client/integrations/langchain.ts';
+import { openClientWorld } from '../support/client-world.ts';
 import { aiSdk, scriptedModel } from '../support/hosts/ai-sdk.ts';
 import { openaiAgents } from '../support/hosts/openai-agents.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { conformance, edit, essential, type ScriptedCall } from '../support/integration-conformance.ts';
 import { longTest } from '../support/sampled-test.ts';
 import { WHOLE } from '../support/sampling.ts';
+import { shared } from '../support/shared.ts';
 
 /** LangChain takes more than a second to load. */
 const HOSTS = WHOLE
   ? [aiSdk, openaiAgents, (await import('../support/hosts/langchain.ts')).langchain]
   : [aiSdk, openaiAgents];
-const world = sharedWorld();
+const world = shared(openClientWorld);
 
 describe.each(HOSTS)('$name', (host) => (WHOLE ? conformance : essential)(host, world));
 

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openClientWorld } from '../support/client-world.ts';
 import { callEdit, connectMcp, connectWrapped, mcpProxy } from '../support/hosts/mcp.ts';
-import { sharedWorld } from '../support/hosts/world.ts';
 import { conformance, edit } from '../support/integration-conformance.ts';
+import { shared } from '../support/shared.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/walkback.mjs');
-const world = sharedWorld();
+const world = shared(openClientWorld);
 const dataDirOf = () => world().cloud.dataDir;
 
 describe.each([mcpProxy(dataDirOf)])('$name', (host) => conformance(host, world));

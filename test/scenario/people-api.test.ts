@@ -3,28 +3,24 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../../contract/errors.ts';
 import { PEOPLE_ROWS } from '../../contract/people.ts';
 import { loadTokenKey } from '../../local/identity/keys.ts';
 import { createMint, LOCAL_AUDIENCE, LOCAL_ISSUER, LOCAL_SCOPE } from '../../local/identity/mint.ts';
-import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { startSagaCloud } from '../support/saga-cloud.ts';
+import { shared } from '../support/shared.ts';
 import { issuerIn, tokenFrom } from '../support/sign-in.ts';
 
-let sagas: SagaCloud;
+const sagas = shared(startSagaCloud);
 
-beforeAll(async () => {
-  sagas = await startSagaCloud();
-});
-afterAll(() => sagas.close());
-
-const tokenOf = (name: string, roles?: string[]) => tokenFrom(issuerIn(sagas.cloud), name, roles);
+const tokenOf = (name: string, roles?: string[]) => tokenFrom(issuerIn(sagas().cloud), name, roles);
 
 const post = (
   path: string,
   { token, body = {}, headers = {} }: { token?: string; body?: unknown; headers?: Record<string, string> },
 ) =>
-  fetch(`${sagas.cloud.endpoints.api}${path}`, {
+  fetch(`${sagas().cloud.endpoints.api}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -41,7 +37,7 @@ const toldBy = async (response: Response) => [
 
 describe('a person with a token', () => {
   test('reads, and answers an approval in their own name', async () => {
-    const argumentsHash = await sagas.askForMail('api-proven');
+    const argumentsHash = await sagas().askForMail('api-proven');
     const token = await tokenOf('rita@example.com');
     const listed = await post('/v1/list-sagas', { token, body: { status: 'AWAITING' } });
     expect(listed.status).toBe(200);
@@ -72,21 +68,21 @@ describe('a person with a token', () => {
   });
 
   test('is not somebody else by what the request says', async () => {
-    await sagas.askForMail('api-claims');
+    await sagas().askForMail('api-claims');
     const token = await tokenOf('rita@example.com');
     for (const claim of [{ by: 'boss' }, { proof: 'x' }]) {
       const body = { sagaId: 'api-claims', stepId: 'mail', decision: 'approve', ...claim };
       expect(await toldBy(await post('/v1/answer', { token, body }))).toEqual([400, 'InvalidInput']);
     }
-    await sagas.cloud.invoke('operate-saga', { sagaId: 'api-claims', action: 'cancel', by: 'ops' });
+    await sagas().cloud.invoke('operate-saga', { sagaId: 'api-claims', action: 'cancel', by: 'ops' });
   });
 
   test('approves the arguments that were shown and no others with the same token', async () => {
-    await sagas.askForMail('api-replay');
+    await sagas().askForMail('api-replay');
     const token = await tokenOf('rita@example.com');
     const body = { sagaId: 'api-replay', stepId: 'mail', decision: 'approve', argumentsHash: 'c'.repeat(64) };
     expect(await toldBy(await post('/v1/answer', { token, body }))).toEqual([409, 'AnswerConflict']);
-    await sagas.cloud.invoke('operate-saga', { sagaId: 'api-replay', action: 'cancel', by: 'ops' });
+    await sagas().cloud.invoke('operate-saga', { sagaId: 'api-replay', action: 'cancel', by: 'ops' });
   });
 });
 
@@ -104,7 +100,7 @@ describe('roles', () => {
       'RoleMissing',
     ]);
     // Whoever gets past the API is refused by the function.
-    await expect(sagas.cloud.invoke('operate-saga', { ...cancel, proof: reviewer })).rejects.toEqual(
+    await expect(sagas().cloud.invoke('operate-saga', { ...cancel, proof: reviewer })).rejects.toEqual(
       expect.objectContaining({ errorType: 'RoleMissing' }),
     );
   });
@@ -122,7 +118,7 @@ describe('roles', () => {
 
 describe('tokens', () => {
   const signed = async (claims: Record<string, unknown>, header: Record<string, string> = {}) => {
-    const key = await loadTokenKey(sagas.cloud.dataDir);
+    const key = await loadTokenKey(sagas().cloud.dataDir);
     const seconds = Math.floor(Date.now() / 1000);
     return new SignJWT({
       iss: LOCAL_ISSUER,
@@ -154,7 +150,7 @@ describe('tokens', () => {
     [
       'for the console, which says who signed in (an ID token)',
       async () =>
-        createMint({ key: await loadTokenKey(sagas.cloud.dataDir), now: Date.now }).id(
+        createMint({ key: await loadTokenKey(sagas().cloud.dataDir), now: Date.now }).id(
           { login_hint: 'rita', roles: [], scope: '' },
           'nonce',
         ),
@@ -176,7 +172,7 @@ describe('tokens', () => {
     [
       'signed with the public key as a secret (algorithm confusion)',
       async () => {
-        const { publicJwk } = await loadTokenKey(sagas.cloud.dataDir);
+        const { publicJwk } = await loadTokenKey(sagas().cloud.dataDir);
         return new SignJWT({ scope: LOCAL_SCOPE, sub: 'x', groups: ['walkback-operator'] })
           .setProtectedHeader({ alg: 'HS256', kid: publicJwk.kid ?? '' })
           .setIssuer(LOCAL_ISSUER)
@@ -208,7 +204,7 @@ describe('tokens', () => {
       http: { method: 'POST' },
       authorizer: { jwt: { claims: { sub: 'boss', groups: '[walkback-operator]' } } },
     };
-    const answer = await sagas.cloud.invoke('api', {
+    const answer = await sagas().cloud.invoke('api', {
       ...other,
       requestContext,
       headers: {
@@ -244,7 +240,7 @@ describe('what is asked wrongly', () => {
   test('TRACE, which no request of a function can have, is not taken', async () => {
     const token = await tokenOf('rita');
     for (const path of ['/v1/list-sessions', '/queue', '/nowhere']) {
-      const trace = request(`${sagas.cloud.endpoints.api}${path}`, {
+      const trace = request(`${sagas().cloud.endpoints.api}${path}`, {
         method: 'TRACE',
         headers: { authorization: `Bearer ${token}` },
       });
@@ -263,14 +259,14 @@ describe('what is asked wrongly', () => {
 });
 
 test.each(['HEAD', 'POST', 'OPTIONS'])('the document answers %s without a token, too', async (method) => {
-  const response = await fetch(`${sagas.cloud.endpoints.api}/openapi.json`, { method });
+  const response = await fetch(`${sagas().cloud.endpoints.api}/openapi.json`, { method });
   expect([response.status, response.headers.get('allow')]).toEqual(
     method === 'HEAD' ? [200, null] : [405, 'GET, HEAD'],
   );
 });
 
 test('the document is there without a token, names every function that people may call, and describes what is refused as it is', async () => {
-  const document = (await (await fetch(`${sagas.cloud.endpoints.api}/openapi.json`)).json()) as {
+  const document = (await (await fetch(`${sagas().cloud.endpoints.api}/openapi.json`)).json()) as {
     paths: Record<string, { post: { responses: Record<string, { $ref: string }> } }>;
   };
   const routes = PEOPLE_ROWS.map(({ name }) => `/v1/${name}`);

@@ -1,28 +1,24 @@
 /** A sandbox is looked at before anybody works in it: real git, real remotes, and no sandbox left behind. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PreflightAnswer } from '../../contract/workspace-answers.ts';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
-import { openWorld, sandboxIds, shell, type World } from '../support/world.ts';
+import { startTestCloud } from '../support/cloud.ts';
+import { shared } from '../support/shared.ts';
+import { openWorld, sandboxIds, shell } from '../support/world.ts';
 
 const ROOT = '/home/user/work';
 
-let cloud: TestCloud;
-let world: World;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-  world = await openWorld(cloud, { paths: ['api', 'web'] });
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
+const world = shared(() => openWorld(cloud(), { paths: ['api', 'web'] }));
 
 const look = async (request: object): Promise<PreflightAnswer> =>
-  (await cloud.invoke('preflight', { projectsRoot: ROOT, ...request })) as unknown as PreflightAnswer;
+  (await cloud().invoke('preflight', { projectsRoot: ROOT, ...request })) as unknown as PreflightAnswer;
 const find = ({ checks }: PreflightAnswer, id: string) => checks.find((one) => one.id === id);
 
 test('a sandbox with everything is ready, and stays as it is', async () => {
-  const before = world.fingerprint();
-  const answer = await look({ sandboxId: world.sandboxId, needs: ['git', 'bash'] });
+  const before = world().fingerprint();
+  const answer = await look({ sandboxId: world().sandboxId, needs: ['git', 'bash'] });
   expect(answer.checks.filter(({ ok }) => !ok)).toEqual([]);
   expect(answer.ok).toBe(true);
   expect(answer.checks.map(({ id }) => id)).toEqual([
@@ -38,11 +34,11 @@ test('a sandbox with everything is ready, and stays as it is', async () => {
   ]);
   expect(find(answer, 'git')?.found).toMatch(/^git version 2\./);
   expect(find(answer, 'repositories')?.found).toBe('api, web');
-  expect(world.fingerprint()).toEqual(before);
+  expect(world().fingerprint()).toEqual(before);
 });
 
 test('everything that is missing is named at once, with what to do', async () => {
-  const poor = await openWorld(cloud, { sessionId: 'poor', paths: ['api', 'web'] });
+  const poor = await openWorld(cloud(), { sessionId: 'poor', paths: ['api', 'web'] });
   shell(poor.root, 'echo nonsense > api/.git/HEAD');
   const answer = await look({ sandboxId: poor.sandboxId, needs: ['no-such-command'] });
   expect(answer.ok).toBe(false);
@@ -66,7 +62,7 @@ test('a remote that asks for credentials is found, and credentials are not told'
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('not a TCP listener');
   const at = `127.0.0.1:${address.port}`;
-  const remote = await openWorld(cloud, { sessionId: 'remote', paths: ['api', 'web'] });
+  const remote = await openWorld(cloud(), { sessionId: 'remote', paths: ['api', 'web'] });
   shell(
     remote.root,
     `git -C api remote add origin "http://$A/api"; git -C web remote add origin "http://ada:hidden@$A/web"
@@ -90,18 +86,18 @@ test('a remote that asks for credentials is found, and credentials are not told'
 });
 
 test('of a template a sandbox is made and killed, also when it cannot be looked at', async () => {
-  const before = await sandboxIds(cloud);
+  const before = await sandboxIds(cloud());
   const answer = await look({ template: 'base' });
   expect(find(answer, 'projects-root')).toMatchObject({ ok: true });
-  expect(await sandboxIds(cloud)).toEqual(before);
+  expect(await sandboxIds(cloud())).toEqual(before);
 
-  const proxy = await cloud.interpose('e2b', [
+  const proxy = await cloud().interpose('e2b', [
     { match: { path: 'process.Process/Start' }, action: { kind: 'status', status: 500 } },
   ]);
   await expect(look({ template: 'base' })).rejects.toMatchObject({ errorType: 'SandboxUnavailable' });
   expect(proxy.count({ method: 'DELETE' })).toBe(1);
-  cloud.heal();
-  expect(await sandboxIds(cloud)).toEqual(before);
+  cloud().heal();
+  expect(await sandboxIds(cloud())).toEqual(before);
 });
 
 test('one of sandbox and template is given, and a sandbox that is gone is said', async () => {

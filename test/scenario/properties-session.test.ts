@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, WHOLE } from '../support/sampling.ts';
+import { shared } from '../support/shared.ts';
 import {
   createRepositories,
   edit,
@@ -67,11 +68,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), to: fc.nat() }) },
 );
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 let sessions = 0;
 
@@ -80,7 +77,7 @@ const play = async (
   steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
 ): Promise<void> => {
   const sessionId = `p${++sessions}`;
-  const world = await openWorld(cloud, { sessionId, paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId, paths: PATHS });
   world.paths = ALL_PATHS;
   const recorded: Recorded[] = [await world.checkpoint('first')];
   const at = (index: number): Recorded => {
@@ -124,15 +121,15 @@ const play = async (
         break;
       case 'review': {
         const { checkpointId, looks } = at(one.to);
-        const { sandboxId } = await cloud.invoke('rehydrate', { sessionId, checkpointId });
-        expect(fingerprint(rootOf(cloud, String(sandboxId)), ALL_PATHS), `step ${n}`).toEqual(looks);
-        await sdkOf(cloud).kill(String(sandboxId));
+        const { sandboxId } = await cloud().invoke('rehydrate', { sessionId, checkpointId });
+        expect(fingerprint(rootOf(cloud(), String(sandboxId)), ALL_PATHS), `step ${n}`).toEqual(looks);
+        await sdkOf(cloud()).kill(String(sandboxId));
         break;
       }
       case 'kill': {
-        await sdkOf(cloud).kill(world.sandboxId);
+        await sdkOf(cloud()).kill(world.sandboxId);
         const { checkpointId, looks } = at(one.to);
-        const resumed = await cloud.invoke('rehydrate', {
+        const resumed = await cloud().invoke('rehydrate', {
           sessionId,
           checkpointId,
           mode: 'resume',
@@ -151,8 +148,8 @@ const play = async (
     await world.rollback(`end-${index}`, checkpointId);
     expect(world.fingerprint(), `at the end, number ${index}`).toEqual(looks);
   }
-  await sdkOf(cloud).kill(world.sandboxId);
-  expect(await sandboxIds(cloud)).toEqual([]);
+  await sdkOf(cloud()).kill(world.sandboxId);
+  expect(await sandboxIds(cloud())).toEqual([]);
 };
 
 test('any sequence of edits, checkpoints, rollbacks, losses and rehydrations gives back exactly what was recorded', async () => {

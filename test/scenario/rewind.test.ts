@@ -1,21 +1,18 @@
 /** A session with a real sandbox and a real machine is rewound: effects, then files, then the conversation (L6, L7). */
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { RewindAnswer } from '../../contract/rewind.ts';
 import type { RollbackAnswer } from '../../contract/rollback-answers.ts';
-import { addOrder, type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
+import { addOrder, startSagaCloud } from '../support/saga-cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
+import { shared } from '../support/shared.ts';
 import { edit, openWorld } from '../support/world.ts';
 
 const test = inTurn('rewind');
 
-let sagas: SagaCloud;
-beforeAll(async () => {
-  sagas = await startSagaCloud();
-});
-afterAll(() => sagas.close());
+const sagas = shared(startSagaCloud);
 
 test('files and effects of two messages go back together, or the files stay where they are', async () => {
-  const { cloud, faults, server, observe, standing, isSound } = sagas;
+  const { cloud, faults, server, observe, standing, isSound } = sagas();
   const world = await openWorld(cloud, { paths: ['api', 'web'] });
   const { sessionId } = world;
   const start = async (sagaId: string, messageId: string, definition = 'refund') => {
@@ -106,7 +103,7 @@ test('files and effects of two messages go back together, or the files stay wher
 });
 
 test('a saga is rewound by the real machine, and goes on with other steps', async () => {
-  const { cloud, observe, start, isSound, rows } = sagas;
+  const { cloud, observe, start, isSound, rows } = sagas();
   await start('alone');
   expect(await observe('alone')).toMatchObject({ status: 'COMPLETED' });
   const rewound = await cloud.invoke('rewind', {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { expect } from 'vitest';
+import { startTestCloud } from '../support/cloud.ts';
 import { inTurn } from '../support/sampled-test.ts';
 import { printedSeed, sampled } from '../support/sampling.ts';
+import { shared } from '../support/shared.ts';
 import { edit, fingerprint, openWorld, rootOf, sandboxIds, type World } from '../support/world.ts';
 
 const test = inTurn('rollback-concurrency');
 
 const PATHS = ['api', 'web'];
 
-let cloud: TestCloud;
-beforeAll(async () => {
-  cloud = await startTestCloud();
-});
-afterAll(() => cloud.close());
+const cloud = shared(startTestCloud);
 
 const headOf = async (world: World): Promise<string | undefined> => {
   const { session, checkpoints } = await world.timeline();
@@ -28,7 +25,7 @@ const refusals = (results: PromiseSettledResult<unknown>[]): unknown[] =>
   );
 
 test('two rollbacks at once: one after the other, or one is refused; never a mixture', async () => {
-  const world = await openWorld(cloud, { sessionId: 'two', paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId: 'two', paths: PATHS });
   edit(world.root, 1, PATHS);
   const first = await world.checkpoint('first');
   edit(world.root, 2, PATHS);
@@ -52,7 +49,7 @@ test('two rollbacks at once: one after the other, or one is refused; never a mix
 });
 
 test('the same rollback twice at once is one rollback', async () => {
-  const world = await openWorld(cloud, { sessionId: 'same', paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId: 'same', paths: PATHS });
   edit(world.root, 1, PATHS);
   const first = await world.checkpoint('first');
   edit(world.root, 2, PATHS);
@@ -76,17 +73,17 @@ test('the same rollback twice at once is one rollback', async () => {
 const MODES = sampled(['review', 'resume'], { every: 2, offset: printedSeed('mode at once') });
 
 test.each(MODES)('the same %s twice at once answers one sandbox, and no other is left', async (mode) => {
-  const world = await openWorld(cloud, { sessionId: mode, paths: PATHS });
+  const world = await openWorld(cloud(), { sessionId: mode, paths: PATHS });
   edit(world.root, 1, PATHS);
   const { looks } = await world.checkpoint('first');
-  const others = await sandboxIds(cloud);
-  const rehydrate = () => cloud.invoke('rehydrate', { sessionId: mode, requestId: 'h', mode });
+  const others = await sandboxIds(cloud());
+  const rehydrate = () => cloud().invoke('rehydrate', { sessionId: mode, requestId: 'h', mode });
   const results = await Promise.allSettled([rehydrate(), rehydrate()]);
   for (const name of refusals(results)) expect(name).toBe('RequestConflict');
   const again = await rehydrate();
   for (const answer of answered(results)) expect(answer).toEqual(again);
   const sandboxId = String(again['sandboxId']);
-  expect(fingerprint(rootOf(cloud, sandboxId), PATHS)).toEqual(looks);
-  expect(await sandboxIds(cloud)).toEqual([...others, sandboxId].toSorted());
+  expect(fingerprint(rootOf(cloud(), sandboxId), PATHS)).toEqual(looks);
+  expect(await sandboxIds(cloud())).toEqual([...others, sandboxId].toSorted());
   expect((await world.timeline()).session).toMatchObject({ epoch: mode === 'resume' ? 2 : 1, busy: null });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EVENTS_PER_ROUND } from '../../core/saga/run/move.ts';
+import { answered } from '../support/error-of.ts';
 import { type SagaCloud, startSagaCloud } from '../support/saga-cloud.ts';
 
 let sagas: SagaCloud;
@@ -107,10 +108,7 @@ describe('a saga on the embedded cloud', () => {
     const bad = { steps: [{ id: 'x', tool: 'no_such_tool', arguments: {} }] };
     await expect(
       invoke('start-saga', { sagaId: 'bad', plan: bad, input: {}, requestedBy: 'agent-7' }),
-    ).rejects.toMatchObject({
-      errorType: 'PlanRefused',
-      message: expect.stringContaining('step x: unknown-tool'),
-    });
+    ).rejects.toMatchObject(answered('PlanRefused', 'step x: unknown-tool'));
     await expect(invoke('describe-saga', { sagaId: 'bad' })).rejects.toMatchObject({
       errorType: 'SagaNotFound',
     });

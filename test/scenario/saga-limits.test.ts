@@ -11,6 +11,7 @@ import { jsonBytes } from '../../core/shared/json-bytes.ts';
 import { defineTool } from '../../kit/define-tool.ts';
 import { ToolRejected } from '../../kit/outcomes.ts';
 import { startTestCloud, type TestCloud } from '../support/cloud.ts';
+import { answered } from '../support/error-of.ts';
 import { serveHttpTools } from '../support/http-tools.ts';
 import { ledgerPages } from '../support/ledger-pages.ts';
 import { inTurn } from '../support/sampled-test.ts';
@@ -86,10 +87,9 @@ describe('arguments and results', () => {
 
   test('over it by a byte: arguments are refused before the start, or when they are resolved', async () => {
     const over = padded(MAX_RESULT_BYTES + 1);
-    await expect(start('over', [step('one', over)])).rejects.toMatchObject({
-      errorType: 'PlanRefused',
-      message: expect.stringContaining('arguments-too-large'),
-    });
+    await expect(start('over', [step('one', over)])).rejects.toMatchObject(
+      answered('PlanRefused', 'arguments-too-large'),
+    );
     const result = { text: '{% steps.one.result & "longer" %}' };
     await start('grown', [step('one', full()), step('two', result)]);
     expect(await observe('grown')).toMatchObject({
@@ -146,10 +146,9 @@ describe('plans', () => {
     expect(seen).toMatchObject({ status: 'COMPENSATED', failed: { error: { name: 'ApprovalDeclined' } } });
     expect(seen.compensated.map((one) => one.step)).toEqual(['s0', 's1']);
     const small = [...steps.map(({ id }) => step(id, { text: 'x' })), step('last', { text: 'x' })];
-    await expect(start('longest', small)).rejects.toMatchObject({
-      errorType: 'PlanRefused',
-      message: expect.stringContaining(`at most ${MAX_STEPS} steps`),
-    });
+    await expect(start('longest', small)).rejects.toMatchObject(
+      answered('PlanRefused', `at most ${MAX_STEPS} steps`),
+    );
   });
 
   test('of the largest steps fit their items; a larger step is refused', async () => {
@@ -158,10 +157,9 @@ describe('plans', () => {
     const steps = Array.from({ length: 8 }, (_, n) => step(`w${n}`, wide(47 * KIB)));
     await start('wide', steps);
     expect(await observe('wide')).toMatchObject({ status: 'COMPLETED' });
-    await expect(start('wider', [step('w', wide(48 * KIB))])).rejects.toMatchObject({
-      errorType: 'PlanRefused',
-      message: expect.stringContaining('step-too-large'),
-    });
+    await expect(start('wider', [step('w', wide(48 * KIB))])).rejects.toMatchObject(
+      answered('PlanRefused', 'step-too-large'),
+    );
   });
 
   describe('with children that are named with a long output', () => {
@@ -212,10 +210,9 @@ describe('plans', () => {
     });
 
     test('when their outputs alone are too large, the start is refused', async () => {
-      await expect(begin('refused', 10.5 * KIB)).rejects.toMatchObject({
-        errorType: 'PlanRefused',
-        message: expect.stringContaining('step each: too-many-children'),
-      });
+      await expect(begin('refused', 10.5 * KIB)).rejects.toMatchObject(
+        answered('PlanRefused', 'step each: too-many-children'),
+      );
     });
   });
 
@@ -230,10 +227,7 @@ describe('plans', () => {
       plan,
     };
     await expect(cloud.invoke('put-catalog', { tools: [], definitions: [definition] })).rejects.toMatchObject(
-      {
-        errorType: 'CatalogRefused',
-        message: expect.stringContaining('definition huge@1: takes'),
-      },
+      answered('CatalogRefused', 'definition huge@1: takes'),
     );
   });
 });

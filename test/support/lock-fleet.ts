@@ -44,6 +44,11 @@ export const lockFleet = async (answer: Answer = () => committed(), storing?: Fl
     });
     return fleet.start({ sagaId, plan: { steps }, input: {}, requestedBy: 'me', ...more });
   };
+  /** Begins it, and lets twenty seconds pass. */
+  const run = async (...asked: Parameters<typeof start>): Promise<void> => {
+    await start(...asked);
+    await fleet.settle(20_000);
+  };
   const stateOf = async (sagaId: string) => {
     const head = await fleet.store.getHead(sagaId);
     if (head === undefined) throw new Error(`no saga ${sagaId}`);
@@ -57,5 +62,5 @@ export const lockFleet = async (answer: Answer = () => committed(), storing?: Fl
   const story = async (sagaId: string) =>
     (await fleet.store.listEntries(sagaId)).map(({ direction, status }) => `${direction} ${status}`);
   const list = createListLocks(fleet);
-  return { ...fleet, begin: start, requests, stateOf, observed, story, list };
+  return { ...fleet, begin: start, run, requests, stateOf, observed, story, list };
 };

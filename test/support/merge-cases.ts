@@ -1,56 +1,47 @@
 /** One case of repositories, merged and reverted: what a rollback restores, a merge brings and a revert takes back. */
 import { expect } from 'vitest';
-import { GIT_CASES, type GitCase, openCase, rootsIn, state } from './git-cases.ts';
+import { casesOf, GIT_CASES, type GitCase, openCase, rootsIn, state } from './git-cases.ts';
 import type { Harness, Snapshot } from './git-harness.ts';
 
 /** Repositories that are there on one side alone. */
-const COMING_AND_GOING: GitCase[] = [
-  {
-    name: 'a repository that is born',
+const COMING_AND_GOING = casesOf({
+  'a repository that is born': {
     setup: 'true',
     damage: `git init -q -b main ../born; cd ../born; echo b > b; git add b; git commit -qm b; git switch -qc topic; echo c > c; chmod 600 c; mkdir hollow`,
   },
-  {
-    name: 'one that is born without commits',
+  'one that is born without commits': {
     setup: 'true',
     damage: `git init -q -b trunk ../born; echo b > ../born/b`,
   },
-  {
-    name: 'one that is born inside, where tracked files were',
+  'one that is born inside, where tracked files were': {
     setup: `mkdir pkg; echo p > pkg/p; git add -A; git commit -qm pkg`,
     damage: `cd pkg; git init -q -b main .; git add -A; git commit -qm in; echo q > q`,
   },
-  {
-    name: 'one that is gone',
+  'one that is gone': {
     setup: `git init -q -b main ../other; cd ../other; echo o > o; git add o; git commit -qm o; echo w > w`,
     damage: `rm -rf ../other; echo x > a.txt`,
   },
-  {
-    name: 'one inside that becomes plain files',
+  'one inside that becomes plain files': {
     setup: `git init -q -b main pkg; cd pkg; echo o > o; git add o; git commit -qm o; echo w > w`,
     damage: `rm -rf pkg/.git pkg/.agent-shadow; git add -A; git commit -qm taken`,
   },
-  {
-    name: 'one that is renamed',
+  'one that is renamed': {
     setup: `git init -q -b main ../other; cd ../other; echo o > o; git add o; git commit -qm o; echo w > w`,
     damage: `mv ../other ../renamed; echo w2 > ../renamed/w`,
   },
-  {
-    name: 'one that changes places with another',
+  'one that changes places with another': {
     setup: `for r in one two; do (git init -q -b $r ../$r; cd ../$r; echo $r > f; git add f; git commit -qm $r); done`,
     damage: `mv ../one ../x; mv ../two ../one; mv ../x ../two`,
   },
-  {
-    name: 'a repository without commits that gets the first one',
+  'a repository without commits that gets the first one': {
     setup: `git init -q -b trunk ../fresh; echo f > ../fresh/f`,
     damage: `cd ../fresh; git add f; git commit -qm first; git switch -qc topic`,
   },
-  {
-    name: 'a branch that is orphaned',
+  'a branch that is orphaned': {
     setup: 'true',
     damage: `git switch -q --orphan void; echo v > v; git add v`,
   },
-];
+});
 
 export const MERGE_CASES: readonly GitCase[] = [...GIT_CASES, ...COMING_AND_GOING];
 

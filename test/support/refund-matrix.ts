@@ -29,8 +29,7 @@ export const testRefundSaga = (cases: typeof refundCases): void => {
         // The way back is walked because the last step is refused.
         const faults = point.operation === 'compensate' ? { refuseMail: () => true } : {};
         const saga = await refundSaga({ ...fault, faults, replay });
-        await saga.start();
-        await saga.machine.settle();
+        await saga.run();
         const status = await expectInvariants(saga);
         if (point.operation !== 'compensate') return;
         expect(status).not.toBe('COMPLETED');

@@ -93,13 +93,18 @@ export const refundSaga = async (options: RefundSagaOptions = {}) => {
       input: { orderId: 'order-1' },
       requestedBy: 'agent-7',
     });
+  /** Starts, and goes as far as it comes by itself. */
+  const run = async (): Promise<void> => {
+    await start();
+    await machine.settle();
+  };
   const seen = async () => {
     const head = memory.heads.get(SAGA_ID);
     if (head === undefined) throw new Error('the saga was not started');
     const entries = await memory.store.listEntries(SAGA_ID);
     return { head, entries, observation: observe(head, entries), effects: effectsOf(fixture) };
   };
-  return { clock, memory, store, machine, fixture, handle, start, seen, overlaps };
+  return { clock, memory, store, machine, fixture, handle, start, run, seen, overlaps };
 };
 
 export type RefundSaga = Awaited<ReturnType<typeof refundSaga>>;

@@ -121,8 +121,7 @@ export const testRewinds = (cases: readonly Case[]): void => {
             };
           },
         });
-        await saga.start();
-        await saga.machine.settle();
+        await saga.run();
         if (!isAsked) await ask(saga, action);
         await saga.machine.settle();
         await repair(saga);

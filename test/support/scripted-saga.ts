@@ -1,6 +1,7 @@
 /** Sagas of a few made-up tools whose answers a test writes: for what the refund example cannot show. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
 import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { ToolRequest } from '../../contract/tool-request.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
@@ -92,6 +93,11 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
   const beginInteractive = (interactive: AskedPolicy = { onIdle: 'unwind' }) =>
     machine.start({ sagaId: SAGA, interactive, requestedBy: 'me' });
   const begin = () => machine.start({ sagaId: SAGA, plan: { steps }, input: {}, requestedBy: 'me' });
+  /** Begins, and goes as far as it comes by itself. */
+  const run = async (): Promise<void> => {
+    await begin();
+    await machine.settle();
+  };
   const seen = async () => {
     const head = await memory.store.getHead(SAGA);
     if (head === undefined) throw new Error('the saga was not started');
@@ -108,7 +114,13 @@ export const scriptedSaga = async (options: ScriptedSagaOptions) => {
         differingHeadFields(head, entries).length === 0,
     };
   };
-  return { clock, store: memory.store, machine, requests, begin, beginInteractive, seen };
+  /** The same, of a saga whose ledger holds. */
+  const sound = async () => {
+    const { isSound, ...rest } = await seen();
+    expect(isSound).toBe(true);
+    return rest;
+  };
+  return { clock, store: memory.store, machine, requests, begin, run, beginInteractive, seen, sound };
 };
 
 /** The head of a straight line of one tool, which is done. */
@@ -117,7 +129,6 @@ export const finishedHead = async (): Promise<SagaHead> => {
     tools: [scriptedTool('pay', 'compensatable')],
     answer: () => committed(),
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   return (await saga.seen()).head;
 };

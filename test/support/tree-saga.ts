@@ -135,12 +135,17 @@ export const treeSaga = async (options: TreeSagaOptions) => {
   });
   const start = () =>
     machine.start({ sagaId: ROOT, plan: options.plan, input: options.input ?? {}, requestedBy: 'me' });
+  /** Starts, and goes as far as it comes by itself. */
+  const run = async (): Promise<void> => {
+    await start();
+    await machine.settle();
+  };
   const headOf = (sagaId: string) => {
     const head = memory.heads.get(sagaId);
     if (head === undefined) throw new Error(`there is no saga ${sagaId}`);
     return head;
   };
-  return { clock, memory, store: memory.store, machine, provider, start, headOf };
+  return { clock, memory, store: memory.store, machine, provider, start, run, headOf };
 };
 
 export type TreeSaga = Awaited<ReturnType<typeof treeSaga>>;
@@ -230,8 +235,7 @@ export const expectSettledTree = (saga: TreeSaga): string => {
 /** Runs a tree to its end. */
 export const runTree = async (options: Parameters<typeof treeSaga>[0]) => {
   const saga = await treeSaga(options);
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   return { saga, status: expectSettledTree(saga) };
 };
 

@@ -1,5 +1,6 @@
 /** The whole search on fakes: which checkpoint, through forks and merges, with skips, and what is refused. */
 import { expect, test } from 'vitest';
+import { errorOf } from '../support/error-of.ts';
 import { createBisectStage, type Judge } from '../support/fakes/bisect-stage.ts';
 import { SANDBOX, SESSION } from '../support/fakes/stage.ts';
 
@@ -136,10 +137,9 @@ test('a repository that was made later: what is before it is not tried', async (
   expect(suspects).toMatchObject([{ messageId: 'm4' }]);
   expect(checkpoints).toBe(3);
   expect(ran.every((files) => files['late'] !== undefined)).toBe(true);
-  await expect(bisect({ repository: 'none', requestId: 'n' })).rejects.toMatchObject({
-    name: 'InvalidInput',
-    message: expect.stringMatching(/^repository: .*"none"/),
-  });
+  await expect(bisect({ repository: 'none', requestId: 'n' })).rejects.toMatchObject(
+    errorOf('InvalidInput', /^repository: .*"none"/),
+  );
   await expect(bisect({ repository: 'late', good: 'm1', requestId: 'g' })).rejects.toMatchObject({
     name: 'PointNotJudged',
   });
@@ -176,10 +176,9 @@ test('what a rollback left behind is not on the way', async () => {
   await work('m3', 'api/a.txt', 'fine 3');
   await work('m4', 'api/a.txt', 'broken 4');
   expect((await bisect()).suspects).toMatchObject([{ messageId: 'm4' }]);
-  await expect(bisect({ good: 'm2', requestId: 'x' })).rejects.toMatchObject({
-    name: 'InvalidInput',
-    message: expect.stringContaining('a rollback left it behind'),
-  });
+  await expect(bisect({ good: 'm2', requestId: 'x' })).rejects.toMatchObject(
+    errorOf('InvalidInput', 'a rollback left it behind'),
+  );
 });
 
 test('a fork goes on where its source stood', async () => {
@@ -290,10 +289,9 @@ test('a call whose time is over stores what it has, and the next goes on', async
 test('a command that no call has time for is refused', async () => {
   const { work, bisect, copies } = await createBisectStage(BROKEN, { copyMs: 300_000 });
   await work('m1', 'api/a.txt', 'broken');
-  await expect(bisect({ timeoutSeconds: 600 })).rejects.toMatchObject({
-    name: 'InvalidInput',
-    message: expect.stringContaining('timeoutSeconds'),
-  });
+  await expect(bisect({ timeoutSeconds: 600 })).rejects.toMatchObject(
+    errorOf('InvalidInput', 'timeoutSeconds'),
+  );
   expect(copies()).toEqual([]);
 });
 
@@ -314,10 +312,9 @@ test('a search of very many that cannot be judged ends, and says so', async () =
 test('a call that begins with too little time says how much the command may take', async () => {
   const { work, bisect } = await createBisectStage(BROKEN);
   await work('m1', 'api/a.txt', 'broken');
-  await expect(bisect({ timeoutSeconds: 600 }, { limitMs: 120_000 })).rejects.toMatchObject({
-    name: 'InvalidInput',
-    message: expect.stringContaining('Give at most 100.'),
-  });
+  await expect(bisect({ timeoutSeconds: 600 }, { limitMs: 120_000 })).rejects.toMatchObject(
+    errorOf('InvalidInput', 'Give at most 100.'),
+  );
 });
 
 test('a search whose checkpoints have expired since says so', async () => {
@@ -328,8 +325,5 @@ test('a search whose checkpoints have expired since says so', async () => {
   // The head is kept longer than what is before it.
   for (const { seq } of stage.checkpoints().slice(0, -1))
     stage.store.tables.checkpoints.delete(`${SESSION}\n${seq}`);
-  await expect(bisect()).rejects.toMatchObject({
-    name: 'CheckpointNotFound',
-    message: expect.stringContaining('retention is over'),
-  });
+  await expect(bisect()).rejects.toMatchObject(errorOf('CheckpointNotFound', 'retention is over'));
 });

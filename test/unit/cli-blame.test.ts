@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../cli/failure.ts';
 import type { LocalSandboxes } from '../../cli/sandboxes.ts';
 import { blameAnswer } from '../support/blame-answer.ts';
+import { errorOf } from '../support/error-of.ts';
 import { runCommand } from '../support/recording-app.ts';
 
 const WORDS = ['blame', 'api/src/price.ts', '--session', 's1'];
@@ -84,10 +85,7 @@ test('a path of this machine is one below the projects root, or refused by name'
     answers: all,
     cwd: '/work/api',
   });
-  expect(failure).toMatchObject({
-    name: 'InvalidInput',
-    message: expect.stringContaining('is outside of /work'),
-  });
+  expect(failure).toMatchObject(errorOf('InvalidInput', 'is outside of /work'));
   expect(calls).toHaveLength(1);
 });
 

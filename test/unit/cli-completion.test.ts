@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_GROUPS } from '../../cli/commands.ts';
 import { wordsIn } from '../../cli/completion.ts';
+import { errorOf } from '../support/error-of.ts';
 import { runCommand } from '../support/recording-app.ts';
 import { makeWalkbackProgram } from '../support/walkback-program.ts';
 
@@ -60,10 +61,7 @@ describe('what can come next', () => {
 
   test('an unknown shell is named', async () => {
     const { failure } = await runCommand(['completion', 'csh']);
-    expect(failure).toMatchObject({
-      name: 'InvalidInput',
-      message: expect.stringContaining('bash, zsh, fish'),
-    });
+    expect(failure).toMatchObject(errorOf('InvalidInput', 'bash, zsh, fish'));
   });
 });
 

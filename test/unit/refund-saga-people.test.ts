@@ -4,6 +4,7 @@ import type { Observation } from '../../contract/saga-observation.ts';
 import { fold } from '../../core/saga/decide/fold.ts';
 import { observe } from '../../core/saga/view/observation.ts';
 import { Crash } from '../../kit/testing/saga-machine.ts';
+import { errorOf } from '../support/error-of.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 
 describe('people', () => {
@@ -26,8 +27,7 @@ describe('people', () => {
       await machine.answer(answer('approve'));
       return true;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
@@ -38,8 +38,7 @@ describe('people', () => {
       await machine.answer(answer('approve'));
       return true;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     const call = { paymentIntent: 'pi_1', amount: 4200 };
     expect(seen?.awaiting).toMatchObject({
       step: 'refund',
@@ -74,8 +73,7 @@ describe('people', () => {
       };
       return true;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     const { observation, effects } = await saga.seen();
     expect(observation.failed).toMatchObject({ step: 'refund', error: { name: 'ArgumentsChanged' } });
     expect(effects.refunds).toEqual([]);
@@ -91,8 +89,7 @@ describe('people', () => {
       await machine.answer(answer('approve'));
       return true;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
@@ -101,15 +98,13 @@ describe('people', () => {
       await machine.answer(answer('reject'));
       throw new Crash('after the answer, before it was heard');
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
   });
 
   test('never answer: it expires, nothing happened, and a late answer is refused', async () => {
     const saga = await asking(async () => false);
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
     await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({ name: 'ApprovalExpired' });
   });
@@ -124,20 +119,17 @@ describe('people', () => {
         name: 'AnswerConflict',
         message: expect.stringMatching(new RegExp(`was approved by .*${answer('approve').by}.* at 20`)),
       });
-      await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject({
-        name: 'OperationRefused',
-        message: expect.stringContaining('needs no approval'),
-      });
+      await expect(machine.answer({ ...answer('approve'), stepId: 'ticket' })).rejects.toMatchObject(
+        errorOf('OperationRefused', 'needs no approval'),
+      );
       for (const epoch of [0, 1]) {
-        await expect(machine.answer({ ...answer('approve'), stepId: 'nope', epoch })).rejects.toMatchObject({
-          name: 'StepNotFound',
-          message: expect.stringContaining('has no step nope'),
-        });
+        await expect(machine.answer({ ...answer('approve'), stepId: 'nope', epoch })).rejects.toMatchObject(
+          errorOf('StepNotFound', 'has no step nope'),
+        );
       }
       return true;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
@@ -146,13 +138,11 @@ describe('people', () => {
       await machine.operate({ sagaId: answer('approve').sagaId, action: 'cancel', by: 'ops' });
       return false;
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
-    await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject({
-      name: 'OperationRefused',
-      message: expect.stringMatching(/is COMPENSATED, and does not ask about step refund now/),
-    });
+    await expect(saga.machine.answer(answer('approve'))).rejects.toMatchObject(
+      errorOf('OperationRefused', /is COMPENSATED, and does not ask about step refund now/),
+    );
   });
 
   test.each(['verify', 'refund', 'ticket', 'booking', 'confirm'])(
@@ -168,8 +158,7 @@ describe('people', () => {
         },
       });
       holder.saga = saga;
-      await saga.start();
-      await saga.machine.settle();
+      await saga.run();
       const status = await expectInvariants(saga);
       // A mail that went out cannot be taken back.
       expect(status).toBe(step === 'confirm' ? 'COMPENSATION_FAILED' : 'COMPENSATED');
@@ -188,16 +177,14 @@ describe('people', () => {
       },
     });
     holder.saga = saga;
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
     expect((await saga.seen()).entries.some(({ status }) => status === 'cancel_requested')).toBe(false);
   });
 
   test('cannot cancel what is completed', async () => {
     const saga = await refundSaga();
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     await expect(
       saga.machine.operate({ sagaId: SAGA_ID, action: 'cancel', by: 'ada' }),
     ).rejects.toMatchObject({

@@ -7,8 +7,7 @@ import { expectInvariants, type RefundSagaOptions, refundSaga, SAGA_ID } from '.
 describe('the refund saga', () => {
   test('runs all steps and keeps every reference', async () => {
     const saga = await refundSaga();
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
     const { observation } = await saga.seen();
     expect(observation.committed).toEqual([
@@ -28,8 +27,7 @@ describe('the refund saga', () => {
 
   test('continues in new executions when a history would grow too long, and loses nothing', async () => {
     const saga = await refundSaga({ maxHistoryEvents: 20 });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
     const { head } = await saga.seen();
     expect(head.state.generation).toBeGreaterThan(2);
@@ -47,8 +45,7 @@ describe('the refund saga', () => {
         };
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
     expect(undos[0]).toMatchObject({ step: 'ticket', externalRef: 'r' });
     expect(undos[0]).not.toHaveProperty('result');
@@ -58,8 +55,7 @@ describe('the refund saga', () => {
   test('stops at the read when the order may not be returned', async () => {
     const saga = await refundSaga();
     Object.assign(saga.fixture.world.shop.state.orders['order-1'] ?? {}, { daysSinceDelivery: 90 });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPENSATED');
     const { observation } = await saga.seen();
     expect(observation.failed).toMatchObject({
@@ -84,8 +80,7 @@ describe('arguments made of results (S8)', () => {
           return { Payload: { outcome: 'committed', result: { paymentIntent: 'pi_1', amount } } };
         },
       });
-      await saga.start();
-      await saga.machine.settle();
+      await saga.run();
       return { called, ...(await saga.seen()) };
     };
 
@@ -142,8 +137,7 @@ describe('one writer (S9)', () => {
         };
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(await expectInvariants(saga)).toBe('COMPLETED');
   });
 
@@ -160,8 +154,7 @@ describe('one writer (S9)', () => {
         };
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     const before = await saga.seen();
     expect(before.head.state.generation).toBe(2);
     await saga.machine.execute(SAGA_ID, 1);
@@ -170,8 +163,7 @@ describe('one writer (S9)', () => {
 
   test('a finished saga run again is a no-op', async () => {
     const saga = await refundSaga();
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     const before = await saga.seen();
     await saga.machine.execute(SAGA_ID, 1);
     const after = await saga.seen();

@@ -20,8 +20,7 @@ const used: PlanStep = { id: 'after', tool: 'put', arguments: { key: '{% steps.w
 
 const run = async (options: TreeSagaOptions) => {
   const saga = await treeSaga(options);
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   return { saga, status: expectSettledTree(saga) };
 };
 

@@ -39,8 +39,7 @@ const outcomesOf = (entries: readonly LedgerEntry[]) =>
 
 const run = async (pay: ToolManifest, answer: (request: ToolRequest) => Invoked) => {
   const saga = await undone(pay, answer);
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   const seen = await saga.seen();
   expect(seen.isSound).toBe(true);
   return seen;

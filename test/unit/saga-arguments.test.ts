@@ -4,6 +4,7 @@ import { createEvaluator } from '../../adapters/jsonata/evaluator.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { resolveArguments } from '../../core/saga/plan/expressions.ts';
 import type { Evaluate } from '../../core/saga/ports.ts';
+import { errorOf } from '../support/error-of.ts';
 import { lockFleet } from '../support/lock-fleet.ts';
 import { evaluate, rules, step } from '../support/plan-tools.ts';
 import { childrenOf } from '../support/processes.ts';
@@ -52,10 +53,9 @@ describe('arguments', () => {
     ['a regular expression', '{ "amount": /a/ }', 'holds a function; call it'],
   ])('no JSON: %s is an error, and not another value', async (_, source, reason) => {
     const scope = { input: { paid: 100, parts: 0 }, steps: {} };
-    await expect(resolveArguments({ a: `{% ${source} %}` }, scope, evaluate)).rejects.toMatchObject({
-      name: 'ArgumentsUnresolved',
-      message: expect.stringContaining(reason),
-    });
+    await expect(resolveArguments({ a: `{% ${source} %}` }, scope, evaluate)).rejects.toMatchObject(
+      errorOf('ArgumentsUnresolved', reason),
+    );
   });
 
   const LETTERS = 'a'.repeat(36);
@@ -79,10 +79,7 @@ describe('arguments', () => {
     async (_, source, reason) => {
       const scope = { input: {}, steps: { a: { result: LETTERS, externalRef: null } } };
       const costly = resolveArguments({ a: `{% ${source} %}` }, scope, evaluate);
-      await expect(costly).rejects.toMatchObject({
-        name: 'ArgumentsUnresolved',
-        message: expect.stringContaining(reason),
-      });
+      await expect(costly).rejects.toMatchObject(errorOf('ArgumentsUnresolved', reason));
       const next = { a: '{% $uppercase(steps.a.result) %}' };
       expect(await resolveArguments(next, scope, evaluate)).toEqual({ a: LETTERS.toUpperCase() });
     },

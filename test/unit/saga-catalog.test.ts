@@ -6,6 +6,7 @@ import { createPutCatalog } from '../../core/saga/plan/put-catalog.ts';
 import type { ToolFunctions } from '../../core/saga/ports.ts';
 import { HTTP_TOOL_FUNCTION } from '../../core/saga/tools/http-endpoint.ts';
 import { memorySagaStore } from '../../kit/testing/memory-saga-store.ts';
+import { errorOf } from '../support/error-of.ts';
 import { step, TOOLS, planTool as tool } from '../support/plan-tools.ts';
 import { endingAfter } from '../support/tool-functions.ts';
 
@@ -100,10 +101,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
       ['one of two twins', [pay, { ...pay, description: 'other' }], [], 'tool pay@1 is given twice'],
     ])('%s', async (_, tools, definitions, words) => {
       const { store, put } = await opened();
-      await expect(put({ tools, definitions })).rejects.toMatchObject({
-        name: 'CatalogRefused',
-        message: expect.stringContaining(words),
-      });
+      await expect(put({ tools, definitions })).rejects.toMatchObject(errorOf('CatalogRefused', words));
       expect((await store.listTools()).map(({ name }) => name)).toEqual(['look']);
     });
 
@@ -190,10 +188,7 @@ describe('catalog entries are refused, naming the entry and the rule', () => {
           tool('other', 'read', { timeoutSeconds: 60 }),
           one,
         );
-        await expect(answer).rejects.toMatchObject({
-          name: 'CatalogRefused',
-          message: expect.stringContaining(words),
-        });
+        await expect(answer).rejects.toMatchObject(errorOf('CatalogRefused', words));
         await expect(answer).rejects.toThrow(`Give the function a limit of ${fit} s: deployed, the timeout`);
         expect(await store.listTools()).toEqual([]);
       },

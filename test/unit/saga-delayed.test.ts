@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Invoked } from '../../core/saga/ports.ts';
 import { createSweep } from '../../core/saga/run/sweep.ts';
+import { errorOf } from '../support/error-of.ts';
 import { DEFAULTS, HOUR_MS, MINUTE_MS, SECOND_MS, undoing, unwinding } from '../support/outage-saga.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -39,10 +40,7 @@ describe('a person, while a compensator is delayed', () => {
       ).rejects.toMatchObject({ name: 'OperationRefused' });
       await expect(
         saga.machine.operate({ sagaId: SAGA, action: 'skip', stepId: 'b', by: 'ada', evidence: 'no' }),
-      ).rejects.toMatchObject({
-        name: 'OperationRefused',
-        message: expect.stringContaining('calling a compensator'),
-      });
+      ).rejects.toMatchObject(errorOf('OperationRefused', 'calling a compensator'));
     };
     await saga.machine.settle();
     expect((await saga.seen()).isSound).toBe(true);
@@ -74,8 +72,7 @@ describe('a person, while a compensator is delayed', () => {
     during.act = () =>
       saga.machine.operate({ sagaId: SAGA, action, stepId: 'b', by: 'ada', evidence: 'done at the desk' });
     await saga.machine.settle();
-    const { state, observation, isSound } = await saga.seen();
-    expect(isSound).toBe(true);
+    const { state, observation } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
     expect(saga.undone.map(({ step }) => step)).toEqual(['c', 'other', 'a']);
     expect(saga.clock.nowMs() - saga.sinceMs()).toBeLessThan(2 * HOUR_MS);
@@ -128,9 +125,8 @@ describe('a saga that dies while a compensator is delayed', () => {
     });
     await saga.machine.settle();
     expect(resumed).toEqual([SAGA]);
-    const { state, isSound } = await saga.seen();
+    const { state } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
-    expect(isSound).toBe(true);
   });
 });
 
@@ -155,10 +151,8 @@ test('sagas that ran as a step are taken back once the delayed effect on their r
       return rejected(true);
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
-  const { state, story, isSound } = await saga.seen();
-  expect(isSound).toBe(true);
+  await saga.run();
+  const { state, story } = await saga.sound();
   expect(story).toContain('undo delayed');
   expect(story).toContain('undo blocked');
   expect(state.status).toBe('COMPENSATED');

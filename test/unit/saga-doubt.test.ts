@@ -36,8 +36,7 @@ describe('an expired key (S2)', () => {
       },
     });
     const probes = [rejected(), rejected()];
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     return { acted, ...(await saga.seen()) };
   };
 
@@ -79,8 +78,7 @@ describe('a lost call to a provider that knows no keys', () => {
         return calls > times ? committed() : answer;
       },
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     return { calls, ...(await saga.seen()) };
   };
 
@@ -128,8 +126,7 @@ describe('a lost answer of Advance', () => {
       answer: () => committed(),
       replay: true,
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     expect((await saga.seen()).state.status).toBe('COMPLETED');
     expect(saga.requests).toHaveLength(1);
   });
@@ -190,8 +187,7 @@ describe('a call whose caller was lost', () => {
       ...options,
     });
     passes = saga.clock.advance;
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { state, isSound, entries } = await saga.seen();
     const calls = saga.requests.filter(({ tool }) => tool === 'pay').map(({ operation }) => operation);
     const unheard = entries.filter((entry) => 'callerLost' in entry).map(({ direction }) => direction);
@@ -294,49 +290,32 @@ describe('a probe', () => {
           : committed();
       },
     });
-    await saga.begin();
-    await saga.machine.settle();
-    const { state, observation, story, isSound } = await saga.seen();
+    await saga.run();
+    const { state, observation, story } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
     expect(observation.failed).toMatchObject({ step: 'charge', error, outcome: 'rejected' });
     expect(story).toContain('probe committed');
-    expect(isSound).toBe(true);
   });
 
-  test('that denies an irreversible call clears it: what is refused after that did not happen', async () => {
+  test.each([
+    ['an irreversible call clears it: what is refused after that did not happen', 'irreversible'],
+    ['a compensatable call does not: it is undone all the same, for the tombstone', 'compensatable'],
+  ] as const)('that denies %s', async (_, effect) => {
     let calls = 0;
     const saga = await scriptedSaga({
-      tools: [scriptedTool('mail', 'irreversible', { probe: true })],
+      tools: [scriptedTool('charge', effect, { probe: true })],
       answer: ({ operation }) => {
-        if (operation === 'probe') return { Payload: { outcome: 'absent' } };
-        calls += 1;
-        return calls === 1 ? lost : rejected();
-      },
-    });
-    await saga.begin();
-    await saga.machine.settle();
-    const { state, observation, isSound } = await saga.seen();
-    expect(state.status).toBe('COMPENSATED');
-    expect(observation.notCompensated).toEqual([]);
-    expect(isSound).toBe(true);
-  });
-
-  test('that denies a compensatable call does not: it is undone all the same, for the tombstone', async () => {
-    let calls = 0;
-    const saga = await scriptedSaga({
-      tools: [scriptedTool('charge', 'compensatable', { probe: true })],
-      answer: ({ operation }) => {
-        if (operation === 'probe') return { Payload: { outcome: 'absent' } };
+        if (operation === 'probe') return absent;
         if (operation === 'compensate') return committed();
         calls += 1;
         return calls === 1 ? lost : rejected();
       },
     });
-    await saga.begin();
-    await saga.machine.settle();
-    const { state, story } = await saga.seen();
+    await saga.run();
+    const { state, story, observation } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
-    expect(story).toContain('undo committed');
+    expect(observation.notCompensated).toEqual([]);
+    expect(story.includes('undo committed')).toBe(effect === 'compensatable');
   });
 });
 
@@ -349,8 +328,7 @@ describe('a read whose answer says nothing', () => {
       answer: () => left.shift() ?? lost,
     });
     const beganMs = saga.clock.nowMs();
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { state } = await saga.seen();
     return { saga, state, seconds: (saga.clock.nowMs() - beganMs) / 1000 };
   };

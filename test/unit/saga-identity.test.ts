@@ -77,8 +77,7 @@ const asking = async (
       return true;
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   return saga.seen();
 };
 
@@ -115,8 +114,7 @@ const freshlyAsked = async (step: ChildrenPlanStep): Promise<(string | undefined
       return true;
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   return names;
 };
 
@@ -192,8 +190,7 @@ describe('an approval', () => {
         tools: [scriptedTool('pay', 'compensatable')],
         answer: () => committed(),
       });
-      await saga.begin();
-      await saga.machine.settle();
+      await saga.run();
       await saga.machine.rewind({ sagaId: SAGA, requestId: 'r', to: { steps: 1 }, guidance: 'Less.', by });
       const { observation } = await saga.seen();
       expect(observation).toMatchObject({ guidance: { text: 'Less.', proof }, rewind: { proof } });
@@ -268,8 +265,7 @@ describe('an approval', () => {
         return true;
       },
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     expect(names).toEqual([isTheirs ? 'SamePerson' : undefined, undefined]);
     const { state, isSound } = await saga.seen();
     expect([state.status, isSound]).toEqual(['COMPLETED', true]);
@@ -335,8 +331,7 @@ describe('leaving behind what nothing takes back', () => {
       tools: [scriptedTool('ship', 'irreversible')],
       answer: () => committed(),
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     return saga;
   };
 

@@ -5,7 +5,7 @@ import { lockFleet } from '../support/lock-fleet.ts';
 import type { FleetOptions } from '../support/saga-fleet.ts';
 
 test('an interactive saga keeps its lock until it is closed, and then the next one is woken', async () => {
-  const { begin, start, submit, close, settle, stateOf, story } = await lockFleet();
+  const { run, start, submit, close, settle, stateOf, story } = await lockFleet();
   await start({
     sagaId: 'live',
     interactive: { onIdle: 'ask', idleTimeoutSeconds: 3600 },
@@ -15,8 +15,7 @@ test('an interactive saga keeps its lock until it is closed, and then the next o
   expect((await submit({ ...step, stepId: 'one' })).step.status).toBe('committed');
   expect((await submit({ ...step, stepId: 'two' })).step.status).toBe('committed');
   expect((await story('live')).filter((entry) => entry === 'lock taken')).toHaveLength(1);
-  await begin('next', ['ada']);
-  await settle(20_000);
+  await run('next', ['ada']);
   expect((await stateOf('next')).wait?.kind).toBe('resource');
   await close({ sagaId: 'live', outcome: 'complete' });
   await settle(20_000);
@@ -24,10 +23,9 @@ test('an interactive saga keeps its lock until it is closed, and then the next o
 });
 
 test('a step of an interactive saga that finds its resource taken, or its project full, is done in its turn', async () => {
-  const { begin, start, submit, answer, settle, stateOf } = await lockFleet();
+  const { begin, run, start, submit, answer, settle, stateOf } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
-  await begin('holder', [{ key: 'ada', approval: true }], { project: 'shop' });
-  await settle(20_000);
+  await run('holder', [{ key: 'ada', approval: true }], { project: 'shop' });
   const interactive = { onIdle: 'ask' as const, idleTimeoutSeconds: 36_000 };
   await start({ sagaId: 'live', interactive, requestedBy: 'me', ...project });
   const step = { sagaId: 'live', stepId: 'one', tool: 'work', arguments: { key: 'ada' }, waitSeconds: 0 };
@@ -43,7 +41,7 @@ test('a step of an interactive saga that finds its resource taken, or its projec
 });
 
 test('children take locks in the name of their root, which keeps them until all of it has ended', async () => {
-  const { begin, start, answer, settle, stateOf, list, requests, clock } = await lockFleet();
+  const { run, start, answer, settle, stateOf, list, requests, clock } = await lockFleet();
   const branch = (id: string) => ({
     id,
     plan: { steps: [{ id: 'w', tool: 'work', arguments: { key: 'ada', id } }] },
@@ -55,8 +53,7 @@ test('children take locks in the name of their root, which keeps them until all 
   await settle(20_000);
   expect((await stateOf('root')).status).toBe('AWAITING');
   expect(await list({ sagaId: 'root' })).toMatchObject({ locks: [{ sagaId: 'root', resourceKey: 'ada' }] });
-  await begin('other', ['ada']);
-  await settle(20_000);
+  await run('other', ['ada']);
   expect((await stateOf('other')).wait?.kind).toBe('resource');
   await answer({ sagaId: 'root', stepId: 'ask', decision: 'approve', by: 'ada' });
   await settle(60_000);

@@ -41,11 +41,9 @@ test('a compensator gets the token of its call', async () => {
 });
 
 test('locks that the input names are taken all together, or none while one of them is busy', async () => {
-  const { begin, settle, answer, stateOf, observed, list } = await lockFleet();
-  await begin('holder', [{ key: 'ben', approval: true }]);
-  await settle(20_000);
-  await begin('both', ['ada', 'ben']);
-  await settle(20_000);
+  const { run, settle, answer, stateOf, observed, list } = await lockFleet();
+  await run('holder', [{ key: 'ben', approval: true }]);
+  await run('both', ['ada', 'ben']);
   expect(await stateOf('both')).toMatchObject({ wait: { kind: 'resource', untilMs: null }, effects: [] });
   expect(await list({ sagaId: 'both' })).toEqual({ locks: [] });
   expect(await list({ sagaId: 'holder' })).toMatchObject({
@@ -60,13 +58,10 @@ test('locks that the input names are taken all together, or none while one of th
 });
 
 test('a saga that stands first in line keeps a free lock from younger ones', async () => {
-  const { begin, settle, answer, requests } = await lockFleet();
-  await begin('holder', [{ key: 'ben', approval: true }]);
-  await settle(20_000);
-  await begin('first', ['ada', 'ben']);
-  await settle(20_000);
-  await begin('second', ['ada']);
-  await settle(20_000);
+  const { run, settle, answer, requests } = await lockFleet();
+  await run('holder', [{ key: 'ben', approval: true }]);
+  await run('first', ['ada', 'ben']);
+  await run('second', ['ada']);
   expect(requests).toEqual([]);
   await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
   await settle();
@@ -80,9 +75,8 @@ test('an older saga waits for a younger one; the younger one gives up after 30 s
     await fleet.begin('younger', ['ben', { late: 'ada' }]);
     return rejected(true);
   });
-  const { begin, settle, stateOf, observed, clock, requests } = fleet;
-  await begin('older', ['ada', { late: 'ben' }]);
-  await settle(20_000);
+  const { run, settle, stateOf, observed, clock, requests } = fleet;
+  await run('older', ['ada', { late: 'ben' }]);
   const sinceMs = clock.nowMs();
   expect((await stateOf('older')).wait).toMatchObject({ kind: 'resource', untilMs: null });
   expect((await stateOf('younger')).wait).toMatchObject({ kind: 'resource', untilMs: expect.any(Number) });
@@ -100,15 +94,13 @@ test('an older saga waits for a younger one; the younger one gives up after 30 s
 });
 
 test('effects that could not be undone keep their lock, until an operator has worked them', async () => {
-  const { begin, settle, stateOf, operate, list } = await lockFleet(({ sagaId, step, operation }) => {
+  const { run, settle, stateOf, operate, list } = await lockFleet(({ sagaId, step, operation }) => {
     if (sagaId !== 'fails') return committed();
     return step === 's1' || operation === 'compensate' ? rejected() : committed();
   });
-  await begin('fails', ['ada', 'ben']);
-  await settle(20_000);
+  await run('fails', ['ada', 'ben']);
   expect(await stateOf('fails')).toMatchObject({ status: 'COMPENSATION_FAILED' });
-  await begin('next', ['ada']);
-  await settle(20_000);
+  await run('next', ['ada']);
   expect((await stateOf('next')).wait?.kind).toBe('resource');
   expect((await list({})).locks.map(({ resourceKey }) => resourceKey).toSorted()).toEqual(['ada', 'ben']);
   await operate({ sagaId: 'fails', action: 'skip', stepId: 's0', by: 'ops', evidence: 'it may stay' });
@@ -117,11 +109,9 @@ test('effects that could not be undone keep their lock, until an operator has wo
 });
 
 test('an operator breaks a lock with a reason, which the ledger of the holder keeps', async () => {
-  const { begin, settle, stateOf, operate, store } = await lockFleet();
-  await begin('holder', [{ key: 'ada', approval: true }]);
-  await settle(20_000);
-  await begin('next', ['ada']);
-  await settle(20_000);
+  const { run, settle, stateOf, operate, store } = await lockFleet();
+  await run('holder', [{ key: 'ada', approval: true }]);
+  await run('next', ['ada']);
   const about = { sagaId: 'holder', action: 'break-lock' as const, by: 'ops' };
   await expect(operate({ ...about, resourceKey: 'ada' })).rejects.toMatchObject({ name: 'InvalidInput' });
   await expect(operate({ ...about, evidence: 'why' })).rejects.toMatchObject({ name: 'InvalidInput' });
@@ -141,12 +131,10 @@ test('an operator breaks a lock with a reason, which the ledger of the holder ke
 });
 
 test('cancelling a saga that waits for a lock ends it at once, and the line goes on', async () => {
-  const { begin, settle, stateOf, operate, answer } = await lockFleet();
-  await begin('holder', [{ key: 'ada', approval: true }]);
-  await settle(20_000);
+  const { begin, run, settle, stateOf, operate, answer } = await lockFleet();
+  await run('holder', [{ key: 'ada', approval: true }]);
   await begin('first', ['ada']);
-  await begin('second', ['ada']);
-  await settle(20_000);
+  await run('second', ['ada']);
   await operate({ sagaId: 'first', action: 'cancel', by: 'ops' });
   await settle(20_000);
   expect((await stateOf('first')).status).toBe('COMPENSATED');
@@ -156,12 +144,10 @@ test('cancelling a saga that waits for a lock ends it at once, and the line goes
 });
 
 test('the first in line whose executions died gets one when the lock is free, and keeps nobody behind it waiting', async () => {
-  const { begin, settle, stateOf, answer, running, engine, sweep, clock } = await lockFleet();
-  await begin('holder', [{ key: 'ada', approval: true }]);
-  await settle(20_000);
+  const { begin, run, settle, stateOf, answer, running, engine, sweep, clock } = await lockFleet();
+  await run('holder', [{ key: 'ada', approval: true }]);
   await begin('first', ['ada']);
-  await begin('second', ['ada']);
-  await settle(20_000);
+  await run('second', ['ada']);
   const dead = new Set<string>();
   const look = engine.look.bind(engine);
   engine.look = async (sagaId, generation) =>
@@ -188,12 +174,11 @@ test('the first in line whose executions died gets one when the lock is free, an
 });
 
 test('a saga that waits tells who holds the lock now, not who held it when it began to wait', async () => {
-  const { begin, settle, answer, store, clock } = await lockFleet();
+  const { begin, run, settle, answer, store, clock } = await lockFleet();
   const reasonOf = async (sagaId: string) => (await createDescribe({ store, clock })(sagaId)).doing?.reason;
   await begin('holder', [{ key: 'ada', approval: true }]);
   await begin('next', ['ada', { key: 'ben', approval: true }]);
-  await begin('last', ['ada']);
-  await settle(20_000);
+  await run('last', ['ada']);
   expect(await reasonOf('last')).toBe('until saga holder has ended: it works on ada');
   await answer({ sagaId: 'holder', stepId: 's0', decision: 'approve', by: 'ada' });
   expect(await reasonOf('last')).toBe('until saga holder has ended: it works on ada');
@@ -208,10 +193,9 @@ test('a saga that waits tells who holds the lock now, not who held it when it be
 });
 
 test('projects do not share locks', async () => {
-  const { begin, settle, stateOf } = await lockFleet();
+  const { begin, run, stateOf } = await lockFleet();
   await begin('holder', [{ key: 'ada', approval: true }], { project: 'one' });
-  await begin('other', ['ada'], { project: 'two' });
-  await settle(20_000);
+  await run('other', ['ada'], { project: 'two' });
   expect((await stateOf('other')).status).toBe('COMPLETED');
 });
 
@@ -240,7 +224,7 @@ test('a saga that finds its project full is queued, and starts in its turn', asy
 });
 
 test('a lower limit of a project counts those that run already, and one that came later keeps nobody waiting', async () => {
-  const { begin, settle, stateOf, answer, story } = await lockFleet();
+  const { begin, run, settle, stateOf, answer, story } = await lockFleet();
   const most = (maxConcurrent: number) => ({ project: 'shop', maxConcurrent });
   const sagaStatus = async (sagaId: string) => (await stateOf(sagaId)).status;
   // Their slots are 0 to 3. Each keeps its own while it waits for a child, which asks a person.
@@ -259,8 +243,7 @@ test('a lower limit of a project counts those that run already, and one that cam
   // Two run, c and d, so its project is full, although slots 0 and 1 are free.
   expect(await sagaStatus('low')).toBe('QUEUED');
   for (const sagaId of ['high', 'higher']) {
-    await begin(sagaId, [{ child: sagaId }], most(5));
-    await settle(20_000);
+    await run(sagaId, [{ child: sagaId }], most(5));
     expect(await stateOf(sagaId)).toMatchObject({ status: 'RUNNING', slot: expect.any(Number) });
   }
   await end('c');
@@ -311,13 +294,11 @@ test('a queued saga whose start was refused is started when the machine tries ag
 });
 
 test('who waits for a person gives the slot back, and takes one again before its next step', async () => {
-  const { begin, settle, stateOf, answer, requests } = await lockFleet();
+  const { run, settle, stateOf, answer, requests } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
-  await begin('asks', [{ key: 'a', approval: true }], project);
-  await settle(20_000);
+  await run('asks', [{ key: 'a', approval: true }], project);
   expect(await stateOf('asks')).toMatchObject({ status: 'AWAITING', slot: null });
-  await begin('works', ['c'], project);
-  await settle(20_000);
+  await run('works', ['c'], project);
   expect((await stateOf('works')).status).toBe('COMPLETED');
   await answer({ sagaId: 'asks', stepId: 's0', decision: 'approve', by: 'ada' });
   await settle();
@@ -337,7 +318,7 @@ test('a saga that is queued again keeps its place when the one before is cleared
       },
     },
   });
-  const { begin, settle, stateOf, answer } = await lockFleet(undefined, storing);
+  const { begin, run, settle, stateOf, answer } = await lockFleet(undefined, storing);
   const project = { project: 'shop', maxConcurrent: 1 };
   await begin('one', ['a'], project);
   expect(await begin('asks', [{ key: 'b', approval: true }], project)).toMatchObject({ status: 'QUEUED' });
@@ -345,8 +326,7 @@ test('a saga that is queued again keeps its place when the one before is cleared
   await settle(20_000);
   expect(late).toHaveLength(1);
   expect((await stateOf('asks')).status).toBe('AWAITING');
-  await begin('busy', [{ child: 'k' }], project);
-  await settle(20_000);
+  await run('busy', [{ child: 'k' }], project);
   await answer({ sagaId: 'asks', stepId: 's0', decision: 'approve', by: 'ada' });
   await settle(20_000);
   expect((await stateOf('asks')).status).toBe('QUEUED');
@@ -371,12 +351,10 @@ test('a slot that another takes while the first in line is admitted leaves that 
     },
   });
   const fleet = await lockFleet(undefined, storing);
-  const { begin, settle, stateOf, answer, requests } = fleet;
+  const { begin, run, settle, stateOf, answer, requests } = fleet;
   const project = { project: 'shop', maxConcurrent: 1 };
-  await begin('asks', [{ key: 'a', approval: true }], project);
-  await settle(20_000);
-  await begin('busy', [{ child: 'k' }], project);
-  await settle(20_000);
+  await run('asks', [{ key: 'a', approval: true }], project);
+  await run('busy', [{ child: 'k' }], project);
   expect(await begin('queued', ['c'], project)).toMatchObject({ status: 'QUEUED' });
   await answer({ sagaId: 'busy.s0.kid', stepId: 'ask', decision: 'approve', by: 'ada' });
   await settle();

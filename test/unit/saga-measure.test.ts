@@ -21,8 +21,7 @@ test('a saga that pauses again and again grows old all the same', async () => {
       return request.attempt < 6 ? rejected(true) : committed();
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   for (let hour = 0; hour < 6; hour += 1) {
     await saga.clock.advance(HOUR_SECONDS * 1000);
     await saga.machine.settle();

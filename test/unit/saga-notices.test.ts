@@ -82,8 +82,7 @@ test('an approval that waits is told once, with the amount, the deadline and a l
     answer: () => committed(),
     onAwait: async () => false,
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   expect(notices()).toEqual([
     {
       name: 'saga.awaiting',
@@ -120,8 +119,7 @@ test('a failed compensation is told with every reference, and how long it took t
       return { Payload: { outcome: 'committed', result: {}, externalRef: 're_1' } };
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   const [{ notice } = expect.unreachable(), ...more] = notices();
   expect(more).toEqual([]);
   expect(notice).toMatchObject({

@@ -44,15 +44,13 @@ test('forty children take a line each, and detail only where something is to be 
       return true;
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   const undone = await told(saga);
   expect(undone).toMatchObject({ status: 'COMPENSATED', notCompensated: [] });
   expect(undone.children).toHaveLength(COUNT);
 
   const stuck = await treeSaga({ plan: wide(put('more', { stuck: true })) });
-  await stuck.start();
-  await stuck.machine.settle();
+  await stuck.run();
   const failed = await told(stuck);
   expect(failed).toMatchObject({ status: 'COMPENSATION_FAILED' });
   const sizes = { waiting: kilobytes(waiting), undone: kilobytes(undone), failed: kilobytes(failed) };
@@ -77,8 +75,7 @@ test('approvals are counted also below more sagas than are told', async () => {
       return true;
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   expect(seen?.children).toHaveLength(200);
   // Six branches, and what each of them runs.
   expect(seen?.childrenNotListed).toBe(6 * (COUNT + 1) - 200);
@@ -106,8 +103,7 @@ test('a saga that was rewound again and again tells what an answer has room for,
       },
     }),
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   for (let n = 0; n < REWINDS; n += 1) {
     await saga.machine.rewind({ sagaId: SAGA, to: { steps: STEPS }, requestId: `rw-${n}`, by: 'rita' });
     await saga.machine.settle();
@@ -163,8 +159,7 @@ longTest(
               },
             },
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { observation } = await saga.seen();
     expect(observation.notCompensated).toHaveLength(steps.length);
     for (const { reason, externalRef } of observation.notCompensated) {

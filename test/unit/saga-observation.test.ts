@@ -23,8 +23,7 @@ const approving = async (act: (saga: Awaited<ReturnType<typeof scriptedSaga>>) =
       return true;
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   return (await saga.seen()).observation;
 };
 
@@ -55,8 +54,7 @@ describe('an observation', () => {
       tools: [scriptedTool('pay', 'compensatable')],
       answer: () => rejected(),
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { failed } = (await saga.seen()).observation;
     expect(failed).toMatchObject({ step: 'pay' });
     expect(failed).not.toHaveProperty('by');
@@ -85,8 +83,7 @@ describe('an observation', () => {
     saga.clock.later(HOUR_MS, async () => {
       delayed = (await saga.seen()).observation;
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const [calling, , compensating] = during;
     expect(calling?.doing).toMatchObject({
       what: 'calling',
@@ -125,8 +122,7 @@ describe('an observation', () => {
       tools: [scriptedTool('mail', 'irreversible', { idempotencyWindowSeconds: 0 })],
       answer: () => lost,
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { observation } = await saga.seen();
     expect(observation.notCompensated).toMatchObject([{ step: 'mail', idempotencyKey: `${SAGA}:0` }]);
     expect(textOf(observation)).toContain(`its key at the provider: ${SAGA}:0`);
@@ -139,8 +135,7 @@ describe('an observation', () => {
       steps: sizes.map((_, index) => ({ id: `s${index}`, tool: 'look', arguments: {} })),
       answer: ({ step }) => committed('x'.repeat(sizes[Number(step.slice(1))] ?? 0)),
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const { entries } = await saga.seen();
     // As the function tells it, from the stored ledger.
     const observation = await createDescribe(saga)(SAGA);

@@ -45,8 +45,7 @@ const stuck = async (pay: ToolManifest, first: Invoked = paid(), probed: Invoked
       return operation === 'probe' ? probed : first;
     },
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   const seen = await saga.seen();
   expect(seen.isSound).toBe(true);
   return { ...seen, saga };

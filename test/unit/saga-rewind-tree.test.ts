@@ -18,8 +18,7 @@ const finished = async () => {
       ],
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   expect(saga.headOf(ROOT).state.status).toBe('COMPLETED');
   return saga;
 };
@@ -63,8 +62,7 @@ test('a root is rewound over children that can be undone: they are unwound, and 
       ],
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   await saga.machine.rewind({ sagaId: ROOT, to: { stepId: 'first' }, requestId: 'rw', by: 'rita' });
   await saga.machine.settle();
   expect(saga.headOf(ROOT).state).toMatchObject({ status: 'COMPLETED', epoch: 1 });
@@ -86,8 +84,7 @@ test('the step whose children still run is the last one: one step back takes bac
       planned = await saga.machine.rewind({ sagaId: ROOT, to: { steps: 1 }, requestId: 'rw', by: 'rita' });
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   expect(planned?.sagas[0]).toMatchObject({
     after: 'second',
     plan: { undo: [{ step: 'below' }, { step: 'below/inner' }] },

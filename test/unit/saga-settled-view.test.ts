@@ -56,8 +56,7 @@ const viewsOf = async (
       },
     }),
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   await then(saga);
   await saga.machine.settle();
   return views.map(({ status, root, seen }) => ({
@@ -122,8 +121,7 @@ test('who waits for a child that is completed is answered when its root is over'
       told = createDescribe({ store, clock: { sleep: () => over.promise } })('root.inner', 60, 'settled');
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   over.resolve();
   const { status, committed } = (await told) ?? {};
   expect([status, committed?.map(({ step }) => step)]).toEqual(['COMPLETED', ['one']]);
@@ -140,8 +138,7 @@ test('who waits for a child that is completed is answered at once when its root 
       return false;
     },
   });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   expect(told).toMatchObject([{ status: 'COMPLETED', committed: [] }]);
 });
 
@@ -190,8 +187,7 @@ describe('a root that is completed', () => {
 
 test('a root that moves while it is looked at is not over', async () => {
   const saga = await treeSaga({ plan: plan(put('last')) });
-  await saga.start();
-  await saga.machine.settle();
+  await saga.run();
   let asked = false;
   const store: SagaStore = {
     ...saga.store,

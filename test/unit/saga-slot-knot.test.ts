@@ -9,14 +9,13 @@ const SLOTS = 200;
 
 /** Real heads, once each: a root that keeps its slot, its child that waits for the lock, and who has the lock and needs a slot. */
 const knot = async () => {
-  const { begin, start, answer, settle, clock, store } = await lockFleet();
+  const { run, start, answer, settle, clock, store } = await lockFleet();
   const project = { project: 'shop', maxConcurrent: 1 };
   const approval = { timeoutSeconds: 36_000 };
   const ask = { id: 'ask', tool: 'free', arguments: { key: 'x' }, approval };
   const work = { id: 'work', tool: 'work', arguments: { key: 'ada' } };
   const steps = [{ id: 'kids', branches: [{ id: 'kid', plan: { steps: [ask, work] } }] }];
-  await begin('holder', ['ada', { key: 'ben', approval: true }], project);
-  await settle(20_000);
+  await run('holder', ['ada', { key: 'ben', approval: true }], project);
   await clock.advance(1000);
   await start({ sagaId: 'root', plan: { steps }, input: {}, requestedBy: 'me', ...project });
   await settle(20_000);

@@ -77,10 +77,9 @@ describe('a saga whose executions die each time', () => {
     saga.broken.now = false;
     await cancel();
     await saga.machine.settle();
-    const { state, story, isSound } = await saga.seen();
+    const { state, story } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
     expect(story.filter((one) => one === 'saga cancel_requested')).toHaveLength(1);
-    expect(isSound).toBe(true);
   });
 });
 
@@ -100,13 +99,11 @@ describe('a cancel during a pause', () => {
       await saga.machine.operate({ sagaId: SAGA, action: 'cancel', by: 'ada' });
       cancelledMs = saga.clock.nowMs() - begun;
     };
-    await saga.begin();
-    await saga.machine.settle();
-    const { state, entries, isSound } = await saga.seen();
+    await saga.run();
+    const { state, entries } = await saga.sound();
     expect(cancelledMs).toBe(1000);
     expect(state).toMatchObject({ status: 'COMPENSATED', generation: 2, pauseUntilMs: null });
     expect(entries.filter((one) => one.direction === 'forward' && one.status === 'started')).toHaveLength(2);
-    expect(isSound).toBe(true);
   });
 });
 

@@ -7,11 +7,9 @@ import type { Observation } from '../../contract/saga-observation.ts';
 import { readLedger } from '../../core/saga/entries/read-ledger.ts';
 import { childIds, verifyFamily } from '../../core/saga/ledger/verify-family.ts';
 import type { LedgerEntry } from '../../core/saga/model/ledger-entry.ts';
-import { createRewindSaga } from '../../core/saga/people/rewind-saga.ts';
 import { treePlanOf } from '../../core/saga/people/tree-plan.ts';
 import { createDescribe } from '../../core/saga/view/describe.ts';
 import { storiesOf } from '../../core/saga/view/stories.ts';
-import { evaluate } from '../support/plan-tools.ts';
 import {
   expectSettledTree,
   fine,
@@ -54,8 +52,7 @@ describe('a tree', () => {
           if (calls === at + 1) await saga.machine.operate({ sagaId: ROOT, action: 'cancel', by: 'op' });
         },
       });
-      await saga.start();
-      await saga.machine.settle();
+      await saga.run();
       expect(calls).toBeGreaterThan(at);
       const status = expectSettledTree(saga);
       expect(status).toBe(at === 6 ? status : 'COMPENSATED');
@@ -76,8 +73,7 @@ describe('a tree', () => {
         await saga.machine.operate({ sagaId: 'root.all.b', action: 'cancel', by: 'op' });
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(expectSettledTree(saga)).toBe('COMPLETED');
     expect(saga.headOf('root.all.b').state.status).toBe('COMPENSATED');
     expect(standingSteps(saga)).toEqual(['after', 'before', 'ka']);
@@ -122,8 +118,7 @@ describe('a tree', () => {
         return true;
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(expectSettledTree(saga)).toBe('COMPLETED');
   });
 
@@ -138,8 +133,7 @@ describe('a tree', () => {
       requestedBy: 'other',
     });
     await saga.machine.settle();
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(saga.headOf(ROOT).state).toMatchObject({
       status: 'COMPENSATED',
       failure: { error: { name: 'ChildUndone' } },
@@ -152,12 +146,7 @@ describe('a tree', () => {
   test('that is rewound takes its children back, and runs new ones in the next epoch', async () => {
     const { saga, status } = await runTree({ plan: nested });
     expect(status).toBe('COMPLETED');
-    const rewind = createRewindSaga({
-      store: saga.store,
-      engine: saga.machine.engine,
-      clock: saga.clock,
-      evaluate,
-    });
+    const { rewind } = saga.machine;
     await rewind({ sagaId: ROOT, to: { stepId: 'before' }, requestId: 'r', by: 'op' });
     await saga.machine.settle();
     expect(expectSettledTree(saga)).toBe('COMPLETED');
@@ -188,8 +177,7 @@ describe('a tree', () => {
         },
       }),
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(expectSettledTree(saga)).toBe('COMPLETED');
     expect(told.at(-1)).toBe('COMPLETED true');
     expect(told.slice(0, -1)).toContain('RUNNING false');
@@ -230,8 +218,7 @@ describe('a tree', () => {
         return true;
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     expect(seen[0]).toMatchObject({
       status: 'RUNNING',
       children: [
@@ -279,8 +266,7 @@ describe('a tree', () => {
         steps: [{ id: 'outer', saga: { plan: { steps: [inner] } } }, put('after', { fail: true })],
       },
     });
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     if (skipped !== undefined) {
       const operated = { action: 'skip' as const, stepId: 'one', by: 'op', evidence: 'it may stay' };
       await saga.machine.operate({ sagaId: skipped, ...operated });
@@ -358,12 +344,7 @@ describe('a tree', () => {
       { step: 'before' },
     ]);
     expect(plan?.undo.map(({ partly = false }) => partly)).toEqual([true, true, false, true, false, false]);
-    const rewind = createRewindSaga({
-      store: saga.store,
-      engine: saga.machine.engine,
-      clock: saga.clock,
-      evaluate,
-    });
+    const { rewind } = saga.machine;
     const asked = { sagaId: ROOT, to: { steps: 1 }, requestId: 'r', by: 'op' };
     const planned = await rewind({ ...asked, dryRun: true });
     expect(planned.sagas[0]?.plan.undo).toMatchObject([{ step: 'all', partly: true }, ...below]);

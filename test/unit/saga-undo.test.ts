@@ -1,6 +1,7 @@
 /** The undo of a saga that was completed (S1 to S12 hold on that way back too). */
 import { describe, expect, test } from 'vitest';
 import { Crash } from '../../kit/testing/saga-machine.ts';
+import { errorOf } from '../support/error-of.ts';
 import { expectInvariants, refundSaga, SAGA_ID } from '../support/refund-saga.ts';
 import { committed, rejected, SAGA, scriptedSaga, scriptedTool } from '../support/scripted-saga.ts';
 
@@ -15,8 +16,7 @@ const finished = async (answer: Parameters<typeof scriptedSaga>[0]['answer'] = (
     ],
     answer,
   });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   expect((await saga.seen()).state.status).toBe('COMPLETED');
   return saga;
 };
@@ -30,8 +30,7 @@ describe('undo of a completed saga', () => {
       plan: { undo: [{ step: 'book' }, { step: 'pay' }] },
     });
     await saga.machine.settle();
-    const { state, observation, isSound } = await saga.seen();
-    expect(isSound).toBe(true);
+    const { state, observation } = await saga.sound();
     expect(state.status).toBe('COMPENSATED');
     expect(observation.compensated.map(({ step }) => step)).toEqual(['pay', 'book']);
     expect(observation.failed).toMatchObject({
@@ -88,8 +87,7 @@ describe('undo of a completed saga', () => {
         return rejected();
       },
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     expect((await saga.seen()).state.status).toBe('COMPENSATED');
     await expect(saga.machine.operate(undo)).rejects.toMatchObject({ name: 'OperationRefused' });
     await expect(saga.machine.operate({ ...undo, action: 'retry', dryRun: true })).rejects.toMatchObject({
@@ -104,13 +102,11 @@ describe('undo of a completed saga', () => {
         tools: [scriptedTool('pay', 'compensatable')],
         answer: () => committed(),
       });
-      await saga.begin();
-      await saga.machine.settle();
+      await saga.run();
       const lock = action === 'break-lock' ? { resourceKey: 'r', evidence: 'e' } : {};
-      await expect(saga.machine.operate({ ...undo, ...lock, action, stepId: 'pay' })).rejects.toMatchObject({
-        name: 'InvalidInput',
-        message: expect.stringContaining('stepId: '),
-      });
+      await expect(saga.machine.operate({ ...undo, ...lock, action, stepId: 'pay' })).rejects.toMatchObject(
+        errorOf('InvalidInput', 'stepId: '),
+      );
       expect((await saga.seen()).state.status).toBe('COMPLETED');
     },
   );
@@ -135,14 +131,10 @@ describe('undo of a completed saga', () => {
 
   test('what nothing takes back refuses it before anything is written, unless it is accepted', async () => {
     const saga = await refundSaga();
-    await saga.start();
-    await saga.machine.settle();
+    await saga.run();
     const request = { ...undo, sagaId: SAGA_ID };
     const before = await saga.seen();
-    await expect(saga.machine.operate(request)).rejects.toMatchObject({
-      name: 'PointOfNoReturn',
-      message: expect.stringContaining('confirm'),
-    });
+    await expect(saga.machine.operate(request)).rejects.toMatchObject(errorOf('PointOfNoReturn', 'confirm'));
     expect((await saga.seen()).head).toEqual(before.head);
     await saga.machine.operate({ ...request, acceptResidue: true, evidence: 'it may stay' });
     await saga.machine.settle();
@@ -179,8 +171,7 @@ describe('undo of a completed saga', () => {
       steps: [{ id: 'pay', tool: 'pay', arguments: {} }],
       answer: () => committed(),
     });
-    await saga.begin();
-    await saga.machine.settle();
+    await saga.run();
     const original = { ...saga.store };
     saga.store.pageEntries = async (...asked) => {
       Object.assign(saga.store, original);
@@ -190,10 +181,7 @@ describe('undo of a completed saga', () => {
       await saga.machine.settle();
       return page;
     };
-    await expect(saga.machine.operate(undo)).rejects.toMatchObject({
-      name: 'PointOfNoReturn',
-      message: expect.stringContaining('mail'),
-    });
+    await expect(saga.machine.operate(undo)).rejects.toMatchObject(errorOf('PointOfNoReturn', 'mail'));
     const { state, story, isSound } = await saga.seen();
     expect([state.status, isSound]).toEqual(['COMPLETED', true]);
     expect(story).not.toContain('saga undo_requested');

@@ -32,8 +32,7 @@ const payment = (id: string): PlanStep => ({ id, tool: 'pay', arguments: {} });
 /** Pays `a`, and then comes to a step that cannot be stored. */
 const run = async (steps: PlanStep[], isRefused: (entry: LedgerEntry) => boolean) => {
   const saga = await scriptedSaga({ tools, steps, answer: () => committed(), storing: refusing(isRefused) });
-  await saga.begin();
-  await saga.machine.settle();
+  await saga.run();
   const done = saga.requests.map(({ operation, step }) => `${operation} ${step}`);
   return { done, ...(await saga.seen()) };
 };

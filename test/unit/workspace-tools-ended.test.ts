@@ -10,6 +10,7 @@ import { memoryTombstones } from '../../kit/conformance.ts';
 import { toolHandler } from '../../kit/handler.ts';
 import { workspaceTools } from '../../tools/workspace/catalog.ts';
 import { createUses, type WorkspacePorts } from '../../tools/workspace/uses.ts';
+import { errorOf } from '../support/error-of.ts';
 import { createWorkingStage, SANDBOX, SESSION, type Stage } from '../support/fakes/stage.ts';
 
 const opened = async () => {
@@ -75,12 +76,10 @@ test.each(CASES)('$tool: its session ended, so a person is told what is to be lo
     expect(await call('compensate', { externalRef })).toMatchObject({
       outcome: 'rejected',
       retryable: false,
-      error: {
-        name: 'SessionEnded',
-        message: expect.stringMatching(
-          /has ended[^]*Checkpoint cp-\d{8}-[0-9a-f]+ of session session-1 holds what was there before/,
-        ),
-      },
+      error: errorOf(
+        'SessionEnded',
+        /has ended[^]*Checkpoint cp-\d{8}-[0-9a-f]+ of session session-1 holds what was there before/,
+      ),
     });
   }
   expect(stage.world.filesOf(SANDBOX)).toEqual(files);
