@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { SandboxProgram } from '../../adapters/git/program/call.ts';
 import type { Snapshot } from './git-harness.ts';
-import { withRepositories } from './git-repositories.ts';
+import { applies, withRepositories } from './git-repositories.ts';
 import { lostWords, randomFrom, startWriter, storeLate } from './racing-writer.ts';
 import { chosenSeed } from './sampling.ts';
 
@@ -21,7 +21,8 @@ export const racesWithRollbacks = async (
   await using harness = await withRepositories(['app'], program && { program });
   const names = ['a', 'b', 'c', 'd', 'e'];
   harness.sh(`for i in ${names.join(' ')}; do echo one > $i; done`, 'app');
-  const states = [await harness.capture()];
+  const first = await harness.capture();
+  const states = [first];
   harness.sh(
     `for i in ${names.join(' ')}; do echo two > $i; done${onlyContent ? '' : '; rm e; echo n > n'}`,
     'app',
@@ -30,7 +31,10 @@ export const racesWithRollbacks = async (
   let written = 0;
   const paths = [...names, ...(onlyContent ? [] : ['n'])].map((name) => `${harness.root}/app/${name}`);
   const outcomes: string[] = [];
-  for (let round = 0; round < rounds; round++) {
+  const isAside = () => existsSync(join(harness.root, '.agent-shadow/aside-s1'));
+  // The faster a rollback is, the fewer writes fall into it.
+  const most = 5 * rounds;
+  for (let round = 0; round < rounds || (written <= writes && round < most); round++) {
     const target = states[round % 2];
     if (target === undefined) throw new Error('no target');
     const captures: Snapshot[] = [...states];
@@ -49,7 +53,8 @@ export const racesWithRollbacks = async (
     } finally {
       await writer.stop();
     }
-    expect(existsSync(join(harness.root, '.agent-shadow/aside-s1')), `SEED=${seed}`).toBe(false);
+    // What a restore that could not be put back put aside is needed by the next call.
+    if (outcomes.at(-1) !== 'broken') expect(isAside(), `SEED=${seed} ${outcomes.join()}`).toBe(false);
     written += writer.words.length;
     // What it wrote after the last look is captured as anything else.
     captures.push(await harness.capture());
@@ -58,6 +63,8 @@ export const racesWithRollbacks = async (
       `SEED=${seed} ${outcomes.join()}`,
     ).toEqual([]);
   }
-  process.stdout.write(`${written} writes beside ${rounds} rollbacks\n`);
+  await applies(harness, first);
+  expect(isAside(), `SEED=${seed}`).toBe(false);
+  process.stdout.write(`${written} writes beside ${outcomes.length} rollbacks\n`);
   expect(written).toBeGreaterThan(writes);
 };
